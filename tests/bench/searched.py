@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def reduced(path, name, names, plan):
     if output.exists():
         return str(output), ""
     output.parent.mkdir(parents=True, exist_ok=True)
-    part = output.with_suffix(".part")
+    # Searches of a kernel with other numbers of runs may want it at once.
+    part = output.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     opt = os.path.join(os.path.dirname(plan.tools.llc), "opt")
     command = [opt, "-passes=internalize,globaldce", f"-internalize-public-api-list={name}", path, "-o", str(part)]
     outcome = tools.run(command, plan.timeout)
