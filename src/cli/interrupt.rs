@@ -60,7 +60,7 @@ pub(crate) fn end_anyway(last_words: &'static str) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(last_words);
 }
 
-/// Ends the program so much later, if it is still there and nothing has tolerated the interruption.
+/// Ends the program after that time, if it is still there and nothing has tolerated the interruption.
 fn end_behind(patience: Duration, last_words: &str) {
     std::thread::sleep(patience);
     if is_interrupted() {
