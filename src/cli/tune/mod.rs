@@ -52,7 +52,7 @@ mod tuning;
 mod turns;
 mod winners;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -239,7 +239,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let input = Input::open(&arguments.input, "tune", &KINDS)?;
     let is_ptx = input.kind == InputKind::Ptx || cfg!(not(feature = "llvm"));
     let content = input.content()?;
-    outputs::check(arguments, is_ptx)?;
+    let output = outputs::output_of(arguments, is_ptx);
+    outputs::check(arguments, &output)?;
     let tools = Tools::find();
     let name = input::name(&arguments.input);
     let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
@@ -302,11 +303,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         dynamic_shared: &arguments.dynamic_shared,
         jobs: pace.jobs,
     };
-    let searched = search(arguments, is_ptx, &*code, conditions, pace, start);
+    let searched = search(arguments, &output, &*code, conditions, pace, start);
     let result = searched.and_then(|(tuning, is_cut)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
         (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
-        _ => outputs::write(arguments, &tuning, is_ptx, is_cut),
+        _ => outputs::write(arguments, &tuning, &output, is_cut),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -339,7 +340,7 @@ fn shared_cost(text: &str) -> Result<f64, String> {
 /// an interruption and what it found is to be kept.
 fn search<'a>(
     arguments: &Arguments,
-    is_ptx: bool,
+    output: &Path,
     code: &'a dyn Code,
     conditions: Conditions<'a>,
     pace: Pace,
@@ -372,7 +373,7 @@ fn search<'a>(
     }
     progress.end();
     if !arguments.no_compare {
-        winners::compare(&mut tuning, &outputs::keep(arguments, is_ptx));
+        winners::compare(&mut tuning, &outputs::keep(arguments, output));
         winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     }
     print::losses(&tuning.search);

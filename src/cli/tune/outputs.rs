@@ -16,22 +16,21 @@ use crate::{input, interrupt, output, triton};
 const WHILE_WRITING: &str = "nvptx-ra: interrupted while the results were written; some of them may be missing";
 
 /// Tries all that will be written: a search may take hours.
-pub(super) fn check(arguments: &Arguments, is_ptx: bool) -> Result<(), Error> {
-    let path = output_of(arguments, is_ptx);
+pub(super) fn check(arguments: &Arguments, output: &Path) -> Result<(), Error> {
     // A step of a graph writes no code.
-    let code = Some(&path).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
+    let code = Some(output).filter(|path| arguments.ninja.is_none() && !input::is_stream(path));
     // The profile names these by their content.
     let is_output = |other: &&PathBuf| code.is_some_and(|code| is_same_file(code, other));
     if let Some(other) = arguments.also.iter().find(is_output) {
         let problem = format!("{}: the result would overwrite a file that --also reads", other.display());
         return Err(Error::new(ErrorKind::Option, problem, "name another file by -o"));
     }
-    let outputs = [code, arguments.profile.as_ref(), arguments.html.as_ref(), arguments.ninja.as_ref()];
-    outputs.into_iter().flatten().try_for_each(|path| output::check(path))
+    let others = [&arguments.profile, &arguments.html, &arguments.ninja].into_iter().flatten().map(PathBuf::as_path);
+    code.into_iter().chain(others).try_for_each(output::check)
 }
 
 /// Where the PTX goes. Unless a file is given, what is read is not overwritten: PTX, and Triton's beside its code.
-fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
+pub(super) fn output_of(arguments: &Arguments, is_ptx: bool) -> PathBuf {
     let extension = if is_ptx || triton::beside(&arguments.input).is_some() { "tuned.ptx" } else { "ptx" };
     output::beside(arguments.output.as_deref(), &arguments.input, extension)
 }
@@ -44,11 +43,10 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
 /// none, because the search in the end finds them again.
-pub(super) fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
-    let output = output_of(arguments, is_ptx);
+pub(super) fn keep(arguments: &Arguments, output: &Path) -> Keep {
     match output.parent() {
         _ if arguments.ninja.is_some() => Keep::Nowhere,
-        Some(folder) if !input::is_stream(&output) => Keep::In(Path::new(".").join(folder)),
+        Some(folder) if !input::is_stream(output) => Keep::In(Path::new(".").join(folder)),
         _ => Keep::Privately,
     }
 }
@@ -57,7 +55,7 @@ pub(super) fn keep(arguments: &Arguments, is_ptx: bool) -> Keep {
 pub(super) fn write(
     arguments: &Arguments,
     tuning: &Tuning<'_>,
-    is_ptx: bool,
+    output: &Path,
     is_cut: bool,
 ) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(tuning)? else {
@@ -67,11 +65,10 @@ pub(super) fn write(
         return Ok(None);
     }
     interrupt::end_anyway(WHILE_WRITING);
-    let output = output_of(arguments, is_ptx);
-    if input::is_stream(&output) {
+    if input::is_stream(output) {
         crate::print(&composed.ptx)?;
     } else {
-        output::write(&output, &composed.ptx)?;
+        output::write(output, &composed.ptx)?;
     }
     if let Some(path) = &arguments.profile {
         let made_by = tuning.code.made_by();
@@ -96,7 +93,7 @@ pub(super) fn write(
         output::write(path, page::page(&tuned).as_bytes())?;
     }
     let text = if arguments.json { print::json(tuning, &composed, is_cut) } else { print::table(tuning, &composed) };
-    let code = if input::is_stream(&output) {
+    let code = if input::is_stream(output) {
         say!("{}", text.trim_end_matches('\n'));
         ExitCode::SUCCESS
     } else {

@@ -25,19 +25,16 @@ pub(super) fn losses(search: &Search) {
     }
 }
 
-/// Of how many kernels something would be saved, and the first one's name and figures as they are and as they would be.
-fn saved(
-    search: &Search,
-    of: impl Fn(&Kernel) -> Option<(Figures, Figures)>,
-) -> Option<(usize, String, (Figures, Figures))> {
+/// Of how many kernels something is to be told, and the first one's name and what that is.
+fn told<'a, T>(search: &'a Search, of: impl Fn(&'a Kernel) -> Option<T>) -> Option<(usize, String, T)> {
     let mut found = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, of(kernel)?)));
-    let (name, figures) = found.next()?;
-    Some((1 + found.count(), kernel_names::short(name), figures))
+    let (name, first) = found.next()?;
+    Some((1 + found.count(), kernel_names::short(name), first))
 }
 
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search) {
-    let saved = saved(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
+    let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
     if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
@@ -54,7 +51,7 @@ pub(super) fn spills_for_warps(search: &Search) {
 
 /// How many more warps a few spills would make room for, said once.
 pub(super) fn warps_for_spills(search: &Search) {
-    let found = saved(search, |kernel| kernel.more_warps_for_few_spills(&search.aim));
+    let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.aim));
     if let Some((count, kernel, (best, more))) = found {
         say!(
             "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
@@ -71,7 +68,7 @@ pub(super) fn warps_for_spills(search: &Search) {
 
 /// What a few spills would save of arrays in local memory, said once.
 pub(super) fn accesses_for_spills(search: &Search) {
-    let saved = saved(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
+    let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
     if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
@@ -90,15 +87,14 @@ pub(super) fn accesses_for_spills(search: &Search) {
 }
 
 /// Which winners could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
-pub(super) fn blocks_that_were_drawn(search: &Search) {
-    let mut unknown = search.kernels.iter().filter_map(|kernel| match &kernel.findings.winner {
+pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
+    let unknown = |kernel: &'a Kernel| match &kernel.findings.winner {
         Some(Agreement::NotComparable(reason)) if kernel.block.threads.is_none() && reason.contains(RACE) => {
-            Some((&kernel.name, reason))
+            Some(reason)
         }
         _ => None,
-    });
-    if let Some((kernel, reason)) = unknown.next() {
-        let (count, kernel) = (1 + unknown.count(), kernel_names::short(kernel));
+    };
+    if let Some((count, kernel, reason)) = told(search, unknown) {
         say!(
             "nvptx-ra: {count} of the kernels could not be compared in blocks whose size was drawn: '{kernel}': {reason}; \
              --threads says how many threads their blocks have"
@@ -108,12 +104,8 @@ pub(super) fn blocks_that_were_drawn(search: &Search) {
 
 /// Which winners run more instructions than stock where they were compared, said once: the figures are of the code.
 pub(super) fn more_steps(search: &Search) {
-    let mut found = search.kernels.iter().filter_map(|kernel| {
-        let more = kernel.findings.reach?.hundredths_more()?;
-        Some((more, &kernel.name))
-    });
-    if let Some((more, kernel)) = found.next() {
-        let (count, kernel) = (1 + found.count(), kernel_names::short(kernel));
+    let more = |kernel: &Kernel| kernel.findings.reach?.hundredths_more();
+    if let Some((count, kernel, more)) = told(search, more) {
         say!(
             "nvptx-ra: {count} of the kernels run more instructions where they were compared, though their code may have fewer: \
              '{kernel}' runs {more} % more; --run with a benchmark decides by time"
@@ -124,9 +116,7 @@ pub(super) fn more_steps(search: &Search) {
 /// Which comparisons reached little of the code, said once.
 pub(super) fn small_comparisons(search: &Search) {
     let small = |kernel: &Kernel| kernel.findings.reach.filter(Reach::is_small);
-    let mut found = search.kernels.iter().filter_map(|kernel| Some((small(kernel)?.statements, &kernel.name)));
-    if let Some(([ran, all], kernel)) = found.next() {
-        let (count, kernel) = (1 + found.count(), kernel_names::short(kernel));
+    if let Some((count, kernel, Reach { statements: [ran, all], .. })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
              statements ran; `nvptx-ra run` takes the arguments of a launch"

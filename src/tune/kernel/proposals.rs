@@ -216,18 +216,17 @@ impl Kernel {
     /// An order with predicates as bits where bits alone have spared a tenth of the spills or more, and may count: what they spare
     /// adds to what an order does.
     pub(super) fn with_sparing_bits(&self, aim: &Aim, variant: Variant) -> Variant {
-        let has_order_alone = |variant: &Variant| variant.has_order() && variant.kept().is_none();
+        let default = Variant::DEFAULT.bits();
+        if !variant.has_order() || variant.kept().is_some() || variant.bits() != default {
+            return variant;
+        }
         let spares = |(with, figures): (&Variant, Figures)| {
-            let without = self.figures(&with.with_bits(Variant::DEFAULT.bits()));
             let is_alone = with.bits() == "on" && !with.has_order() && with.kept().is_none();
             let may_count = is_alone && self.is_admissible(aim, with, &figures);
-            may_count && without.is_some_and(|without| 10 * figures.spill_cost() < 9 * without.spill_cost())
+            let without = self.figures(&with.with_bits(default)).filter(|_| may_count);
+            without.is_some_and(|without| 10 * figures.spill_cost() < 9 * without.spill_cost())
         };
-        if has_order_alone(&variant) && variant.bits() == Variant::DEFAULT.bits() && self.judged().any(spares) {
-            variant.with_bits("on")
-        } else {
-            variant
-        }
+        if self.judged().any(spares) { variant.with_bits("on") } else { variant }
     }
 
     /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
