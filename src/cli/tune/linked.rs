@@ -1,6 +1,6 @@
 //! Code of several compilers under search: ours, and kernels of other compilers' PTX that can take the place of ours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
@@ -43,10 +43,11 @@ impl<'a> LinkedCode<'a> {
         let (mut kernels, mut notes) = (Vec::new(), Vec::new());
         for other in &others {
             let theirs = Module::read(&other.name, &other.text)?;
-            let in_theirs: BTreeSet<&str> = theirs.kernels().map(|body| body.name(theirs.file())).collect();
+            let linker = Linker::new(&ours, &theirs)?;
             let names = hashes.keys().map(String::as_str).filter(|name| kernel_names::is_wanted(wanted, name));
-            let (mut taken, missing): (Vec<&str>, Vec<&str>) = names.partition(|name| in_theirs.contains(name));
-            let (linked, refused) = Linker::new(&ours, &theirs)?.link(&taken);
+            let (mut taken, missing): (Vec<&str>, Vec<&str>) =
+                names.partition(|name| linker.counterpart(name).is_some());
+            let (linked, refused) = linker.link(&taken);
             for (name, reason) in &refused {
                 let kernel = kernel_names::readable(name);
                 notes.push(format!("nvptx-ra: kernel '{kernel}' of {} is not taken: {reason}", other.name));

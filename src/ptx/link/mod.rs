@@ -6,10 +6,12 @@
 //! * constant data that the compiler made, shared memory and functions may be copied, under new names where names clash.
 //!
 //! A kernel for which that cannot be done keeps its body, for a reason. In the order of the files:
+//! * [`names`]: which kernel of the other file has the source of ours;
 //! * [`symbols`]: what names are, and who uses them; [`variable`]: what variables are in memory;
 //! * [`signature`]: whether parameters and launches fit; [`writes`]: which variables code may write;
 //! * [`resolution`]: what becomes of each symbol; [`output`]: the text.
 
+mod names;
 mod output;
 mod resolution;
 mod signature;
@@ -25,6 +27,7 @@ use super::module::Module;
 use super::parts::FunctionHead;
 use crate::error::{Error, ErrorKind};
 use crate::printable::one_line;
+use names::counterparts;
 use output::{Replacement, replace};
 use resolution::Resolver;
 use signature::{Head, same_launches, same_parameters};
@@ -39,6 +42,8 @@ pub struct Linker<'f, 'a> {
     own: &'f Module<'a>,
     /// The version that the result needs, where ours is older.
     version: Option<&'a str>,
+    /// For each of our kernels that the other file has too, its name there.
+    counterparts: FxHashMap<&'a str, &'a str>,
 }
 
 impl<'f, 'a> Linker<'f, 'a> {
@@ -78,7 +83,16 @@ impl<'f, 'a> Linker<'f, 'a> {
             );
         }
         let version = (other_version > own_version).then(|| values(other, ".version")[0]);
-        Ok(Self { resolver, own, version })
+        let [ours, theirs] = [own, other].map(|module| {
+            let names = module.kernels().map(|body| body.name(module.file()));
+            names.collect::<Vec<&str>>()
+        });
+        Ok(Self { resolver, own, version, counterparts: counterparts(&ours, &theirs) })
+    }
+
+    /// The name that a kernel of ours has in the other file; `None` if the other file has no such kernel.
+    pub fn counterpart(&self, kernel: &str) -> Option<&'a str> {
+        self.counterparts.get(kernel).copied()
     }
 
     /// Our file with the bodies that kernels have in the other one, and of the kernels that cannot have it, why. All other
@@ -112,19 +126,22 @@ impl<'f, 'a> Linker<'f, 'a> {
         if kernel.starts_with(CONSTRUCTORS) {
             return Err("it runs constructors or destructors".into());
         }
-        let head = |symbols: &symbols::Symbols<'_, 'a>, which: &str| match symbols.symbol(kernel) {
+        let head = |symbols: &symbols::Symbols<'_, 'a>, name: Option<&str>, which: &str| match name
+            .and_then(|name| symbols.symbol(name))
+        {
             Some(Symbol::Kernel(head)) => Ok(head),
             _ => Err(format!("{which} file has no such kernel")),
         };
-        let [own_head, other_head] = [head(ours, "this")?, head(theirs, "the other")?];
+        let counterpart = self.counterpart(kernel);
+        let [own_head, other_head] = [head(ours, Some(kernel), "this")?, head(theirs, counterpart, "the other")?];
         let [own_of, other_of] = [Head(ours.file, &own_head), Head(theirs.file, &other_head)];
         same_parameters(own_of, other_of)?;
         same_launches(own_of, other_of)?;
-        let item = |symbols: &symbols::Symbols<'_, 'a>| {
-            let found = symbols.items_of(kernel).iter().copied().find(|&number| symbols.has_body(number));
+        let item = |symbols: &symbols::Symbols<'_, 'a>, name: &str| {
+            let found = symbols.items_of(name).iter().copied().find(|&number| symbols.has_body(number));
             found.ok_or("it has no body")
         };
-        let (own, other) = (item(ours)?, item(theirs)?);
+        let (own, other) = (item(ours, kernel)?, item(theirs, counterpart.unwrap_or(kernel))?);
         let (uses, needs) = self.resolver.needs(other)?;
         if uses.spills_to_shared {
             return Err("it lets ptxas spill to shared memory, which a launch may need".into());

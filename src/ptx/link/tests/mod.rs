@@ -1,5 +1,6 @@
 //! Tests of linking.
 
+mod names;
 mod properties;
 mod refusals;
 mod sources;
