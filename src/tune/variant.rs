@@ -343,8 +343,12 @@ impl std::fmt::Display for Variant {
         let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
         let names = if f.alternate() { RegisterNames::to_string } else { RegisterNames::shortened };
         let options = Some(self.options(names)).filter(|options| !options.is_empty());
-        let parts: Vec<String> = [whose, options, limit, shared].into_iter().flatten().collect();
-        if parts.is_empty() { f.write_str("default") } else { f.write_str(&parts.join(";")) }
+        let mut choices: Vec<String> = [options, limit, shared].into_iter().flatten().collect();
+        if choices.is_empty() {
+            choices.push("default".to_owned());
+        }
+        let parts: Vec<String> = whose.into_iter().chain(choices).collect();
+        f.write_str(&parts.join(";"))
     }
 }
 
@@ -398,6 +402,7 @@ mod tests {
         );
         assert_eq!((Variant::Linked(1).to_string(), Variant::Linked(1).with_limit(9).compiler()), ("also".into(), 1));
         assert_eq!(Variant::DEFAULT.to_string(), "default");
+        assert_eq!(Variant::DEFAULT.on_code_of(1).to_string(), "also;default");
         assert_eq!(Variant::DEFAULT.with_limit(96).to_string(), "maxnreg=96");
         assert_eq!(Variant::DEFAULT.toggled_simd_video().to_string(), "no-simd-video");
         assert_eq!(Variant::DEFAULT.toggled_simd_video().toggled_simd_video(), Variant::DEFAULT);

@@ -157,12 +157,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let gain = 100.0 * (1.0 - tuned.median / stock.median);
         let _ = writeln!(text, "run of {name}: {} → {}, {gain:.1} % less", stock.median, tuned.median);
     }
-    let default = sum(search.kernels.iter().filter_map(|kernel| kernel.default()));
-    let (stock, tuned) =
-        (sum(search.kernels.iter().map(|kernel| kernel.stock)), sum(composed.chosen.iter().map(|c| c.1)));
-    let by = tuning.code.words().stock;
-    let _ = writeln!(text, "\nbytes spilled: {} {by}, {} by default, {} tuned", stock.0, default.0, tuned.0);
-    let _ = writeln!(text, "instructions: {} {by}, {} by default, {} tuned", stock.1, default.1, tuned.1);
+    let _ = writeln!(text, "\n{}", sums(search, composed, tuning.code.words().stock));
     for (file, taken) in other_files(tuning, composed) {
         let _ = writeln!(text, "from {file}: {taken} of {} kernels", composed.chosen.len());
     }
@@ -235,8 +230,18 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
 }
 
 /// Bytes spilled and instructions.
-fn sum(figures: impl Iterator<Item = Figures>) -> (u32, u32) {
-    figures.fold((0, 0), |sum, one| (sum.0 + one.spill_bytes(), sum.1 + one.sass.instructions))
+/// The sums over all kernels; of the defaults only where each kernel was judged with them. `by` says whose code stock is.
+fn sums(search: &Search, composed: &Composed, by: &str) -> String {
+    let stock: Vec<Figures> = search.kernels.iter().map(|kernel| kernel.stock).collect();
+    let default: Option<Vec<Figures>> = search.kernels.iter().map(|kernel| kernel.default()).collect();
+    let tuned: Vec<Figures> = composed.chosen.iter().map(|&(_, figures)| figures).collect();
+    let line = |what: &str, of: &dyn Fn(&Figures) -> u32| {
+        let sum = |figures: &[Figures]| figures.iter().map(of).sum::<u32>();
+        let default = default.as_deref().map_or(String::new(), |default| format!(" {} by default,", sum(default)));
+        format!("{what}: {} {by},{default} {} tuned", sum(&stock), sum(&tuned))
+    };
+    let lines = [line("bytes spilled", &Figures::spill_bytes), line("instructions", &|one| one.sass.instructions)];
+    lines.join("\n")
 }
 
 /// Everything that was found.
