@@ -73,12 +73,15 @@ def launch_flags(launch):
     return words + ([] if launch.threads is None else [f"--threads={launch.threads}"])
 
 
-def searched(kernel, path, runs, plan, tool):
-    """(error, what `tune --json` says of the kernel, PTX) of a search of the kernel in its module at `path`."""
+def searched(kernel, path, runs, plan, tool, also=""):
+    """(error, what `tune --json` says of the kernel, PTX) of a search of the kernel in its module at `path`, and in
+    another compiler's PTX at `also`."""
     words = [*target_flags(kernel.module, plan), f"--runs={runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += launch_flags(kernel.launch)
     programs = [cache.file_hash(program) for program in (tool, plan.tools.plugin, plan.tools.ptxas)]
-    key = cache.key_of("searched", path == kernel.unoptimised, cache.file_hash(path), words, programs)
+    inputs = [cache.file_hash(path)] + ([cache.file_hash(also)] if also else [])
+    key = cache.key_of("searched", path == kernel.unoptimised, *inputs, words, programs)
+    words += [f"--also={also}"] if also else []
     store = cache.Cache(plan.cache)
     if (text := store.get_text(key)) is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -89,16 +92,17 @@ def searched(kernel, path, runs, plan, tool):
                 return outcome.error, None, ""
             (said,) = (of for of in tools.object_in(outcome.output)["kernels"] if of["name"] == kernel.name)
             code = ptx.read_text(encoding="utf8")
-            if error := replayed_otherwise(kernel, path, code, profile, plan, tool):
+            if error := replayed_otherwise(kernel, path, code, profile, plan, tool, also):
                 return error, None, ""
             text = json.dumps([said, code])
         store.put_text(key, text)
     return "", *json.loads(text)
 
 
-def replayed_otherwise(kernel, path, text, profile, plan, tool):
+def replayed_otherwise(kernel, path, text, profile, plan, tool, also):
     """What is wrong with the replay of a profile; empty where the PTX is the same. llc replays what LLVM has optimised,
-    with all checks on, and the tool what it has not. The checks take as long again, so there is no limit of time."""
+    with all checks on, and the tool what it has not, and what comes from another compiler. The checks take as long
+    again, so there is no limit of time."""
     if path == kernel.unoptimised:
         output = profile.with_name("replayed.ptx")
         command = [tool, "compile", path, *target_flags(kernel.module, plan), "--optimise=yes"]
@@ -108,4 +112,10 @@ def replayed_otherwise(kernel, path, text, profile, plan, tool):
         replay = Compiler("replay", (f"-nvptx-ra-profile={profile}",))
         flags = measure.llc_flags(kernel.module, plan)
         error, _, _, replayed = measure.run_llc(path, replay, flags, replace(plan, timeout=None))
+    if also and not error:
+        own, output = profile.with_name("own.ptx"), profile.with_name("linked.ptx")
+        own.write_text(replayed, encoding="utf8")
+        command = [tool, "ptx", str(own), f"--profile={profile}", f"--also={also}", f"--cpu={plan.cpu_of(kernel.module)}"]
+        error = tools.run([*command, "-o", str(output)], timeout=None).error
+        replayed = "" if error else output.read_text(encoding="utf8")
     return error or ("" if replayed == text else "it is replayed otherwise")

@@ -22,8 +22,8 @@ class Replays(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
-    def said(self, path, text):
-        return searched.replayed_otherwise(kernel("ahead.bc"), path, text, self.folder / "profile.toml", PLAN, "ra")
+    def said(self, path, text, also=""):
+        return searched.replayed_otherwise(kernel("ahead.bc"), path, text, self.folder / "profile.toml", PLAN, "ra", also)
 
     def test_the_tool_replays_what_is_not_optimised(self):
         for text, error in (("ret;\n", ""), ("exit;\n", "it is replayed otherwise")):
@@ -36,6 +36,22 @@ class Replays(unittest.TestCase):
 
             with mock.patch.object(tools, "run", replay):
                 self.assertEqual(self.said("ahead.bc", "ret;\n"), error)
+
+    def test_what_comes_from_another_compiler_is_linked_to_what_is_replayed(self):
+        commands = []
+
+        def replay(command, timeout):
+            commands.append(command)
+            Path(command[-1]).write_text("own\n" if command[1] == "compile" else "linked\n", encoding="utf8")
+            return tools.Outcome("", "", 0.0)
+
+        with mock.patch.object(tools, "run", replay):
+            self.assertEqual(self.said("ahead.bc", "linked\n", "n.ptx"), "")
+            self.assertEqual(self.said("ahead.bc", "own\n", "n.ptx"), "it is replayed otherwise")
+        own = commands[1][2]
+        self.assertEqual(commands[1][:2], ["ra", "ptx"])
+        self.assertEqual(Path(own).read_text(encoding="utf8"), "own\n")
+        self.assertIn("--also=n.ptx", commands[1])
 
     def test_llc_replays_what_is_optimised(self):
         for text, error in (("ret;\n", ""), ("exit;\n", "it is replayed otherwise")):

@@ -22,7 +22,8 @@ def judged(spilled, warps=64, instructions=100, local=0, shared=0):
     }
 
 
-def kernel(before, after, name="k", choice="", compared=None):
+def kernel(before, after, name="k", choice="", compared=None, theirs=None):
+    also = [{"choice": "also;order=late", "figures": judged(0)}, {"choice": "also", "figures": judged(*theirs or (0,))}]
     return {
         "name": name,
         "stock": judged(*before),
@@ -30,6 +31,8 @@ def kernel(before, after, name="k", choice="", compared=None):
         "choice": choice,
         "compared": compared,
         "refused": [],
+        "tried": also if theirs else [],
+        "from": "n.ptx" if choice.startswith("also") else None,
     }
 
 
@@ -61,7 +64,21 @@ class Judging(unittest.TestCase):
     def test_worse_is_worse_in_any_of_bytes_warps_and_instructions(self):
         stock = (8, 32, 100)
         for after, expected in (((8, 32, 100), False), ((9, 64, 9), True), ((0, 31, 9), True), ((0, 64, 101), True)):
-            self.assertEqual(tuning.is_worse(kernel(stock, after)), expected)
+            self.assertEqual(tuning.is_worse(kernel(stock, after), judged(*stock)), expected)
+
+    def test_code_by_nvidia_is_the_better_one_where_it_is_worse_in_nothing(self):
+        stock = (8, 32, 100)
+        for theirs, is_better in (((0, 32, 99), True), ((0, 32, 101), False), ((9, 64, 9), False), (None, False)):
+            said = kernel(stock, stock, theirs=theirs)
+            self.assertEqual(tuning.better_of_both(said), judged(*theirs) if is_better else judged(*stock))
+
+    def test_what_is_worse_than_the_better_of_both_is_named(self):
+        found = [kernel((8, 32), after, theirs=(4, 32), choice="also") for after in ((4, 32), (6, 32))]
+        results = [tuned(said, name=name) for said, name in zip(found, "kl", strict=True)]
+        wanted = {tuning.SPILLING: [("m", "k"), ("m", "l")], tuning.OTHERS: []}
+        lines, bad = tuning.shown(wanted, results, {})
+        self.assertEqual(bad, ["worse than the better of both compilers': m: l"])
+        self.assertTrue(any("2 are taken from it" in line and "bytes 16 → 8 → 10" in line for line in lines), lines)
 
     def test_a_gain_of_warps_by_a_plain_limit_is_none_of_other_code(self):
         def gains(choice, plain=False, after=48):
@@ -115,7 +132,8 @@ class Judging(unittest.TestCase):
         ]
         wanted = {tuning.SPILLING: [("m", "k"), ("n", "l")], tuning.OTHERS: []}
         lines, bad = tuning.shown(wanted, results, {})
-        self.assertEqual(bad, ["worse: m: k", "not tuned: n: l: it is replayed otherwise"])
+        both = "worse than the better of both compilers': m: k"
+        self.assertEqual(bad, ["worse than stock's: m: k", both, "not tuned: n: l: it is replayed otherwise"])
         rows = [line.split()[:2] for line in lines if line.startswith("m, ")]
         self.assertEqual(rows, [["m,", "spill"]] * 2)
 

@@ -8,8 +8,9 @@ each alone in its module, CUDA's ahead of LLVM's optimisations where there is su
 with its launch as far as launches.py knows it, and once for each number of --runs. Each profile is replayed, and has to
 make the same PTX, byte for byte. What the search chose is compared with stock by running, as `tune` does by default.
 
-Everything measured is cached, so a run that was broken off goes on. Ends with 1 where a kernel is worse than stock LLVM
-in bytes spilled, warps or machine instructions, where a replay differs, or where a kernel could not be tuned.
+Everything measured is cached, so a run that was broken off goes on. Ends with 1 where a kernel is worse than stock LLVM,
+or with --also than the better of both compilers, in bytes spilled, warps or machine instructions, where a replay
+differs, or where a kernel could not be tuned.
 """
 
 import json
@@ -35,6 +36,7 @@ from plan import CICC, OWN, STOCK, Compiler, Plan
 
 CPU = "sm_90"
 SPILLING, OTHERS = "spill", "spill nothing"
+ALSO = "also"  # what `tune --json` calls the other compiler's code as it is
 LARGEST = 3  # kernels that a percentage leaves out the second time
 HEADER = ["", "runs", "kernels", "bytes spilled", "less", f"without {LARGEST}", "spill less", "nothing now"]
 HEADER += ["local accesses", "bytes of slots", "machine instructions"]
@@ -67,6 +69,7 @@ def parse_arguments():
     add("--draw", type=int, metavar="N", help="so many of the kernels that spill (default: all)")
     add("--others", type=int, default=200, metavar="N", help="kernels that spill nothing (default: %(default)s)")
     add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
+    add("--also", action="store_true", help="search NVIDIA's code of each kernel, too, where cicc compiles its module")
     add("--timeout", type=int, default=300, help="seconds for llc or ptxas on a module (default: %(default)s)")
     command_line.add_jobs(parser)
     add("--results", metavar="FILE", help="writes what the searches say, one a line, which gains.py reads")
@@ -121,7 +124,9 @@ def searches(wanted, stock, plan, arguments):
         if error:
             return Tuned(kernel, runs, error, None)
         path = kernel.unoptimised or kernel.path
-        error, said, _ = searched.searched(kernel, path, runs, plan, arguments.tool)
+        theirs = plan.cicc_text(module)
+        also = str(theirs) if arguments.also and theirs.exists() else ""
+        error, said, _ = searched.searched(kernel, path, runs, plan, arguments.tool, also)
         return Tuned(kernel, runs, error, said, not error and plain_limit_does(kernel, said, plan))
 
     jobs = [(kernel, runs) for kernel in wanted for runs in arguments.runs]
@@ -154,13 +159,23 @@ def bytes_of(judged):
     return judged["spill_store_bytes"] + judged["spill_load_bytes"]
 
 
-def is_worse(kernel):
-    before, after = kernel["stock"], kernel["tuned"]
+def is_worse(kernel, before):
+    """Whether what is chosen is worse than other code of a kernel in bytes spilled, warps or machine instructions."""
+    after = kernel["tuned"]
     return (
         bytes_of(after) > bytes_of(before)
         or after["warps"] < before["warps"]
         or after["sass_instructions"] > before["sass_instructions"]
     )
+
+
+def better_of_both(kernel):
+    """The figures of NVIDIA's code of a kernel, where it is searched, is worse than stock in nothing and differs; else
+    stock's."""
+    theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
+    if not theirs or is_worse({"tuned": theirs}, kernel["stock"]):
+        return kernel["stock"]
+    return theirs
 
 
 def gains(of):
@@ -218,6 +233,23 @@ def against_cicc(runs, results, spills):
     )
 
 
+def with_both(runs, results):
+    """A line on the kernels whose code by NVIDIA is searched, too; none without such kernels."""
+    kernels = [of.said for of in results if any(tried["choice"] == ALSO for tried in of.said["tried"])]
+    if not kernels:
+        return []
+    better = [said for said in kernels if better_of_both(said) is not said["stock"]]
+    taken = sum(said["from"] is not None for said in kernels)
+    figures = [(said["stock"], better_of_both(said), said["tuned"]) for said in kernels]
+    sums = [" → ".join(f"{sum(map(what, column)):,}" for column in zip(*figures, strict=True)) for what in
+            (bytes_of, lambda of: of["warps"], lambda of: of["sass_instructions"])]
+    return [
+        f"{runs} runs: NVIDIA's code of {len(kernels)} is searched, too: it is no worse than stock in {len(better)}, and "
+        f"{taken} are taken from it; stock, the better of both, tuned: bytes {sums[0]}, warps {sums[1]}, "
+        f"instructions {sums[2]}"
+    ]
+
+
 def compared(runs, results):
     """A line on what comparing by running said of the kernels that change."""
     changed = [of.said for of in results if of.said["choice"] != "stock"]
@@ -243,9 +275,11 @@ def shown(wanted, results, cicc):
                     rows.append(row_of(f"{source}, {part}", runs, of_source))
                 lines.append(against_cicc(runs, of_part, cicc))
             rows.append(row_of(f"all that {part}", runs, of_part))
-        lines.append(compared(runs, with_runs))
+        lines += [compared(runs, with_runs), *with_both(runs, with_runs)]
     rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
-    bad += [f"worse: {of.kernel.module}: {of.kernel.name}" for of in fitting if is_worse(of.said)]
+    for than, before in (("stock's", lambda said: said["stock"]), ("the better of both compilers'", better_of_both)):
+        worse = [of.kernel for of in fitting if is_worse(of.said, before(of.said))]
+        bad += [f"worse than {than}: {kernel.module}: {kernel.name}" for kernel in worse]
     bad += [f"not tuned: {of.kernel.module}: {of.kernel.name}: {of.error}" for of in results if of.error]
     counts = f"{len(judged)} searches, of {len(judged) - len(fitting)} no block fits"
     return [*report.table(rows, HEADER), "", counts, *lines, *(bad or ["none worse; all replayed, byte for byte"])], bad
