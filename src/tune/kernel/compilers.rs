@@ -6,6 +6,7 @@ use std::iter;
 use super::Kernel;
 use super::proposals::{first, first_of_text};
 use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
 use crate::tune::variant::Variant;
 
 /// How many variants of our own code are tried before it is known whose code is the best.
@@ -21,6 +22,16 @@ pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDequ
 }
 
 impl Kernel {
+    /// The best of other compilers' code as it is, if it is no worse than stock in anything and better in something: then
+    /// the user has it without a search, and what wins is no worse than that in anything. A benchmark's word counts for more.
+    pub(super) fn better_compiler(&self, aim: &Aim) -> Option<(&Variant, Figures)> {
+        let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
+        let better = theirs.filter(|(variant, figures)| {
+            self.is_admissible(aim, variant, figures) && figures.compare(&self.stock, &aim.preference).is_lt()
+        });
+        better.filter(|_| self.stock.timing.is_none()).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
+    }
+
     /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
     pub(super) fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
         let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
@@ -48,7 +59,9 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel};
     use super::*;
+    use crate::tune::agreement::Difference;
     use crate::tune::figures::{Block, tests::figures};
+    use crate::tune::findings::Refused;
     use crate::tune::optimisations::{Choices, Optimisations};
 
     /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
@@ -101,6 +114,37 @@ mod tests {
         }
         assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
         assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);
+    }
+
+    /// What is better than the other compiler's code in one figure and worse in another does not win, and less than it
+    /// takes to change a kernel is enough for that code as it is, unless a comparison refuses it.
+    #[test]
+    fn no_worse_than_either_compiler() {
+        let (theirs, own) = (figures(32, 32, 495), figures(0, 32, 499));
+        let judged = |theirs: Figures| {
+            let mut kernel = kernel();
+            kernel.add_compilers(&[1]);
+            for (number, figures) in [theirs, own].into_iter().enumerate() {
+                let variant = kernel.propose(&aim(0));
+                kernel.record(&aim(0), variant, number.to_string(), Some(figures));
+            }
+            kernel
+        };
+        let mut kernel = judged(theirs);
+        assert_eq!(kernel.best(&aim(0)), (Variant::Linked(1), theirs));
+        let difference = Difference { place: "word 0".into(), command: String::new() };
+        let refused = Refused { variant: Variant::Linked(1), difference, folder: None, is_known: false };
+        kernel.findings.refused.push(refused);
+        assert_eq!(kernel.best(&aim(0)), (Variant::DEFAULT, own));
+        // What is worse than stock itself forbids nothing.
+        assert_eq!(judged(figures(32, 32, 501)).best(&aim(0)).0, Variant::DEFAULT);
+        let same_bytes = judged(figures(100, 32, 499));
+        assert_eq!(same_bytes.best(&aim(0)).0, Variant::DEFAULT, "{:?}", kernel.stock);
+        let mut alone = super::super::tests::kernel();
+        alone.add_compilers(&[1]);
+        let variant = alone.propose(&aim(0));
+        alone.record(&aim(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
+        assert_eq!(alone.best(&aim(0)).0, Variant::Linked(1));
     }
 
     /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.

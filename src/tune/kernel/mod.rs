@@ -178,11 +178,17 @@ impl Kernel {
         figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
-    /// Whether a variant with these figures may win: it may count, is better than stock, and no comparison has refused it.
+    /// Whether a variant with these figures may win: it may count, is better than stock and no worse than the code of the
+    /// better compiler, and no comparison has refused it.
     fn may_win(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
-        self.is_admissible(aim, variant, figures)
-            && figures.is_better(&self.stock, &aim.preference)
-            && !self.findings.has_refused(variant)
+        let counts = self.is_admissible(aim, variant, figures) && !self.findings.has_refused(variant);
+        let is_better = || figures.is_better(&self.stock, &aim.preference);
+        counts
+            && match self.better_compiler(aim) {
+                Some((as_it_is, _)) if as_it_is == variant => true,
+                Some((_, better)) => is_better() && figures.is_no_worse(&better, aim.allowance),
+                None => is_better(),
+            }
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -205,7 +211,8 @@ impl Kernel {
         self.judged().filter(move |(variant, _)| texts.insert(self.text(variant)))
     }
 
-    /// The best of what is no worse than stock, of equals the first of our own code; stock where nothing is better.
+    /// The best of what is no worse than stock, and than the code of a better compiler; of equals the first of our own code;
+    /// stock where nothing is better.
     pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
         self.best_but_for(aim, |_| false)
     }
