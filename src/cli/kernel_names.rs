@@ -6,10 +6,16 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen::demangle;
 use nvptx_ra::printable::printable;
 
-/// LLVM reads mangled names. Without it they stay as they are.
+/// A function's name as C++ or Rust has it, without its parameters; `None` for one that neither has mangled. LLVM reads a
+/// few more where it is at hand: parameters of templates whose type depends on other parameters.
 #[cfg(not(feature = "llvm"))]
-fn demangle(_name: &str) -> Option<String> {
-    None
+fn demangle(name: &str) -> Option<String> {
+    let of_cpp = || {
+        let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+        cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()
+    };
+    let of_rust = || rustc_demangle::try_demangle(name).ok().map(|name| format!("{name:#}"));
+    of_cpp().or_else(of_rust)
 }
 
 /// Letters of a name that a table has room for, and how many of them are the name's first.
@@ -72,7 +78,6 @@ mod tests {
 
     /// Instances of a template are told apart, and what is read can be written.
     #[test]
-    #[cfg(feature = "llvm")]
     fn names_as_the_source_has_them() {
         const MANGLED: &str =
             "_ZN4vllm25paged_attention_v1_kernelIffLNS_18Fp8KVCacheDataTypeE0ELi512ELi32ELi128EEEvPT_";
