@@ -6,7 +6,7 @@
 //! * constant data that the compiler made, shared memory and functions may be copied, under new names where names clash.
 //!
 //! A kernel for which that cannot be done keeps its body, for a reason. In the order of the files:
-//! * [`names`]: which kernel of the other file has the source of ours;
+//! * [`names`]: which kernels and variables of both files are of the same source;
 //! * [`symbols`]: what names are, and who uses them; [`variable`]: what variables are in memory;
 //! * [`signature`]: whether parameters and launches fit; [`writes`]: which variables code may write;
 //! * [`resolution`]: what becomes of each symbol; [`output`]: the text.
@@ -159,9 +159,14 @@ impl<'f, 'a> Linker<'f, 'a> {
             return Err(format!("source lines name its label '{label}'"));
         }
         let is_described = labels.iter().chain(&uses.locals).any(|label| ours.in_sections.contains(*label));
-        let is_behind = |name: &&&str| ours.items_of(name).first().is_some_and(|&number| number > own);
-        if let Some(name) = needs.ours.iter().find(is_behind) {
+        let mut names = needs.ours.iter().map(|name| self.resolver.name_of_ours(name));
+        let is_behind = |name: &&str| ours.items_of(name).first().is_some_and(|&number| number > own);
+        if let Some(name) = names.clone().find(is_behind) {
             return Err(format!("it needs '{name}', which this file declares behind it"));
+        }
+        let is_local = |name: &&str| uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name));
+        if let Some(name) = names.find(is_local) {
+            return Err(format!("it means something else by '{name}'"));
         }
         Ok(Replacement { own, other, uses, needs, parameters, is_described })
     }

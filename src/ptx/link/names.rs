@@ -1,6 +1,7 @@
-//! Which kernel of the other file has the source of ours. Compilers agree on the names of kernels that all files see. Names
-//! that only one file sees are the compiler's matter: of `static void k(int)` clang makes `_ZL1ki`, and nvcc `_Z1ki`; what is
-//! in a namespace without a name stands in `_GLOBAL__N_1` or in one that has the file's name and a hash.
+//! Which kernel or variable of the other file has the source of ours. Compilers agree on names that all files see. Names
+//! that only one file sees are the compiler's matter: of `static void k(int)` clang makes `_ZL1ki`, and nvcc `_Z1ki`; of
+//! `static int n` clang makes `_ZL1n`, and nvcc `n`. What is in a namespace without a name stands in `_GLOBAL__N_1` or in
+//! one that has the file's name and a hash.
 
 use std::borrow::Cow;
 
@@ -43,6 +44,8 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
         rest = first;
     }
     let mut source = MANGLED.to_owned();
+    let mut identifiers = 0;
+    let mut last = "";
     while let Some(first) = rest.chars().next() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let end = rest[..digits].parse().ok().and_then(|length: usize| digits.checked_add(length));
@@ -53,6 +56,7 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
                 source.push_str(&rest[..digits]);
                 source.push_str(identifier);
             }
+            (identifiers, last) = (identifiers + 1, identifier);
             rest = &rest[digits + identifier.len()..];
             continue;
         }
@@ -63,7 +67,9 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
         }
         rest = &rest[first.len_utf8()..];
     }
-    source.into()
+    // A function has parameters behind its name, at least `v`. Names of variables are not mangled outside of namespaces.
+    let is_variable = identifiers == 1 && source.len() == MANGLED.len() + last.len().to_string().len() + last.len();
+    if is_variable { last.to_owned().into() } else { source.into() }
 }
 
 #[cfg(test)]
@@ -82,6 +88,8 @@ mod tests {
                 "_ZN45_GLOBAL__N__2e2a1440_12_moe_align_cu_1365cbe827moe_align_block_size_kernelEPKiPi",
             ),
             ("_ZL1ki__intern__9e37fa01", "_Z1ki"),
+            ("_ZL5table", "table"),
+            ("_ZN2nsL5tableE", "_ZN2ns5tableE"),
             ("k", "k"),
         ];
         let [ours, theirs] = [pairs.map(|(one, _)| one), pairs.map(|(_, two)| two)];
@@ -107,6 +115,8 @@ mod tests {
             ("_ZL1ki", "_ZL1kj"),
             ("_Z2kLi", "_Z2ki"),
             ("_Z1kILi3EEvPf", "_Z1kIi3EEvPf"),
+            ("_ZL1kv", "k"),
+            ("_ZN1aL5tableE", "table"),
             ("_ZL1ki__intern__", "_Z1ki"),
             ("ZL1k", "Z1k"),
             ("_ZN1aL1kEv", "_ZN1bL1kEv"),

@@ -55,11 +55,14 @@ pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replaceme
     patch
 }
 
-/// The names of the copies that are not their own ones.
+/// The names that symbols of the other file have in ours, where they differ: those of copies, and of what ours stands for.
 fn names<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replacement<'a>]) -> BTreeMap<&'a str, String> {
     let copied: BTreeSet<usize> = replacements.iter().flat_map(|one| one.needs.copied.keys().copied()).collect();
     let all = copied.iter().flat_map(|&number| resolver.other.items[number].names.iter().copied());
-    all.map(|name| (name, resolver.name_of_copy(name))).filter(|(name, new)| name != new).collect()
+    let copies = all.map(|name| (name, resolver.name_of_copy(name)));
+    let ours = replacements.iter().flat_map(|one| one.needs.ours.iter().copied());
+    let ours = ours.map(|name| (name, resolver.name_of_ours(name).to_owned()));
+    copies.chain(ours).filter(|(name, new)| name != new).collect()
 }
 
 /// The body of the other kernel, from brace to brace.

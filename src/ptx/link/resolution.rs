@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::names::counterparts;
 use super::signature::{Head, same_parameters};
 use super::symbols::{Symbol, Symbols, Uses};
 use super::variable::{Linkage, Variable};
@@ -17,7 +18,7 @@ use crate::target::SYSTEM_FUNCTIONS;
 /// What becomes of a symbol of the other file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Our symbol of the same name stands for it.
+    /// Our symbol stands for it: the one of the same name, or [`Resolver::name_of_ours`].
     Ours,
     /// A copy of it comes into our file.
     Copied,
@@ -36,6 +37,8 @@ pub(super) struct Needs<'a> {
 pub(super) struct Resolver<'f, 'a> {
     pub(super) own: Symbols<'f, 'a>,
     pub(super) other: Symbols<'f, 'a>,
+    /// The variables of the other file that ours has under other names, and these.
+    variables: FxHashMap<&'a str, &'a str>,
     /// The functions of the other file that are the same in ours.
     same_functions: FxHashSet<&'a str>,
     written: OnceCell<[FxHashSet<&'a str>; 2]>,
@@ -47,7 +50,9 @@ impl<'f, 'a> Resolver<'f, 'a> {
     pub(super) fn new(own: &'f File<'a>, other: &'f File<'a>) -> Self {
         let [own, other] = [own, other].map(Symbols::new);
         let (same_functions, written, words) = (FxHashSet::default(), OnceCell::new(), OnceCell::new());
-        let mut resolver = Self { own, other, same_functions, written, words };
+        let mut variables = counterparts(&other.data(), &own.data());
+        variables.retain(|theirs, ours| theirs != ours);
+        let mut resolver = Self { own, other, variables, same_functions, written, words };
         resolver.find_same_functions();
         resolver
     }
@@ -109,8 +114,16 @@ impl<'f, 'a> Resolver<'f, 'a> {
         }
     }
 
+    /// What our file calls a symbol of the other one that ours stands for.
+    pub(super) fn name_of_ours<'n>(&self, name: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        self.variables.get(name).copied().unwrap_or(name)
+    }
+
     fn variable(&self, name: &str, theirs: &Variable<'_>) -> Result<Outcome, String> {
-        let ours = match self.own.symbol(name) {
+        let ours = match self.own.symbol(self.name_of_ours(name)) {
             Some(Symbol::Variable(declaration, place)) => {
                 let ours = Variable::new(self.own.file.text(), &declaration, place);
                 Some(ours.map_err(|problem| format!("'{name}' of this file {problem}"))?)

@@ -117,6 +117,16 @@ impl<'f, 'a> Symbols<'f, 'a> {
         self.items.iter().filter(is_section).filter(|item| !is_of_lines(self.file, item.first))
     }
 
+    /// The names of data that code of all blocks sees.
+    pub(super) fn data(&self) -> Vec<&'a str> {
+        let is_data = |item: &&Item<'a>| {
+            let Some(Parts::Declaration(declaration)) = self.file.parts(item.first) else { return false };
+            [".global", ".const"].contains(&self.file.text().str(declaration.space))
+        };
+        let names = self.items.iter().filter(is_data).flat_map(|item| item.names.iter().copied());
+        names.collect()
+    }
+
     /// The items that give a name.
     pub(super) fn items_of(&self, name: &str) -> &[usize] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)

@@ -1,4 +1,4 @@
-//! Kernels that have other names in the other file.
+//! Kernels and variables that have other names in the other file.
 
 use super::linked;
 
@@ -18,5 +18,26 @@ fn static_kernels() {
         assert_eq!(linked(&file(own, 1), &file(other, 2), &[own]), Ok(file(own, 2)));
         let reason = linked(&file(own, 1), &file(&other.replace("dot", "sum"), 2), &[own]);
         assert_eq!(reason, Err("the other file has no such kernel".into()));
+    }
+}
+
+/// A static table is one object, whichever compiler's name it has; another one of its name is none.
+#[test]
+fn static_tables() {
+    let (clang, nvcc) = ("_ZL5table", "table");
+    let file = |table: &str, initial: u32, offset: u32| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.const .align 4 .u32 {table}[2] = {{{initial}, 7}};\n\
+             .visible .entry k(.param .u64 p)\n{{\n\t.reg .b64 %d<2>;\n\t.reg .b32 %r<2>;\n\tld.param.u64 %d1, [p];\n\
+             \tld.const.u32 %r1, [{table}+{offset}];\n\tst.global.u32 [%d1], %r1;\n\tret;\n}}\n"
+        )
+    };
+    for (own, other) in [(clang, nvcc), (nvcc, clang)] {
+        assert_eq!(linked(&file(own, 1, 0), &file(other, 1, 4), &["k"]), Ok(file(own, 1, 4)));
+        let reason = linked(&file(own, 1, 0), &file(other, 2, 4), &["k"]);
+        assert_eq!(reason, Err(format!("it needs '{other}', which has another initial value in this file")));
+        let with_label = file(other, 1, 4).replace("\tret;", &format!("{own}:\n\tret;"));
+        let reason = linked(&file(own, 1, 0), &with_label, &["k"]);
+        assert_eq!(reason, Err(format!("it means something else by '{own}'")));
     }
 }
