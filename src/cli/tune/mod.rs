@@ -126,7 +126,7 @@ pub(crate) struct Arguments {
     /// is PTX or Triton's code
     #[arg(short, long)]
     output: Option<PathBuf>,
-    /// PTX that another compiler made of the same source; repeat for more. Its kernels of the same names are further
+    /// PTX that another compiler made of the same source; repeat for more. Its kernels of the same source are further
     /// variants, with all choices that work on PTX
     #[arg(long, value_name = "FILE")]
     also: Vec<PathBuf>,

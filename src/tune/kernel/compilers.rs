@@ -22,25 +22,34 @@ pub(super) fn as_they_are(compilers: &[u8], queue: VecDeque<Variant>) -> VecDequ
 }
 
 impl Kernel {
-    /// The best of other compilers' code as it is, if it is no worse than stock in anything and better in something: then
-    /// the user has it without a search, and what wins is no worse than that in anything. A benchmark's word counts for more.
-    pub(super) fn better_compiler(&self, aim: &Aim) -> Option<(&Variant, Figures)> {
-        let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
-        let better = theirs.filter(|(variant, figures)| {
-            self.is_admissible(aim, variant, figures) && figures.compare(&self.stock, &aim.preference).is_lt()
+    /// The best of other compilers' code as it is, of what counts, if it is better than stock. The user has this code without
+    /// a search, so that no winner is worse than it in anything. A benchmark's word counts for more.
+    pub(super) fn better_compiler(
+        &self,
+        aim: &Aim,
+        counts: impl Fn(&Variant, &Figures) -> bool,
+    ) -> Option<(&Variant, Figures)> {
+        let as_they_are = self.tried.iter().filter(|tried| matches!(tried.variant, Variant::Linked(_)));
+        let judged = as_they_are.filter_map(|tried| Some((&tried.variant, tried.figures?)));
+        let better = judged.filter(|(variant, figures)| {
+            counts(variant, figures) && figures.compare(&self.stock, &aim.preference).is_lt()
         });
         better.filter(|_| self.stock.timing.is_none()).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
     }
 
-    /// What is tried on the code of every compiler. Most of it is for the code that is the best as it is.
+    /// What is tried on the code of every compiler. Most of these variants are for the code that is the best as it is. What is
+    /// made of code that is worse than stock in something rarely counts: of such code, the defaults alone are tried.
     pub(super) fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
         let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
         let bases = self.ranked(aim, iter::once((&Variant::Stock, self.stock)).chain(theirs));
-        let lists = bases.iter().map(|base| match base.compiler() {
+        let list = |base: &Variant| match base.compiler() {
             0 => first(&self.stock, self.choices),
             compiler => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
-        });
-        let mut lists: Vec<VecDeque<Variant>> = lists.collect();
+        };
+        let counts = |base: &Variant| self.figures(base).is_none_or(|figures| self.is_admissible(aim, base, &figures));
+        let of_worse =
+            bases.iter().filter(|base| !counts(base)).map(|base| Variant::DEFAULT.on_code_of(base.compiler()));
+        let mut lists: Vec<VecDeque<Variant>> = bases.iter().filter(|base| counts(base)).map(list).collect();
         let (best, others) = lists.split_at_mut(1);
         let mut all = VecDeque::new();
         let mut turn = 0;
@@ -51,6 +60,7 @@ impl Kernel {
             }
             turn += 1;
         }
+        all.extend(of_worse);
         all
     }
 }
@@ -68,7 +78,7 @@ mod tests {
     /// nothing of LLVM's optimisations is asked of other compilers' code.
     #[test]
     fn other_compilers() {
-        for (theirs, best) in [(10, 1), (200, 0)] {
+        for (theirs, best) in [(10, 1), (100, 0)] {
             let mut kernel = kernel();
             kernel.add_compilers(&[1, 2]);
             let mut seen: Vec<Variant> = Vec::new();
@@ -101,6 +111,25 @@ mod tests {
         let mut same = super::super::tests::kernel();
         same.add_compilers(&[]);
         assert_eq!((0..30).map(|_| same.propose(&aim(0))).collect::<Vec<_>>(), expected);
+    }
+
+    /// Of code that is worse than stock as it is, the defaults alone are tried.
+    #[test]
+    fn worse_code_is_tried_once() {
+        for (instructions, is_worse) in [(501, true), (500, false)] {
+            let mut kernel = kernel();
+            kernel.add_compilers(&[1]);
+            for number in 0..60u32 {
+                let variant = kernel.propose(&aim(0));
+                let of = if variant.compiler() == 1 { instructions } else { 500 };
+                kernel.record(&aim(0), variant, number.to_string(), Some(figures(100, 32, of)));
+            }
+            let tried = kernel.tried.iter().map(|tried| &tried.variant);
+            let theirs: Vec<&Variant> = tried.filter(|variant| variant.compiler() == 1).collect();
+            assert_eq!(theirs[0], &Variant::Linked(1));
+            assert_eq!(theirs[1], &Variant::DEFAULT.on_code_of(1));
+            assert_eq!(theirs.len() == 2, is_worse, "{theirs:?}");
+        }
     }
 
     /// Of equal code, our own wins, whichever was tried first.
@@ -145,6 +174,13 @@ mod tests {
         let variant = alone.propose(&aim(0));
         alone.record(&aim(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
         assert_eq!(alone.best(&aim(0)).0, Variant::Linked(1));
+        assert_eq!(alone.best_but_for(&aim(0), |variant| variant.compiler() != 0).0, Variant::Stock);
+        // Our own code that is as good, or better, needs no other file.
+        for instructions in [499, 492] {
+            let mut alone = judged(figures(100, 32, 499));
+            alone.tried[1].figures = Some(figures(100, 32, instructions));
+            assert_eq!(alone.best(&aim(0)).0, Variant::DEFAULT);
+        }
     }
 
     /// Where only the launch says how much shared memory it adds, another compiler's code has no more than stock.

@@ -178,17 +178,28 @@ impl Kernel {
         figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
     }
 
-    /// Whether a variant with these figures may win: it may count, is better than stock and no worse than the code of the
-    /// better compiler, and no comparison has refused it.
-    fn may_win(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
-        let counts = self.is_admissible(aim, variant, figures) && !self.findings.has_refused(variant);
-        let is_better = || figures.is_better(&self.stock, &aim.preference);
-        counts
-            && match self.better_compiler(aim) {
-                Some((as_it_is, _)) if as_it_is == variant => true,
-                Some((_, better)) => is_better() && figures.is_no_worse(&better, aim.allowance),
+    /// What may win of all but some variants: it may count, no comparison has refused it, it is better than stock, and it is
+    /// no worse than the code of the better compiler. O(what was tried).
+    fn may_win<'k>(
+        &'k self,
+        aim: &'k Aim,
+        is_left_out: impl Fn(&Variant) -> bool + 'k,
+    ) -> impl Fn(&Variant, &Figures) -> bool + 'k {
+        let counts = move |variant: &Variant, figures: &Figures| {
+            self.is_admissible(aim, variant, figures) && !self.findings.has_refused(variant) && !is_left_out(variant)
+        };
+        let better = self.better_compiler(aim, &counts).map(|(variant, figures)| (variant.clone(), figures));
+        move |variant, figures| {
+            let is_better = || figures.is_better(&self.stock, &aim.preference);
+            let wins = || match &better {
+                Some((as_it_is, bar)) => {
+                    let is_as_good = || figures.compare(bar, &aim.preference).is_le();
+                    variant == as_it_is || figures.is_no_worse(bar, aim.allowance) && (is_better() || is_as_good())
+                }
                 None => is_better(),
-            }
+            };
+            counts(variant, figures) && wins()
+        }
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -220,7 +231,8 @@ impl Kernel {
     /// The best without some of the variants.
     pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let tried = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
-        let better = tried.filter(|(variant, figures)| self.may_win(aim, variant, figures) && !is_left_out(variant));
+        let may_win = self.may_win(aim, is_left_out);
+        let better = tried.filter(|(variant, figures)| may_win(variant, figures));
         // Of equals, our own code: it needs no other file.
         let best = better.min_by(|one, other| {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
@@ -232,8 +244,9 @@ impl Kernel {
     /// The best after each variant, in the order in which they were tried.
     pub fn course(&self, aim: &Aim) -> Vec<Figures> {
         let mut best = self.stock;
+        let may_win = self.may_win(aim, |_| false);
         let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
-            self.may_win(aim, variant, figures) && figures.compare(best, &aim.preference).is_lt()
+            may_win(variant, figures) && figures.compare(best, &aim.preference).is_lt()
         };
         let after = |Tried { variant, figures, .. }: &Tried| {
             best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);

@@ -38,9 +38,10 @@ impl Kernel {
         let (_, best) = self.best(aim);
         let spared = self.stock.spill_cost().saturating_sub(best.spill_cost());
         let most = best.spill_cost() + spared / 10;
+        let may_win = self.may_win(aim, |_| false);
         let does = |(variant, figures): &(&Variant, Figures)| {
             let is_paid = is_paid_in_spills(&best, figures) && figures.spill_cost() <= most;
-            figures.warps > best.warps && is_paid && self.may_win(aim, variant, figures)
+            figures.warps > best.warps && is_paid && may_win(variant, figures)
         };
         let holding_more = self.judged().filter(does).map(|(_, figures)| figures);
         holding_more.min_by_key(|figures| (Reverse(figures.warps), figures.spill_cost())).map(|figures| (best, figures))
