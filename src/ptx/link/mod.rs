@@ -159,14 +159,17 @@ impl<'f, 'a> Linker<'f, 'a> {
             return Err(format!("source lines name its label '{label}'"));
         }
         let is_described = labels.iter().chain(&uses.locals).any(|label| ours.in_sections.contains(*label));
-        let mut names = needs.ours.iter().map(|name| self.resolver.name_of_ours(name));
-        let is_behind = |name: &&str| ours.items_of(name).first().is_some_and(|&number| number > own);
-        if let Some(name) = names.clone().find(is_behind) {
+        let names = || needs.ours.iter().map(|&name| (name, self.resolver.name_of_ours(name)));
+        let is_behind = |name: &str| ours.items_of(name).first().is_some_and(|&number| number > own);
+        if let Some((_, name)) = names().find(|&(_, name)| is_behind(name)) {
             return Err(format!("it needs '{name}', which this file declares behind it"));
         }
-        let is_local = |name: &&str| uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name));
-        if let Some(name) = names.find(is_local) {
+        let is_local = |name: &str| uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name));
+        if let Some((_, name)) = names().find(|&(theirs, ours)| theirs != ours && is_local(ours)) {
             return Err(format!("it means something else by '{name}'"));
+        }
+        if let Some(name) = self.resolver.ignored(&ours.uses(own)?, &uses)? {
+            return Err(format!("it does not read '{name}', which others may write, and this file's code does"));
         }
         Ok(Replacement { own, other, uses, needs, parameters, is_described })
     }

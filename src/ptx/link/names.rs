@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How the Itanium C++ ABI, section 5.1, begins a name.
 const MANGLED: &str = "_Z";
@@ -16,60 +16,153 @@ const ANONYMOUS: &str = "_GLOBAL__N_";
 /// What clang adds to the name of a static kernel with `-fgpu-rdc`, and a hash behind it.
 const CLANG_STATIC: &str = "__intern__";
 
-/// For each of our names the one in the other file: the same, or else the only one that the source has alike. A name that
-/// two of ours or two of theirs would have is given to none. O(bytes of the names).
+/// What nvcc puts ahead of it with `-rdc=true`: a length, `__`, and so many characters of the file's name and a hash.
+const NVCC_STATIC: &str = "__nv_static_";
+
+/// Longer names are not read: that would take the square of their bytes at worst.
+const LONGEST: usize = 1 << 14;
+
+/// The namespace that nvcc puts `static` functions into, where they are arguments of a template.
+const NVCC_INTERNAL: &str = "_INTERNAL_";
+
+/// For each of our names the one in the other file: the same name, or else the only one that is the same in the source. If
+/// two names of a file are the same in the source, neither is found.
 pub(super) fn counterparts<'a>(ours: &[&'a str], theirs: &[&'a str]) -> FxHashMap<&'a str, &'a str> {
-    let same: FxHashMap<&str, &str> = theirs.iter().map(|&name| (name, name)).collect();
-    let mut found: FxHashMap<&str, &str> = ours.iter().filter_map(|&name| Some((name, *same.get(name)?))).collect();
-    let [ours, theirs] = [ours, theirs].map(|names| {
-        let left = names.iter().copied().filter(|name| !found.contains_key(name));
-        let mut by_source: FxHashMap<Cow<'a, str>, Option<&'a str>> = FxHashMap::default();
-        for name in left {
-            by_source.entry(as_in_source(name)).and_modify(|one| *one = None).or_insert(Some(name));
-        }
-        by_source
-    });
-    let pairs = ours.into_iter().filter_map(|(source, name)| Some((name?, (*theirs.get(&source)?)?)));
-    found.extend(pairs);
+    let mut found = FxHashMap::default();
+    pair(&mut found, ours, theirs, |name| name.into());
+    pair(&mut found, ours, theirs, as_in_source);
+    if ours.iter().chain(theirs).any(|name| name.contains(NVCC_INTERNAL)) {
+        pair(&mut found, ours, theirs, |name| parts_of(&as_in_source(name)).into());
+    }
     found
+}
+
+/// Adds pairs of names that have no counterpart yet, and that alone have the same key.
+fn pair<'a>(
+    found: &mut FxHashMap<&'a str, &'a str>,
+    ours: &[&'a str],
+    theirs: &[&'a str],
+    key: impl Fn(&'a str) -> Cow<'a, str>,
+) {
+    let taken: FxHashSet<&str> = found.values().copied().collect();
+    let by_key = |names: &[&'a str], is_left: &dyn Fn(&str) -> bool| {
+        let mut by_key: FxHashMap<Cow<'a, str>, Option<&'a str>> = FxHashMap::default();
+        for name in names.iter().copied().filter(|name| is_left(name)) {
+            by_key.entry(key(name)).and_modify(|one| *one = None).or_insert(Some(name));
+        }
+        by_key
+    };
+    let ours = by_key(ours, &|name| !found.contains_key(name));
+    let theirs = by_key(theirs, &|name| !taken.contains(name));
+    let pairs = ours.into_iter().filter_map(|(key, name)| Some((name?, (*theirs.get(&key)?)?)));
+    found.extend(pairs);
+}
+
+/// The identifiers, literals and types of a mangled name in their order, without what holds them together: a namespace more
+/// shifts all references to what was named before. Instances of a template keep their parts apart. Overloads of one name
+/// that differ only in what they refer to have the same parts, so that none of them is found.
+fn parts_of(name: &str) -> String {
+    let (mut rest, mut parts) = (name, String::new());
+    while let Some(first) = rest.chars().next() {
+        let reference = || {
+            let number = rest
+                .strip_prefix('S')?
+                .trim_start_matches(|one: char| one.is_ascii_digit() || one.is_ascii_uppercase());
+            number.strip_prefix('_').map(|behind| rest.len() - behind.len())
+        };
+        let (end, is_part) = match (first, identifier(rest), literal(rest), reference()) {
+            (_, Some((identifier, end)), ..) => (end, !identifier.starts_with(NVCC_INTERNAL)),
+            (_, _, Some(end), _) => (end, true),
+            (_, _, _, Some(end)) => (end, false),
+            ('N' | 'E', ..) => (1, false),
+            _ => (first.len_utf8(), true),
+        };
+        if is_part {
+            parts.push_str(&rest[..end]);
+        }
+        rest = &rest[end..];
+    }
+    parts
 }
 
 /// A mangled name without what says that only one file sees it; others as they are.
 fn as_in_source(name: &str) -> Cow<'_, str> {
-    let Some(mut rest) = name.strip_prefix(MANGLED) else { return name.into() };
-    if let Some((first, hash)) = rest.rsplit_once(CLANG_STATIC)
-        && !hash.is_empty()
-        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-    {
-        rest = first;
-    }
+    let name = without_file(name);
+    let mangled = name.strip_prefix(MANGLED).filter(|_| name.len() <= LONGEST);
+    let Some(mut rest) = mangled else { return name.into() };
     let mut source = MANGLED.to_owned();
-    let mut identifiers = 0;
-    let mut last = "";
-    while let Some(first) = rest.chars().next() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let end = rest[..digits].parse().ok().and_then(|length: usize| digits.checked_add(length));
-        if let Some(identifier) = end.and_then(|end| rest.get(digits..end)) {
-            if identifier.starts_with(ANONYMOUS) {
-                source.push_str(ANONYMOUS);
-            } else {
-                source.push_str(&rest[..digits]);
-                source.push_str(identifier);
-            }
-            (identifiers, last) = (identifiers + 1, identifier);
-            rest = &rest[digits + identifier.len()..];
-            continue;
-        }
-        // `L` stands ahead of the identifier, which is its length and its letters. A literal, as `Li3E`, begins with its type.
-        let is_static = first == 'L' && rest[1..].starts_with(|next: char| next.is_ascii_digit());
-        if !is_static {
-            source.push(first);
-        }
-        rest = &rest[first.len_utf8()..];
+    // The name of a variable outside of namespaces is mangled only if it is static, and has nothing behind its identifier.
+    let is_first = |source: &str| source.len() == MANGLED.len();
+    let alone = rest.strip_prefix('L').and_then(|rest| identifier(rest).filter(|&(_, end)| end == rest.len()));
+    if let Some((variable, _)) = alone {
+        return variable.into();
     }
-    // A function has parameters behind its name, at least `v`. Names of variables are not mangled outside of namespaces.
-    let is_variable = identifiers == 1 && source.len() == MANGLED.len() + last.len().to_string().len() + last.len();
-    if is_variable { last.to_owned().into() } else { source.into() }
+    while let Some(first) = rest.chars().next() {
+        let end = match (first, identifier(rest), literal(rest)) {
+            (_, Some((identifier, end)), _) if identifier.starts_with(ANONYMOUS) => {
+                source.push_str(ANONYMOUS);
+                end
+            }
+            (_, Some((_, end)), _) => {
+                source.push_str(&rest[..end]);
+                end
+            }
+            ('L', _, Some(end)) if !is_first(&source) => {
+                source.push_str(&rest[..end]);
+                end
+            }
+            // The mark of a static name, ahead of its identifier.
+            ('L', ..) if identifier(&rest[1..]).is_some() => 1,
+            _ => {
+                // A number is no length of what follows it.
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                let end = digits.max(first.len_utf8());
+                source.push_str(&rest[..end]);
+                end
+            }
+        };
+        rest = &rest[end..];
+    }
+    source.into()
+}
+
+/// A name without what a compiler adds to it, where files are linked to one another, to tell those of several files apart.
+fn without_file(name: &str) -> &str {
+    let of_nvcc = || {
+        let (length, rest) = name.strip_prefix(NVCC_STATIC)?.split_once("__")?;
+        rest.get(length.parse().ok()?..).filter(|rest| !rest.is_empty())
+    };
+    let of_clang = || {
+        let (rest, hash) = name.rsplit_once(CLANG_STATIC)?;
+        let is_hash = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_');
+        is_hash.then_some(rest)
+    };
+    of_nvcc().or_else(of_clang).unwrap_or(name)
+}
+
+/// An identifier that a name begins with, behind its length, and where it ends.
+fn identifier(name: &str) -> Option<(&str, usize)> {
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let end = digits.checked_add(name[..digits].parse().ok()?)?;
+    let identifier = name.get(digits..end)?;
+    identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some((identifier, end))
+}
+
+/// Where a literal ends that a name begins with: `L`, its type, its value, and `E`. Types of one letter, and enumerations.
+fn literal(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix('L')?;
+    let first = rest.chars().next()?;
+    let value = match first {
+        'a'..='z' => &rest[1..],
+        '0'..='9' => identifier(rest).map(|(_, end)| &rest[end..])?,
+        'N' => rest.split_once('E')?.1,
+        'S' => rest.split_once('_')?.1,
+        _ => return None,
+    };
+    let number = value.strip_prefix('n').unwrap_or(value);
+    let behind = number.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let is_literal = behind.len() < number.len() && behind.starts_with('E');
+    is_literal.then(|| name.len() - behind.len() + 1)
 }
 
 #[cfg(test)]
@@ -87,7 +180,20 @@ mod tests {
                 "_ZN12_GLOBAL__N_127moe_align_block_size_kernelEPKiPi",
                 "_ZN45_GLOBAL__N__2e2a1440_12_moe_align_cu_1365cbe827moe_align_block_size_kernelEPKiPi",
             ),
-            ("_ZL1ki__intern__9e37fa01", "_Z1ki"),
+            ("_ZL1mILi3EN12_GLOBAL__N_11TEEvPi", "_Z1mILi3EN36_GLOBAL__N__2e2a1440_4_x_cu_1365cbe81TEEvPi"),
+            (
+                "_ZL1kI1ALin12EEvv__intern__9ee012fe00_57066e25",
+                "__nv_static_25__bbf17700_4_a_cu__Z1hPiPf__Z1kI1ALin12EEvv",
+            ),
+            (
+                "_ZL11k_bin_bcastIXadL_ZL6op_addffEE6__halffS0_JPKfEEvPKT0_PKT1_",
+                "_Z11k_bin_bcastIXadL_ZN46_INTERNAL_01895e11_11_binbcast_cu_849aa9b1_6326op_addEffEE6__halffS1_JPKfEEvPKT0_PKT1_",
+            ),
+            (
+                "_ZL11k_bin_bcastIXadL_ZL6op_mulffEE6__halffS0_JPKfEEvPKT0_PKT1_",
+                "_Z11k_bin_bcastIXadL_ZN46_INTERNAL_01895e11_11_binbcast_cu_849aa9b1_6326op_mulEffEE6__halffS1_JPKfEEvPKT0_PKT1_",
+            ),
+            ("_ZL3tab", "__nv_static_25__bbf17700_4_a_cu__Z1hPiPf_tab"),
             ("_ZL5table", "table"),
             ("_ZN2nsL5tableE", "_ZN2ns5tableE"),
             ("k", "k"),
@@ -97,6 +203,37 @@ mod tests {
         assert_eq!(counterparts(&ours[4..], &theirs), pairs[4..].iter().copied().collect());
         let back: FxHashMap<&str, &str> = pairs.iter().map(|&(one, two)| (two, one)).collect();
         assert_eq!(counterparts(&theirs, &ours), back);
+    }
+
+    /// Whatever stands in a name, it is read to its end in time.
+    #[test]
+    fn odd_names() {
+        let long = |text: &str| format!("_Z{}", text.repeat(1_000));
+        let odd = [
+            "_Z",
+            "_ZL",
+            "_ZL0",
+            "_Z99999999999999999999a",
+            "_Z3é",
+            "_ZL1é",
+            "_ZLéE",
+            "_ZLi",
+            "_ZLN1E",
+            "__nv_static_9__k",
+        ];
+        for name in odd.map(str::to_owned).into_iter().chain(["9", "0", "L", "L1", "LN", "S"].map(long)) {
+            assert!(parts_of(&as_in_source(&name)).len() <= name.len());
+        }
+        arbtest::arbtest(|u| {
+            const PARTS: [&str; 12] =
+                ["_Z", "L", "N", "E", "1k", "3", "i", "S0_", "12_GLOBAL__N_1", "n", "é", "__intern__a"];
+            let parts = (0..u.int_in_range(0..=12)?).map(|_| u.choose(&PARTS).copied());
+            let name: String = parts.collect::<arbtest::arbitrary::Result<_>>()?;
+            let source = as_in_source(&name);
+            assert!(parts_of(&source).len() <= source.len() && source.len() <= name.len());
+            assert_eq!(counterparts(&[&name], &[&name]).len(), 1);
+            Ok(())
+        });
     }
 
     /// The same name wins, a name that could be of two kernels is given to none, and what differs in the source stays apart.
@@ -109,12 +246,20 @@ mod tests {
         };
         assert_eq!(found(&["_ZL1ki", "_Z1ki"], &["_Z1ki"]), [("_Z1ki", "_Z1ki")]);
         assert_eq!(found(&["_ZL1ki"], &["_Z1ki", "_Z1ki__intern__1"]), []);
+        let of = "_Z1kIXadL_ZN34_INTERNAL_bbf17700_4_a_cu__Z1hPiPf2f1EfEE";
+        let [one, other] = ["1AS1_", "1AS2_"].map(|rest| format!("{of}{rest}"));
+        assert_eq!(counterparts(&["_Z1kIXadL_ZL2f1fEE1AS0_"], &[&one, &other]).len(), 0);
+        assert_eq!(counterparts(&["_Z1kIXadL_ZL2f1fEE1AS0_"], &[&one]).len(), 1);
+        assert_eq!(counterparts(&["_Z1kIXadL_ZL2f2fEE1AS0_"], &[&one]).len(), 0);
         assert_eq!(found(&["_ZL1ki", "_ZL1ki__intern__1"], &["_Z1ki"]), []);
         for (one, two) in [
             ("_Z1kILi3EEvPf", "_Z1kILi4EEvPf"),
             ("_ZL1ki", "_ZL1kj"),
             ("_Z2kLi", "_Z2ki"),
             ("_Z1kILi3EEvPf", "_Z1kIi3EEvPf"),
+            ("_Z1kIL1A1EEvv", "_Z1kI1A1EEvv"),
+            ("_Z1kIL1An1EEvv", "_Z1kI1An1EEvv"),
+            ("_Z1kILN1a1AE1EEvv", "_Z1kIN1a1AE1EEvv"),
             ("_ZL1kv", "k"),
             ("_ZN1aL5tableE", "table"),
             ("_ZL1ki__intern__", "_Z1ki"),

@@ -95,6 +95,15 @@ impl<'f, 'a> Resolver<'f, 'a> {
         text(&self.other).is_some_and(|theirs| text(&self.own) == Some(theirs))
     }
 
+    /// The first variable of the source that our kernel reads or writes and the other one does not. What the one compiler has
+    /// not seen written may be folded by it, and written by others.
+    pub(super) fn ignored(&self, own: &Uses<'a>, uses: &Uses<'a>) -> Result<Option<&'a str>, String> {
+        let theirs = self.other.data_of(uses)?;
+        let served: FxHashSet<&str> = theirs.iter().map(|name| self.name_of_ours(name)).collect();
+        let ours = self.own.data_of(own)?;
+        Ok(ours.into_iter().find(|name| !is_of_compiler(name) && !served.contains(name)))
+    }
+
     /// What becomes of a symbol of the other file.
     ///
     /// # Errors
@@ -131,8 +140,9 @@ impl<'f, 'a> Resolver<'f, 'a> {
             _ => None,
         };
         // A compiler numbers what it makes: the same name may mean something else in the other file.
+        let is_written = || self.written()[0].contains(self.name_of_ours(name)) || self.written()[1].contains(name);
         if is_of_compiler(name) && theirs.space != ".shared" {
-            let is_constant = theirs.is_initialised && self.written().iter().all(|written| !written.contains(name));
+            let is_constant = theirs.is_initialised && (is_literal(name) || !is_written());
             if !is_constant {
                 return Err(format!("it needs '{name}', which may be written, and which a compiler has named"));
             }
@@ -140,6 +150,8 @@ impl<'f, 'a> Resolver<'f, 'a> {
         let difference = match &ours {
             Some(ours) => match ours.serves_as(theirs) {
                 Ok(()) => return Ok(Outcome::Ours),
+                // The host has no means to write it, and code does not: a copy is as good.
+                Err(_) if ours.is_constant_like(theirs) && !is_written() => return Ok(Outcome::Copied),
                 Err(difference) => difference,
             },
             None => "is missing",
@@ -242,6 +254,11 @@ impl<'f, 'a> Resolver<'f, 'a> {
         let candidates = (1u32..).map(|number| format!("{name}_{number}"));
         candidates.into_iter().find(|candidate| !words.contains(candidate.as_str())).unwrap_or_default()
     }
+}
+
+/// Whether nvcc or clang gave a name to a string literal, which nobody may write.
+fn is_literal(name: &str) -> bool {
+    ["$str", "_$_str"].iter().any(|first| name.starts_with(first))
 }
 
 /// Whether a compiler made up a name, as `$str$1` and `__unnamed_2`: no source, and so no host, names what it is of.

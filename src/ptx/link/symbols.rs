@@ -3,6 +3,8 @@
 //! A word of a function is a symbol of the file unless the function declares the same name. A function that does both is
 //! refused, because the scopes of its braces are not followed.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::index::EntityIndex;
@@ -119,12 +121,34 @@ impl<'f, 'a> Symbols<'f, 'a> {
 
     /// The names of data that code of all blocks sees.
     pub(super) fn data(&self) -> Vec<&'a str> {
-        let is_data = |item: &&Item<'a>| {
-            let Some(Parts::Declaration(declaration)) = self.file.parts(item.first) else { return false };
-            [".global", ".const"].contains(&self.file.text().str(declaration.space))
-        };
-        let names = self.items.iter().filter(is_data).flat_map(|item| item.names.iter().copied());
-        names.collect()
+        let names = self.items.iter().flat_map(|item| item.names.iter().copied());
+        names.filter(|name| self.is_data(name)).collect()
+    }
+
+    fn is_data(&self, name: &str) -> bool {
+        let is_data = |space: Token| [".global", ".const"].contains(&self.file.text().str(space));
+        matches!(self.symbol(name), Some(Symbol::Variable(declaration, _)) if is_data(declaration.space))
+    }
+
+    /// The data that code names, in the functions that it calls, too.
+    ///
+    /// # Errors
+    /// Says what of a function is not understood.
+    pub(super) fn data_of(&self, code: &Uses<'a>) -> Result<BTreeSet<&'a str>, String> {
+        let (mut data, mut seen) = (BTreeSet::new(), FxHashSet::default());
+        let mut waiting: Vec<&str> = code.uses.iter().map(|one| one.name).collect();
+        while let Some(name) = waiting.pop() {
+            if !seen.insert(name) {
+                continue;
+            }
+            if self.is_data(name) {
+                data.insert(name);
+            }
+            for &number in self.items_of(name) {
+                waiting.extend(self.uses(number)?.uses.iter().map(|one| one.name));
+            }
+        }
+        Ok(data)
     }
 
     /// The items that give a name.

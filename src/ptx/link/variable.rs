@@ -135,6 +135,18 @@ impl<'a> Variable<'a> {
         self.space == ".shared" && self.linkage == Linkage::Extern && self.shape.bytes.is_none()
     }
 
+    /// Whether both are the same data that no source writes: `const` variables of the device, which clang puts into constant
+    /// memory and nvcc into global memory. Both put other variables into the same memory.
+    pub(super) fn is_constant_like(&self, other: &Self) -> bool {
+        let is_internal = |one: &Self| one.linkage == Linkage::Internal && one.is_initialised;
+        let spaces = [self.space, other.space];
+        is_internal(self)
+            && is_internal(other)
+            && [[".global", ".const"], [".const", ".global"]].contains(&spaces)
+            && self.shape.bytes == other.shape.bytes
+            && self.initial == other.initial
+    }
+
     /// Whether this object can serve where another one is meant: it has the same bytes and at least its alignment.
     pub(super) fn serves_as(&self, other: &Self) -> Result<(), &'static str> {
         let linkages = [self.linkage, other.linkage];

@@ -316,3 +316,41 @@ fn debug_information_of_an_old_body() {
     let apart = linked(&(own + &sections("$L3")), &other, &["k"]).expect("it is taken");
     assert!(apart.contains(".debug_info"), "{apart}");
 }
+
+/// What stock reads, the other code has to read: the compiler of the other code may have folded what others write. Strings are
+/// no such data.
+#[test]
+fn data_that_is_not_read() {
+    let mode = ".global .align 4 .b32 mode = 1;\n.global .align 1 .b8 $str[2] = {1, 0};\n";
+    let read = |name: &str| format!("\tmov.u64 %d1, {name};\n\tld.global.u32 %r1, [%d1];");
+    let own = file(mode, "()", &read("mode"));
+    let expected = "it does not read 'mode', which others may write, and this file's code does";
+    assert_eq!(reason(&own, &file("", "()", "")), expected);
+    assert_eq!(reason(&own, &file(mode, "()", "")), expected);
+    assert!(linked(&own, &file(mode, "()", &read("mode")), &["k"]).is_ok());
+    assert!(linked(&file(mode, "()", ""), &own, &["k"]).is_ok());
+    assert!(linked(&file(mode, "()", &read("$str")), &file("", "()", ""), &["k"]).is_ok());
+    // A function reads it.
+    let function = format!(".func f()\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{}\n\tret;\n}}\n", read("mode"));
+    let calls = file(&format!("{mode}{function}"), "()", "\tcall f, ();");
+    assert_eq!(reason(&calls, &file("", "()", "")), expected);
+    assert!(linked(&own, &calls, &["k"]).is_ok() && linked(&calls, &own, &["k"]).is_ok());
+}
+
+/// `const` data of the device is in constant memory by clang and in global memory by nvcc. A copy is as good, unless code
+/// writes it, or its bytes differ.
+#[test]
+fn constant_data_in_another_memory() {
+    let of = |space: &str, rest: &str| file(&format!("{space} .align 4 .b32 lut[2] = {{1, 2}};\n"), "()", rest);
+    let [by_clang, by_nvcc] = [".const", ".global"].map(|space| of(space, "\tmov.u64 %d1, lut;"));
+    for (own, other) in [(&by_clang, &by_nvcc), (&by_nvcc, &by_clang)] {
+        let text = linked(own, other, &["k"]).expect("it can be taken");
+        assert!(text.contains("lut_1[2] = {1, 2}") && text.contains("mov.u64 %d1, lut_1;"), "{text}");
+        assert!(reason(own, &other.replace("{1, 2}", "{1, 3}")).contains("'lut', which is in another memory"));
+        assert!(reason(own, &other.replace(" = {1, 2}", "")).contains("'lut', which is in another memory"));
+    }
+    let writes = of(".global", "\tmov.u64 %d1, lut;\n\tst.global.u32 [%d1], %r1;");
+    assert!(reason(&by_clang, &writes).contains("'lut', which is in another memory"));
+    let visible = by_nvcc.replace(".global .align", ".visible .global .align");
+    assert!(reason(&by_clang, &visible).contains("'lut', which is in another memory"));
+}
