@@ -115,7 +115,7 @@ def replayed_otherwise(kernel, path, text, profile, plan, tool, also):
     if also and not error:
         own, output = profile.with_name("own.ptx"), profile.with_name("linked.ptx")
         own.write_text(replayed, encoding="utf8")
-        command = [tool, "ptx", str(own), f"--profile={profile}", f"--also={also}", f"--cpu={plan.cpu_of(kernel.module)}"]
-        error = tools.run([*command, "-o", str(output)], timeout=None).error
+        flags = [f"--profile={profile}", f"--also={also}", f"--cpu={plan.cpu_of(kernel.module)}"]
+        error = tools.run([tool, "ptx", str(own), *flags, "-o", str(output)], timeout=None).error
         replayed = "" if error else output.read_text(encoding="utf8")
     return error or ("" if replayed == text else "it is replayed otherwise")

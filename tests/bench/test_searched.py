@@ -23,7 +23,8 @@ class Replays(unittest.TestCase):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
 
     def said(self, path, text, also=""):
-        return searched.replayed_otherwise(kernel("ahead.bc"), path, text, self.folder / "profile.toml", PLAN, "ra", also)
+        profile = self.folder / "profile.toml"
+        return searched.replayed_otherwise(kernel("ahead.bc"), path, text, profile, PLAN, "ra", also)
 
     def test_the_tool_replays_what_is_not_optimised(self):
         for text, error in (("ret;\n", ""), ("exit;\n", "it is replayed otherwise")):

@@ -170,12 +170,13 @@ def is_worse(kernel, before):
 
 
 def better_of_both(kernel):
-    """The figures of NVIDIA's code of a kernel, where it is searched, is worse than stock in nothing and differs; else
-    stock's."""
+    """The figures of NVIDIA's code of a kernel, where it is searched, no comparison refuses it, and it is worse than stock
+    in nothing; else stock's. What counts as spilled, and accesses of local memory, decide as in the search."""
     theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
-    if not theirs or is_worse({"tuned": theirs}, kernel["stock"]):
+    is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"])
+    if not theirs or is_refused or is_worse({"tuned": theirs}, kernel["stock"]):
         return kernel["stock"]
-    return theirs
+    return theirs if theirs["sass_local"] <= kernel["stock"]["sass_local"] else kernel["stock"]
 
 
 def gains(of):
@@ -241,11 +242,13 @@ def with_both(runs, results):
     better = [said for said in kernels if better_of_both(said) is not said["stock"]]
     taken = sum(said["from"] is not None for said in kernels)
     figures = [(said["stock"], better_of_both(said), said["tuned"]) for said in kernels]
-    sums = [" → ".join(f"{sum(map(what, column)):,}" for column in zip(*figures, strict=True)) for what in
-            (bytes_of, lambda of: of["warps"], lambda of: of["sass_instructions"])]
+    sums = [
+        " → ".join(f"{sum(map(what, column)):,}" for column in zip(*figures, strict=True))
+        for what in (bytes_of, lambda of: of["warps"], lambda of: of["sass_instructions"])
+    ]
     return [
-        f"{runs} runs: NVIDIA's code of {len(kernels)} is searched, too: it is no worse than stock in {len(better)}, and "
-        f"{taken} are taken from it; stock, the better of both, tuned: bytes {sums[0]}, warps {sums[1]}, "
+        f"{runs} runs: NVIDIA's code of {len(kernels)} is searched, too: it is no worse than stock in {len(better)}, "
+        f"and {taken} are taken from it; stock, the better of both, tuned: bytes {sums[0]}, warps {sums[1]}, "
         f"instructions {sums[2]}"
     ]
 
@@ -277,9 +280,11 @@ def shown(wanted, results, cicc):
             rows.append(row_of(f"all that {part}", runs, of_part))
         lines += [compared(runs, with_runs), *with_both(runs, with_runs)]
     rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
-    for than, before in (("stock's", lambda said: said["stock"]), ("the better of both compilers'", better_of_both)):
-        worse = [of.kernel for of in fitting if is_worse(of.said, before(of.said))]
-        bad += [f"worse than {than}: {kernel.module}: {kernel.name}" for kernel in worse]
+    for of in fitting:
+        if is_worse(of.said, of.said["stock"]):
+            bad.append(f"worse: {of.kernel.module}: {of.kernel.name}")
+        elif is_worse(of.said, better_of_both(of.said)):
+            bad.append(f"worse than NVIDIA's code: {of.kernel.module}: {of.kernel.name}")
     bad += [f"not tuned: {of.kernel.module}: {of.kernel.name}: {of.error}" for of in results if of.error]
     counts = f"{len(judged)} searches, of {len(judged) - len(fitting)} no block fits"
     return [*report.table(rows, HEADER), "", counts, *lines, *(bad or ["none worse; all replayed, byte for byte"])], bad
