@@ -229,7 +229,8 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
     )
 }
 
-/// Bytes spilled and instructions of all kernels; of the defaults only where each kernel was judged with them. `by` says whose code stock is.
+/// Bytes spilled and instructions of all kernels; of the defaults only where each kernel was judged with them. `by` says
+/// whose code stock is.
 fn sums(search: &Search, composed: &Composed, by: &str) -> String {
     let stock: Vec<Figures> = search.kernels.iter().map(|kernel| kernel.stock).collect();
     let default: Option<Vec<Figures>> = search.kernels.iter().map(|kernel| kernel.default()).collect();

@@ -164,7 +164,10 @@ impl<'f, 'a> Linker<'f, 'a> {
         if let Some((_, name)) = names().find(|&(_, name)| is_behind(name)) {
             return Err(format!("it needs '{name}', which this file declares behind it"));
         }
-        let is_local = |name: &str| uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name));
+        let is_local = |name: &str| {
+            let is_parameter = parameters.values().any(|parameter| *parameter == name);
+            is_parameter || uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name))
+        };
         if let Some((_, name)) = names().find(|&(theirs, ours)| theirs != ours && is_local(ours)) {
             return Err(format!("it means something else by '{name}'"));
         }

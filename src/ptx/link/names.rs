@@ -13,8 +13,8 @@ const MANGLED: &str = "_Z";
 /// The namespace without a name, as clang, GCC and nvcc begin it.
 const ANONYMOUS: &str = "_GLOBAL__N_";
 
-/// What clang adds to the name of a static kernel with `-fgpu-rdc`, and a hash behind it.
-const CLANG_STATIC: &str = "__intern__";
+/// What clang adds to the name of a static kernel or variable with `-fgpu-rdc`, and a hash behind it.
+const CLANG_STATIC: [&str; 2] = ["__intern__", "__static__"];
 
 /// What nvcc puts ahead of it with `-rdc=true`: a length, `__`, and so many characters of the file's name and a hash.
 const NVCC_STATIC: &str = "__nv_static_";
@@ -31,8 +31,14 @@ pub(super) fn counterparts<'a>(ours: &[&'a str], theirs: &[&'a str]) -> FxHashMa
     let mut found = FxHashMap::default();
     pair(&mut found, ours, theirs, |name| name.into());
     pair(&mut found, ours, theirs, as_in_source);
-    if ours.iter().chain(theirs).any(|name| name.contains(NVCC_INTERNAL)) {
-        pair(&mut found, ours, theirs, |name| parts_of(&as_in_source(name)).into());
+    // Where one name has the namespace and the other has not, references to what was named before differ.
+    for of_nvcc in [true, false] {
+        let that_have = |names: &[&'a str], has: bool| {
+            let names = names.iter().copied().filter(|name| name.contains(NVCC_INTERNAL) == has);
+            names.collect::<Vec<&str>>()
+        };
+        let (ours, theirs) = (that_have(ours, of_nvcc), that_have(theirs, !of_nvcc));
+        pair(&mut found, &ours, &theirs, |name| parts_of(&as_in_source(name)).into());
     }
     found
 }
@@ -64,16 +70,10 @@ fn pair<'a>(
 fn parts_of(name: &str) -> String {
     let (mut rest, mut parts) = (name, String::new());
     while let Some(first) = rest.chars().next() {
-        let reference = || {
-            let number = rest
-                .strip_prefix('S')?
-                .trim_start_matches(|one: char| one.is_ascii_digit() || one.is_ascii_uppercase());
-            number.strip_prefix('_').map(|behind| rest.len() - behind.len())
-        };
-        let (end, is_part) = match (first, identifier(rest), literal(rest), reference()) {
+        let (end, is_part) = match (first, identifier(rest), literal(rest), reference(rest)) {
             (_, Some((identifier, end)), ..) => (end, !identifier.starts_with(NVCC_INTERNAL)),
             (_, _, Some(end), _) => (end, true),
-            (_, _, _, Some(end)) => (end, false),
+            (_, _, _, Some(end)) => (end, first != 'S'),
             ('N' | 'E', ..) => (1, false),
             _ => (first.len_utf8(), true),
         };
@@ -98,7 +98,7 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
         return variable.into();
     }
     while let Some(first) = rest.chars().next() {
-        let end = match (first, identifier(rest), literal(rest)) {
+        let end = match (first, identifier(rest), literal(rest).or(reference(rest))) {
             (_, Some((identifier, end)), _) if identifier.starts_with(ANONYMOUS) => {
                 source.push_str(ANONYMOUS);
                 end
@@ -107,7 +107,7 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
                 source.push_str(&rest[..end]);
                 end
             }
-            ('L', _, Some(end)) if !is_first(&source) => {
+            (_, _, Some(end)) if !is_first(&source) => {
                 source.push_str(&rest[..end]);
                 end
             }
@@ -133,7 +133,7 @@ fn without_file(name: &str) -> &str {
         rest.get(length.parse().ok()?..).filter(|rest| !rest.is_empty())
     };
     let of_clang = || {
-        let (rest, hash) = name.rsplit_once(CLANG_STATIC)?;
+        let (rest, hash) = CLANG_STATIC.iter().find_map(|mark| name.rsplit_once(mark))?;
         let is_hash = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_');
         is_hash.then_some(rest)
     };
@@ -146,6 +146,15 @@ fn identifier(name: &str) -> Option<(&str, usize)> {
     let end = digits.checked_add(name[..digits].parse().ok()?)?;
     let identifier = name.get(digits..end)?;
     identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some((identifier, end))
+}
+
+/// Where a reference to what was named before or to a parameter of the template ends, or the bounds of an array: digits that
+/// are no length.
+fn reference(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix(['S', 'T', 'A'])?;
+    let behind =
+        rest.trim_start_matches(|one: char| one.is_ascii_digit() || one.is_ascii_uppercase()).strip_prefix('_')?;
+    Some(name.len() - behind.len())
 }
 
 /// Where a literal ends that a name begins with: `L`, its type, its value, and `E`. Types of one letter, and enumerations.
@@ -193,6 +202,11 @@ mod tests {
                 "_ZL11k_bin_bcastIXadL_ZL6op_mulffEE6__halffS0_JPKfEEvPKT0_PKT1_",
                 "_Z11k_bin_bcastIXadL_ZN46_INTERNAL_01895e11_11_binbcast_cu_849aa9b1_6326op_mulEffEE6__halffS1_JPKfEEvPKT0_PKT1_",
             ),
+            (
+                "_ZL1kP1AP1BP1CS3_RA3_N12_GLOBAL__N_11TE",
+                "_Z1kP1AP1BP1CS3_RA3_N36_GLOBAL__N__2e2a1440_4_x_cu_1365cbe81TE",
+            ),
+            ("_ZL4bias__static__9ee012fe00_57066e25", "bias"),
             ("_ZL3tab", "__nv_static_25__bbf17700_4_a_cu__Z1hPiPf_tab"),
             ("_ZL5table", "table"),
             ("_ZN2nsL5tableE", "_ZN2ns5tableE"),
@@ -228,10 +242,11 @@ mod tests {
             const PARTS: [&str; 12] =
                 ["_Z", "L", "N", "E", "1k", "3", "i", "S0_", "12_GLOBAL__N_1", "n", "é", "__intern__a"];
             let parts = (0..u.int_in_range(0..=12)?).map(|_| u.choose(&PARTS).copied());
-            let name: String = parts.collect::<arbtest::arbitrary::Result<_>>()?;
+            let name = format!("_Z{}", parts.collect::<arbtest::arbitrary::Result<String>>()?);
             let source = as_in_source(&name);
             assert!(parts_of(&source).len() <= source.len() && source.len() <= name.len());
-            assert_eq!(counterparts(&[&name], &[&name]).len(), 1);
+            // What a compiler adds to tell files apart is no part of it.
+            assert_eq!(as_in_source(&format!("{name}v__intern__a")), as_in_source(&format!("{name}v")));
             Ok(())
         });
     }
@@ -251,6 +266,9 @@ mod tests {
         assert_eq!(counterparts(&["_Z1kIXadL_ZL2f1fEE1AS0_"], &[&one, &other]).len(), 0);
         assert_eq!(counterparts(&["_Z1kIXadL_ZL2f1fEE1AS0_"], &[&one]).len(), 1);
         assert_eq!(counterparts(&["_Z1kIXadL_ZL2f2fEE1AS0_"], &[&one]).len(), 0);
+        // Names by the same compiler have the same references.
+        assert_eq!(counterparts(&["_Z1kP1AS_", &one], &["_Z1kP1AS0_", &other]).len(), 0);
+        assert_eq!(counterparts(&["_Z1kN1A1BE"], &["_Z1k1A1B", &other]).len(), 0);
         assert_eq!(found(&["_ZL1ki", "_ZL1ki__intern__1"], &["_Z1ki"]), []);
         for (one, two) in [
             ("_Z1kILi3EEvPf", "_Z1kILi4EEvPf"),
