@@ -54,7 +54,8 @@ fn pair<'a>(
     let by_key = |names: &[&'a str], is_left: &dyn Fn(&str) -> bool| {
         let mut by_key: FxHashMap<Cow<'a, str>, Option<&'a str>> = FxHashMap::default();
         for name in names.iter().copied().filter(|name| is_left(name)) {
-            by_key.entry(key(name)).and_modify(|one| *one = None).or_insert(Some(name));
+            // A name may be declared and defined.
+            by_key.entry(key(name)).and_modify(|one| *one = one.filter(|&one| one == name)).or_insert(Some(name));
         }
         by_key
     };
@@ -260,6 +261,7 @@ mod tests {
             found
         };
         assert_eq!(found(&["_ZL1ki", "_Z1ki"], &["_Z1ki"]), [("_Z1ki", "_Z1ki")]);
+        assert_eq!(found(&["_ZL1n", "_ZL1n"], &["n", "n"]), [("_ZL1n", "n")]);
         assert_eq!(found(&["_ZL1ki"], &["_Z1ki", "_Z1ki__intern__1"]), []);
         let of = "_Z1kIXadL_ZN34_INTERNAL_bbf17700_4_a_cu__Z1hPiPf2f1EfEE";
         let [one, other] = ["1AS1_", "1AS2_"].map(|rest| format!("{of}{rest}"));
