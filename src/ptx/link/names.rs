@@ -65,22 +65,22 @@ fn pair<'a>(
     found.extend(pairs);
 }
 
-/// The identifiers, literals and types of a mangled name in their order, without what holds them together: a namespace more
-/// shifts all references to what was named before. Instances of a template keep their parts apart. Overloads of one name
+/// The identifiers, literals, types and references of a mangled name in their order, without what holds them together and
+/// without the references' numbers, which a namespace more shifts. Instances of a template keep their parts apart. Overloads of one name
 /// that differ only in what they refer to have the same parts, so that none of them is found.
 fn parts_of(name: &str) -> String {
     let (mut rest, mut parts) = (name, String::new());
     while let Some(first) = rest.chars().next() {
-        let (end, is_part) = match (first, identifier(rest), literal(rest), reference(rest)) {
-            (_, Some((identifier, end)), ..) => (end, !identifier.starts_with(NVCC_INTERNAL)),
-            (_, _, Some(end), _) => (end, true),
-            (_, _, _, Some(end)) => (end, first != 'S'),
-            ('N' | 'E', ..) => (1, false),
-            _ => (first.len_utf8(), true),
+        let (end, part) = match (first, identifier(rest), literal(rest), reference(rest)) {
+            (_, Some((identifier, end)), ..) if identifier.starts_with(NVCC_INTERNAL) => (end, 0),
+            (_, Some((_, end)), ..) | (_, _, Some(end), _) => (end, end),
+            // Which of the names before is meant differs, but not that it is one of them.
+            ('S', _, _, Some(end)) => (end, 1),
+            (_, _, _, Some(end)) => (end, end),
+            ('N' | 'E', ..) => (1, 0),
+            _ => (first.len_utf8(), first.len_utf8()),
         };
-        if is_part {
-            parts.push_str(&rest[..end]);
-        }
+        parts.push_str(&rest[..part]);
         rest = &rest[end..];
     }
     parts
@@ -206,6 +206,14 @@ mod tests {
             (
                 "_ZL1kP1AP1BP1CS3_RA3_N12_GLOBAL__N_11TE",
                 "_Z1kP1AP1BP1CS3_RA3_N36_GLOBAL__N__2e2a1440_4_x_cu_1365cbe81TE",
+            ),
+            (
+                "_ZL1kIXadL_ZL6op_mulffEEfJPKfS1_S1_EEvPKT0_",
+                "_Z1kIXadL_ZN46_INTERNAL_01895e11_11_binbcast_cu_849aa9b1_6326op_mulEffEEfJPKfS2_S2_EEvPKT0_",
+            ),
+            (
+                "_ZL1kIXadL_ZL6op_mulffEEfJPKfS1_EEvPKT0_",
+                "_Z1kIXadL_ZN46_INTERNAL_01895e11_11_binbcast_cu_849aa9b1_6326op_mulEffEEfJPKfS2_EEvPKT0_",
             ),
             ("_ZL4bias__static__9ee012fe00_57066e25", "bias"),
             ("_ZL3tab", "__nv_static_25__bbf17700_4_a_cu__Z1hPiPf_tab"),
