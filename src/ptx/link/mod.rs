@@ -154,11 +154,12 @@ impl<'f, 'a> Linker<'f, 'a> {
             return Err(format!("it means something else by '{name}', the name of a parameter"));
         }
         // Debug information of ours may name places in the old body, or by chance in the new one.
-        let labels = ours.uses(own).map(|uses| uses.locals).unwrap_or_default();
-        if let Some(label) = labels.iter().chain(&uses.locals).find(|label| ours.in_strings.contains(*label)) {
+        let uses_of_own = ours.uses(own);
+        let labels = || uses_of_own.iter().chain([&uses]).flat_map(|uses| &uses.locals);
+        if let Some(label) = labels().find(|label| ours.in_strings.contains(*label)) {
             return Err(format!("source lines name its label '{label}'"));
         }
-        let is_described = labels.iter().chain(&uses.locals).any(|label| ours.in_sections.contains(*label));
+        let is_described = labels().any(|label| ours.in_sections.contains(*label));
         let names = || needs.ours.iter().map(|&name| (name, self.resolver.name_of_ours(name)));
         let is_behind = |name: &str| ours.items_of(name).first().is_some_and(|&number| number > own);
         if let Some((_, name)) = names().find(|&(_, name)| is_behind(name)) {
@@ -171,7 +172,7 @@ impl<'f, 'a> Linker<'f, 'a> {
         if let Some((_, name)) = names().find(|&(theirs, ours)| theirs != ours && is_local(ours)) {
             return Err(format!("it means something else by '{name}'"));
         }
-        if let Some(name) = self.resolver.ignored(&ours.uses(own)?, &uses)? {
+        if let Some(name) = self.resolver.ignored(&uses_of_own?, &uses)? {
             return Err(format!("it does not read '{name}', which others may write, and this file's code does"));
         }
         Ok(Replacement { own, other, uses, needs, parameters, is_described })

@@ -70,17 +70,14 @@ fn pair<'a>(
 /// that differ only in what they refer to have the same parts, so that none of them is found.
 fn parts_of(name: &str) -> String {
     let (mut rest, mut parts) = (name, String::new());
-    while let Some(first) = rest.chars().next() {
-        let (end, part) = match (first, identifier(rest), literal(rest), reference(rest)) {
-            (_, Some((identifier, end)), ..) if identifier.starts_with(NVCC_INTERNAL) => (end, 0),
-            (_, Some((_, end)), ..) | (_, _, Some(end), _) => (end, end),
+    while let Some((piece, end)) = first_piece(rest) {
+        parts.push_str(match piece {
+            Piece::Identifier(identifier) if identifier.starts_with(NVCC_INTERNAL) => "",
             // Which of the names before is meant differs, but not that it is one of them.
-            ('S', _, _, Some(end)) => (end, 1),
-            (_, _, _, Some(end)) => (end, end),
-            ('N' | 'E', ..) => (1, 0),
-            _ => (first.len_utf8(), first.len_utf8()),
-        };
-        parts.push_str(&rest[..part]);
+            Piece::Reference if rest.starts_with('S') => "S",
+            Piece::Other if rest.starts_with(['N', 'E']) => "",
+            _ => &rest[..end],
+        });
         rest = &rest[end..];
     }
     parts
@@ -91,40 +88,48 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
     let name = without_file(name);
     let mangled = name.strip_prefix(MANGLED).filter(|_| name.len() <= LONGEST);
     let Some(mut rest) = mangled else { return name.into() };
-    let mut source = MANGLED.to_owned();
-    // The name of a variable outside of namespaces is mangled only if it is static, and has nothing behind its identifier.
-    let is_first = |source: &str| source.len() == MANGLED.len();
-    let alone = rest.strip_prefix('L').and_then(|rest| identifier(rest).filter(|&(_, end)| end == rest.len()));
-    if let Some((variable, _)) = alone {
-        return variable.into();
+    let unmarked = rest.strip_prefix('L').and_then(|unmarked| Some((unmarked, identifier(unmarked)?)));
+    if let Some((unmarked, (variable, end))) = unmarked {
+        // The name of a variable outside of namespaces is mangled only if it is static, and has nothing behind its identifier.
+        if end == unmarked.len() {
+            return variable.into();
+        }
+        rest = unmarked;
     }
-    while let Some(first) = rest.chars().next() {
-        let end = match (first, identifier(rest), literal(rest).or(reference(rest))) {
-            (_, Some((identifier, end)), _) if identifier.starts_with(ANONYMOUS) => {
-                source.push_str(ANONYMOUS);
-                end
-            }
-            (_, Some((_, end)), _) => {
-                source.push_str(&rest[..end]);
-                end
-            }
-            (_, _, Some(end)) if !is_first(&source) => {
-                source.push_str(&rest[..end]);
-                end
-            }
+    let mut source = MANGLED.to_owned();
+    while let Some((piece, end)) = first_piece(rest) {
+        source.push_str(match piece {
+            Piece::Identifier(identifier) if identifier.starts_with(ANONYMOUS) => ANONYMOUS,
             // The mark of a static name, ahead of its identifier.
-            ('L', ..) if identifier(&rest[1..]).is_some() => 1,
-            _ => {
-                // A number is no length of what follows it.
-                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-                let end = digits.max(first.len_utf8());
-                source.push_str(&rest[..end]);
-                end
-            }
-        };
+            Piece::Other if rest.starts_with('L') && identifier(&rest[1..]).is_some() => "",
+            _ => &rest[..end],
+        });
         rest = &rest[end..];
     }
     source.into()
+}
+
+/// What a mangled name is made of.
+enum Piece<'n> {
+    /// An identifier, behind its length.
+    Identifier(&'n str),
+    Literal,
+    /// A reference to what was named before or to a parameter of the template, or the bounds of an array: digits that are no
+    /// length.
+    Reference,
+    /// A letter, or a number that is no length of what follows it.
+    Other,
+}
+
+/// What a name begins with, and where that ends; `None` for nothing.
+fn first_piece(name: &str) -> Option<(Piece<'_>, usize)> {
+    let first = name.chars().next()?;
+    let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+    let of_identifier = identifier(name).map(|(identifier, end)| (Piece::Identifier(identifier), end));
+    let found = of_identifier
+        .or_else(|| Some((Piece::Literal, literal(name)?)))
+        .or_else(|| Some((Piece::Reference, reference(name)?)));
+    Some(found.unwrap_or((Piece::Other, digits.max(first.len_utf8()))))
 }
 
 /// A name without what a compiler adds to it, where files are linked to one another, to tell those of several files apart.
@@ -149,8 +154,7 @@ fn identifier(name: &str) -> Option<(&str, usize)> {
     identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some((identifier, end))
 }
 
-/// Where a reference to what was named before or to a parameter of the template ends, or the bounds of an array: digits that
-/// are no length.
+/// Where a [reference](Piece::Reference) ends that a name begins with.
 fn reference(name: &str) -> Option<usize> {
     let rest = name.strip_prefix(['S', 'T', 'A'])?;
     let behind =
