@@ -64,7 +64,7 @@ class Judging(unittest.TestCase):
     def test_worse_is_worse_in_any_of_bytes_warps_and_instructions(self):
         stock = (8, 32, 100)
         for after, expected in (((8, 32, 100), False), ((9, 64, 9), True), ((0, 31, 9), True), ((0, 64, 101), True)):
-            self.assertEqual(tuning.is_worse(kernel(stock, after), judged(*stock)), expected)
+            self.assertEqual(tuning.is_worse(judged(*after), judged(*stock)), expected)
 
     def test_code_by_nvidia_is_the_better_one_where_it_is_worse_in_nothing(self):
         stock = (8, 32, 100)

@@ -159,9 +159,8 @@ def bytes_of(judged):
     return judged["spill_store_bytes"] + judged["spill_load_bytes"]
 
 
-def is_worse(kernel, before):
-    """Whether what is chosen is worse than other code of a kernel in bytes spilled, warps or machine instructions."""
-    after = kernel["tuned"]
+def is_worse(after, before):
+    """Whether figures are worse than others in bytes spilled, warps or machine instructions."""
     return (
         bytes_of(after) > bytes_of(before)
         or after["warps"] < before["warps"]
@@ -174,7 +173,7 @@ def better_of_both(kernel):
     in nothing; else stock's. What counts as spilled, and accesses of local memory, decide as in the search."""
     theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
     is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"])
-    if not theirs or is_refused or is_worse({"tuned": theirs}, kernel["stock"]):
+    if not theirs or is_refused or is_worse(theirs, kernel["stock"]):
         return kernel["stock"]
     return theirs if theirs["sass_local"] <= kernel["stock"]["sass_local"] else kernel["stock"]
 
@@ -281,9 +280,9 @@ def shown(wanted, results, cicc):
         lines += [compared(runs, with_runs), *with_both(runs, with_runs)]
     rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
     for of in fitting:
-        if is_worse(of.said, of.said["stock"]):
+        if is_worse(of.said["tuned"], of.said["stock"]):
             bad.append(f"worse: {of.kernel.module}: {of.kernel.name}")
-        elif is_worse(of.said, better_of_both(of.said)):
+        elif is_worse(of.said["tuned"], better_of_both(of.said)):
             bad.append(f"worse than NVIDIA's code: {of.kernel.module}: {of.kernel.name}")
     bad += [f"not tuned: {of.kernel.module}: {of.kernel.name}: {of.error}" for of in results if of.error]
     counts = f"{len(judged)} searches, of {len(judged) - len(fitting)} no block fits"
