@@ -14,8 +14,8 @@ use crate::{input, run};
 ///
 /// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
 /// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch on which nothing can be said, as of one with a race, is
-/// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel and none
-/// differs, the exit status is 2.
+/// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel, or a function
+/// of a file is not read, and none differs, the exit status is 2.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The first file, which says how buffers are filled
@@ -83,8 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         ..Launches::default()
     };
     let kernels = run::kernels(&first, &arguments.kernels, &arguments.first)?;
-    let comparisons: Vec<Comparison> =
+    let mut comparisons: Vec<Comparison> =
         kernels.iter().map(|kernel| compare_programs(&first, &second, kernel, &launches)).collect();
+    let has_unread = add_unread(&mut comparisons, [&first, &second], &arguments.kernels);
     let differs = comparisons.iter().any(|comparison| comparison.difference().is_some());
     if comparisons.is_empty() {
         let problem = format!("{} has no kernel", input::name(&arguments.first));
@@ -97,12 +98,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         super::print_text(&comparisons.iter().map(as_text).collect::<String>())?;
     }
     // A script must not take what could not be compared for equal.
-    let is_open = comparisons.iter().any(|comparison| comparison.equal() == 0);
+    let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
     Ok(match (differs, is_open) {
         (true, _) => ExitCode::FAILURE,
         (_, true) => ExitCode::from(2),
         _ => ExitCode::SUCCESS,
     })
+}
+
+/// Adds the kernels that are not read as not comparable. Returns whether a function of the files is not read whose code may
+/// count: a kernel that was not asked for does not.
+fn add_unread(comparisons: &mut Vec<Comparison>, programs: [&Program; 2], asked: &[String]) -> bool {
+    let mut has_unread = false;
+    for (program, unread) in
+        programs.iter().enumerate().flat_map(|(at, program)| program.unread().iter().map(move |it| (at, it)))
+    {
+        if unread.word == ".entry" && !asked.is_empty() && !asked.contains(&unread.name) {
+            continue;
+        }
+        has_unread = true;
+        if unread.word == ".entry" && comparisons.iter().all(|comparison| comparison.kernel != unread.name) {
+            comparisons.push(Comparison::impossible(&unread.name, program, unread.to_string()));
+        }
+    }
+    has_unread
 }
 
 /// A verdict in a word.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::ptx::Module;
 
 /// The kinds that are taken for LLVM IR.
 #[cfg(feature = "llvm")]
@@ -52,13 +53,19 @@ impl Input {
         Ok(Self { path: path.to_owned(), kind, reader })
     }
 
-    /// The whole of it, but for the zeros at the end of PTX: NVRTC's text has one, and programs write it to files.
+    /// The whole of it, but for the zeros at the end of PTX: NVRTC's text has one, and programs write it to files. Functions
+    /// of PTX that are not read are named here, so that no command leaves one out without a word.
     pub(crate) fn content(mut self) -> Result<Vec<u8>, Error> {
         let mut content = Vec::new();
         let read = self.reader.read_to_end(&mut content);
         read.map_err(|error| Error::file(name(&self.path).as_ref(), &error))?;
         while self.kind == InputKind::Ptx && content.last() == Some(&0) {
             content.pop();
+        }
+        if self.kind == InputKind::Ptx {
+            // A text that cannot be cut is an error of the command.
+            let unread = Module::read(&name(&self.path), &content).map(|module| module.unread());
+            unread.unwrap_or_default().iter().for_each(|unread| say!("nvptx-ra: {unread}"));
         }
         Ok(content)
     }

@@ -71,6 +71,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Of a kernel of which nothing can be said, for a reason. The program it is about is 0 or 1.
+    pub fn impossible(kernel: &str, program: usize, reason: String) -> Self {
+        let verdict = Verdict::NotComparable { program, reason };
+        let launched = Launched { shape: [[0; 3]; 2], verdict, stores: 0, new_reads: 0, is_wild: false };
+        Self { kernel: kernel.to_owned(), launches: vec![launched], ..Self::default() }
+    }
+
     /// The first difference.
     pub fn difference(&self) -> Option<&Difference> {
         self.launches.iter().find_map(|launched| match &launched.verdict {

@@ -11,6 +11,7 @@ pub(super) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
 use super::pure::{MOST_SOURCES, Pure};
 use super::source::Sources;
 use super::types::{Kind, Ty};
+use crate::ptx::Unread;
 
 /// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -367,9 +368,16 @@ pub struct Program {
     pub(super) addresses_of_functions: FxHashMap<u64, usize>,
     /// Which lines of the source the text comes from.
     pub(super) sources: Sources,
+    /// The functions of the text that are not read.
+    pub(super) unread: Vec<Unread>,
 }
 
 impl Program {
+    /// The functions of the text that are not read: no launch runs one.
+    pub fn unread(&self) -> &[Unread] {
+        &self.unread
+    }
+
     /// The names of the kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().filter(|function| function.kernel.is_some()).map(|function| function.name.as_str())

@@ -75,7 +75,7 @@ fn file_of(file: &File<'_>, id: Statement) -> Option<(u32, String)> {
     if file.first_word(id) != ".file" {
         return None;
     }
-    let Some(Parts::Values(values, _)) = file.parts(id) else { return None };
+    let Some(Parts::Values(values)) = file.parts(id) else { return None };
     let [(_, number), (_, path), ..] = values.values.as_slice() else { return None };
     let text = file.text();
     Some((text.str(*number).parse().ok()?, text.str(*path).trim_matches('"').to_owned()))

@@ -81,7 +81,7 @@ impl Lines {
     pub(super) fn file_name(&self, file: &File<'_>, facts: &Facts<'_>) -> Option<String> {
         let (own, text) = (self.own?, file.text());
         facts.headers.iter().filter(|&&id| file.first_word(id) == ".file").find_map(|&id| match file.parts(id) {
-            Some(Parts::Values(values, _)) => match values.values.as_slice() {
+            Some(Parts::Values(values)) => match values.values.as_slice() {
                 [(_, number), (_, name), ..] if text.str(*number).parse() == Ok(own) => {
                     Some(text.str(*name).trim_matches('"').to_owned())
                 }

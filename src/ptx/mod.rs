@@ -17,6 +17,7 @@ mod statement;
 mod tests;
 mod text;
 mod token;
+mod unread;
 mod view;
 
 pub use body::Body;
@@ -32,4 +33,5 @@ pub use parts::{
 pub use statement::{Statement, StatementKind, Statements};
 pub use text::Text;
 pub use token::{Token, TokenKind};
+pub use unread::Unread;
 pub use view::View;

@@ -8,6 +8,7 @@ use super::slice::Slicer;
 use super::statement::{Statement, StatementKind};
 use super::text::Text;
 use super::token::{Token, TokenKind};
+use super::unread::{Unread, unread};
 use super::view::{Facts, View, add_shared, view};
 use crate::error::Error;
 use crate::function::EditList;
@@ -170,6 +171,11 @@ impl<'a> Module<'a> {
         self.facts.shared.values().any(Option::is_none)
     }
 
+    /// The functions that are not read, in the order of the text. No pass, no forecast and no comparison sees them.
+    pub fn unread(&self) -> Vec<Unread> {
+        unread(&self.file, &self.bodies)
+    }
+
     /// The version of PTX that the file is of.
     pub fn version(&self) -> Option<PtxVersion> {
         let (major, minor) = self.header(".version").split_once('.')?;
@@ -196,7 +202,7 @@ impl<'a> Module<'a> {
         let headers = self.facts.headers.iter();
         let mut headers = headers.filter(|&&id| self.file.first_word(id) == word);
         match headers.find_map(|&id| self.file.parts(id)) {
-            Some(Parts::Values(values, _)) => values.values.iter().map(|&(_, value)| value).collect(),
+            Some(Parts::Values(values)) => values.values.iter().map(|&(_, value)| value).collect(),
             _ => Vec::new(),
         }
     }

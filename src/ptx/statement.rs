@@ -109,6 +109,34 @@ impl Statements {
     }
 }
 
+/// What statements at the top of a file begin with, `.pragma` aside.
+const STARTS: [&[u8]; 24] = [
+    b".version",
+    b".target",
+    b".address_size",
+    b".file",
+    b".loc",
+    b".section",
+    b".entry",
+    b".func",
+    b".visible",
+    b".extern",
+    b".weak",
+    b".common",
+    b".reg",
+    b".param",
+    b".global",
+    b".const",
+    b".shared",
+    b".local",
+    b".sreg",
+    b".tex",
+    b".surf",
+    b".sampler",
+    b".alias",
+    b".callprototype",
+];
+
 struct Cutter<'t, 'a> {
     text: &'t Text<'a>,
     /// The first token of the next statement that is no trivia.
@@ -298,7 +326,7 @@ impl Cutter<'_, '_> {
         Err(text.error_at(text.start(first), "this section does not end"))
     }
 
-    /// The head of a function: to its brace, or behind its semicolon.
+    /// The head of a function: to its brace, or behind its semicolon. A `.pragma` in the head has a semicolon of its own.
     fn function(&mut self) -> Result<StatementKind, Error> {
         let (text, first) = (self.text, self.at);
         let mut at = first;
@@ -312,6 +340,10 @@ impl Cutter<'_, '_> {
                 return Ok(StatementKind::Function);
             }
             if text.is(at, b';') {
+                if let Some(brace) = self.brace_of_body(at) {
+                    at = brace;
+                    continue;
+                }
                 self.at = Token(at.0 + 1);
                 return Ok(StatementKind::Function);
             }
@@ -321,6 +353,23 @@ impl Cutter<'_, '_> {
             at.0 += 1;
         }
         Err(text.error_at(text.start(first), "the head of this function does not end"))
+    }
+
+    /// The brace that opens the body of a function, where only directives of its head stand between `semicolon` and the
+    /// brace. Nothing at the top of a file begins with a brace.
+    fn brace_of_body(&self, semicolon: Token) -> Option<Token> {
+        let text = self.text;
+        let mut at = self.after(semicolon);
+        while at.index() < text.num_tokens() {
+            match text.kind(at) {
+                TokenKind::DotWord if STARTS.contains(&text.of(at)) => return None,
+                TokenKind::Punctuation if text.is(at, b'{') => return Some(at),
+                TokenKind::Punctuation if !b",;()".contains(&text.bytes()[text.start(at)]) => return None,
+                TokenKind::Line | TokenKind::Other => return None,
+                _ => at.0 += 1,
+            }
+        }
+        None
     }
 
     /// Moves behind the next semicolon that stands in no braces.

@@ -118,7 +118,7 @@ impl<'a> Decoder<'a, '_> {
                     let Some(Parts::Label(name)) = file.parts(id) else { continue };
                     let name = self.text.str(name);
                     // A label of a list names the list.
-                    if let Some(Parts::Values(values, _)) = statements.get(number + 1).and_then(|&id| file.parts(id)) {
+                    if let Some(Parts::Values(values)) = statements.get(number + 1).and_then(|&id| file.parts(id)) {
                         self.lists.insert(name, values);
                     }
                     labels.insert(name, self.labels.len());

@@ -35,7 +35,7 @@ use crate::ptx::Module;
 
 /// Decodes a file. What cannot be decoded is kept as an operation that ends a launch.
 pub(super) fn decode(module: &Module<'_>) -> Program {
-    let mut program = Program { sources: Sources::new(module), ..Program::default() };
+    let mut program = Program { sources: Sources::new(module), unread: module.unread(), ..Program::default() };
     let file = module.file();
     let names: FxHashMap<&str, usize> =
         module.bodies().iter().enumerate().map(|(number, body)| (body.name(file), number)).collect();

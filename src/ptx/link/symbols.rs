@@ -226,7 +226,7 @@ impl<'f, 'a> Symbols<'f, 'a> {
                 }
                 (StatementKind::Targets, Some(_)) => words(file, statement).for_each(|word| take(word, false)),
                 (StatementKind::Label, Some(Parts::Label(name))) => drop(uses.locals.insert(text.str(name))),
-                (StatementKind::Pragma, Some(Parts::Values(pragma, _))) => {
+                (StatementKind::Pragma, Some(Parts::Values(pragma))) => {
                     uses.spills_to_shared |= pragma.values.iter().any(|&(_, value)| text.str(value) == SMEM_SPILLING);
                 }
                 (StatementKind::Loc, _) => uses.lines.push(statement),

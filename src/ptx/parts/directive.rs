@@ -11,6 +11,8 @@ pub struct Values {
     pub word: Token,
     /// The values, each with whether a comma stands ahead of it.
     pub values: Vec<(bool, Token)>,
+    /// A semicolon follows.
+    pub has_semicolon: bool,
 }
 
 /// A source line: `.loc 1 2 3, function_name $L + 4, inlined_at 1 5 6`.
@@ -56,18 +58,28 @@ pub struct Section {
     pub inside: (Token, Token),
 }
 
-fn is_value(reader: &Reader<'_, '_>) -> bool {
-    matches!(reader.peek_kind(), Some(TokenKind::Word | TokenKind::Number | TokenKind::String))
-}
-
-/// A directive and the values behind it.
+/// A directive and the values behind it, without its semicolon. A list in parentheses is as many values as it has words,
+/// numbers and characters: no directive of today has such a list.
 pub(super) fn read_values(reader: &mut Reader<'_, '_>) -> Option<Values> {
     let word = reader.of_kind(TokenKind::DotWord)?;
-    let mut values = Vec::new();
+    let (mut values, mut depth) = (Vec::new(), 0usize);
     loop {
         let has_comma = !values.is_empty() && reader.eat(b',');
-        if !is_value(reader) {
-            return (!has_comma).then_some(Values { word, values });
+        let is_value = match reader.peek_kind() {
+            Some(TokenKind::Word | TokenKind::Number | TokenKind::String) => true,
+            Some(TokenKind::DotWord) => depth > 0,
+            _ if reader.is(b'(') => {
+                depth += 1;
+                true
+            }
+            _ if reader.is(b')') => {
+                depth = depth.checked_sub(1)?;
+                true
+            }
+            _ => false,
+        };
+        if !is_value {
+            return (!has_comma && depth == 0).then_some(Values { word, values, has_semicolon: false });
         }
         values.push((has_comma, reader.next()?));
     }
@@ -80,6 +92,9 @@ pub(super) fn write_values(writer: &mut Writer<'_, '_>, directive: &Values) {
             writer.punctuation(b',');
         }
         writer.token(value);
+    }
+    if directive.has_semicolon {
+        writer.punctuation(b';');
     }
 }
 

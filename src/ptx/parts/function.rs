@@ -21,14 +21,14 @@ pub struct FunctionHead {
     pub name: Token,
     /// Its parameters, in parentheses.
     pub parameters: Option<Vec<Declaration>>,
-    /// Directives behind the parameters, with their values.
+    /// Directives behind the parameters, with their values. The semicolon of a `.pragma` is no end of the head.
     pub directives: Vec<Values>,
     /// It has no body.
     pub is_prototype: bool,
 }
 
 impl FunctionHead {
-    pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
+    pub(super) fn read(mut reader: Reader<'_, '_>, has_body: bool) -> Option<Self> {
         let mut linkage = Vec::new();
         while let Some(word) = reader.one_of(&[".visible", ".extern", ".weak", ".common"]) {
             linkage.push(word);
@@ -38,10 +38,12 @@ impl FunctionHead {
         while reader.peek_kind() == Some(TokenKind::DotWord) {
             specifiers.push(Specifier::read(&mut reader)?);
         }
-        let (returns, name, parameters, directives) = signature(&mut reader)?;
-        let is_prototype = reader.eat(b';');
+        let (returns, name, parameters, directives) = signature(&mut reader, has_body)?;
+        if !has_body {
+            reader.expect(b';')?;
+        }
         reader.finish()?;
-        Some(Self { linkage, word, specifiers, returns, name, parameters, directives, is_prototype })
+        Some(Self { linkage, word, specifiers, returns, name, parameters, directives, is_prototype: !has_body })
     }
 
     pub(super) fn write(&self, writer: &mut Writer<'_, '_>) {
@@ -76,7 +78,7 @@ pub struct CallPrototype {
 impl CallPrototype {
     pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
         let word = reader.one_of(&[".callprototype"])?;
-        let (returns, name, parameters, directives) = signature(&mut reader)?;
+        let (returns, name, parameters, directives) = signature(&mut reader, false)?;
         reader.expect(b';')?;
         reader.finish()?;
         Some(Self { word, returns, name, parameters, directives })
@@ -95,13 +97,20 @@ impl CallPrototype {
 /// What functions return, their name, their parameters, and their directives.
 type Signature = (Option<Vec<Declaration>>, Token, Option<Vec<Declaration>>, Vec<Values>);
 
-fn signature(reader: &mut Reader<'_, '_>) -> Option<Signature> {
+/// The signature of a statement. The last semicolon is not part of it, unless a body follows.
+fn signature(reader: &mut Reader<'_, '_>, has_body: bool) -> Option<Signature> {
     let returns = parameters(reader)?;
     let name = reader.of_kind(TokenKind::Word)?;
     let parameters = parameters(reader)?;
     let mut directives = Vec::new();
     while reader.peek_kind() == Some(TokenKind::DotWord) {
-        directives.push(read_values(reader)?);
+        let values = read_values(reader)?;
+        let mut behind = *reader;
+        let has_semicolon = behind.eat(b';') && (has_body || behind.peek().is_some());
+        if has_semicolon {
+            reader.move_to(&behind);
+        }
+        directives.push(Values { has_semicolon, ..values });
     }
     Some((returns, name, parameters, directives))
 }

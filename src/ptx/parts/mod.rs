@@ -37,8 +37,8 @@ pub enum Parts {
     Brace(u8),
     /// A source line.
     Loc(Loc),
-    /// A directive and its values, and whether a semicolon follows.
-    Values(Values, bool),
+    /// A directive and its values.
+    Values(Values),
     /// A declaration.
     Declaration(Declaration),
     /// The head of a function.
@@ -78,10 +78,12 @@ impl Parts {
                 let values = read_values(&mut reader)?;
                 let has_semicolon = reader.eat(b';');
                 reader.finish()?;
-                Self::Values(values, has_semicolon)
+                Self::Values(Values { has_semicolon, ..values })
             }
             StatementKind::Variable => Self::Declaration(Declaration::read(reader)?),
-            StatementKind::Function => Self::Function(FunctionHead::read(reader)?),
+            StatementKind::Function => {
+                Self::Function(FunctionHead::read(reader, text.is(text.skip_trivia(end), b'{'))?)
+            }
             StatementKind::Section => Self::Section(Section::read(reader)?),
             StatementKind::CallPrototype => Self::CallPrototype(CallPrototype::read(reader)?),
             StatementKind::Empty => {
@@ -109,12 +111,7 @@ impl Parts {
             }
             Self::Brace(brace) => writer.punctuation(*brace),
             Self::Loc(loc) => loc.write(&mut writer),
-            Self::Values(values, has_semicolon) => {
-                write_values(&mut writer, values);
-                if *has_semicolon {
-                    writer.punctuation(b';');
-                }
-            }
+            Self::Values(values) => write_values(&mut writer, values),
             Self::Declaration(declaration) => declaration.write(&mut writer),
             Self::Function(head) => head.write(&mut writer),
             Self::Section(section) => section.write(&mut writer),

@@ -63,7 +63,7 @@ fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
                     targets.insert(text.str(name.word));
                 }
             }
-            Some(Parts::Values(values, _)) => targets.extend(values.values.iter().map(|&(_, word)| text.str(word))),
+            Some(Parts::Values(values)) => targets.extend(values.values.iter().map(|&(_, word)| text.str(word))),
             _ => {}
         }
     }
@@ -112,7 +112,7 @@ impl<'a> Items<'a> {
                     }
                 }
                 StatementKind::Targets => {
-                    if let (Some(label), Some(Parts::Values(values, _))) = (pending.take(), file.parts(at)) {
+                    if let (Some(label), Some(Parts::Values(values))) = (pending.take(), file.parts(at)) {
                         items.lists.insert(label, values.values.iter().map(|&(_, word)| word).collect());
                     }
                 }

@@ -1,0 +1,96 @@
+//! Functions that a file has and that are not read, so that none is left out without a word.
+//!
+//! The words `.entry` and `.func` are counted by themselves, apart from statements: a statement that is cut at the wrong place
+//! hides no function.
+
+use std::fmt;
+
+use super::body::Body;
+use super::file::File;
+use super::parts::Parts;
+use super::statement::{Statement, StatementKind};
+use super::token::{Token, TokenKind};
+use crate::index::EntityIndex;
+use crate::printable::one_line;
+
+/// A function that is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The name of its file.
+    pub file: String,
+    /// The line of its `.entry` or `.func`.
+    pub line: usize,
+    /// `.entry` or `.func`.
+    pub word: String,
+    /// Its name; empty where no name is found.
+    pub name: String,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, word, name } = self;
+        let name = if name.is_empty() { "a function" } else { name };
+        write!(
+            formatter,
+            "{}:{line}: {} ({word}) is left out: its head is not understood; check it with ptxas, and report the head if \
+             ptxas takes it",
+            one_line(file),
+            one_line(name)
+        )
+    }
+}
+
+/// The functions of a file that are neither bodies nor prototypes. O(tokens).
+pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
+    let (text, statements) = (file.text(), file.statements());
+    let mut read: Vec<Token> = bodies.iter().map(|body| body.parts.word).collect();
+    let functions = statements.ids().filter(|&statement| statements.kind(statement) == StatementKind::Function);
+    read.extend(functions.filter_map(|statement| prototype(file, statement)));
+    read.sort_unstable();
+    let is_unread = |&token: &Token| {
+        text.kind(token) == TokenKind::DotWord
+            && matches!(text.of(token), b".entry" | b".func")
+            && read.binary_search(&token).is_err()
+    };
+    let (mut line, mut counted) = (1, 0);
+    let tokens = (0..text.num_tokens()).map(Token::new).filter(is_unread);
+    let unread = tokens.map(|token| {
+        let start = text.start(token);
+        line += text.bytes()[counted..start].iter().filter(|&&byte| byte == b'\n').count();
+        counted = start;
+        Unread {
+            file: text.name().to_owned(),
+            line,
+            word: text.str(token).to_owned(),
+            name: name_behind(file, token).to_owned(),
+        }
+    });
+    unread.collect()
+}
+
+/// The word `.func` of a head that is understood and has no body.
+fn prototype(file: &File<'_>, statement: Statement) -> Option<Token> {
+    match file.parts(statement)? {
+        Parts::Function(head) => head.is_prototype.then_some(head.word),
+        _ => None,
+    }
+}
+
+/// The first word behind `.entry` or `.func` that stands in no parentheses, in the same head.
+fn name_behind<'a>(file: &File<'a>, word: Token) -> &'a str {
+    let text = file.text();
+    let mut depth = 0usize;
+    for token in (word.index() + 1..text.num_tokens()).map(Token::new) {
+        match text.kind(token) {
+            TokenKind::Punctuation => match text.of(token) {
+                b"(" => depth += 1,
+                b")" => depth = depth.saturating_sub(1),
+                b"{" | b"}" | b";" => return "",
+                _ => {}
+            },
+            TokenKind::Word if depth == 0 => return text.str(token),
+            _ => {}
+        }
+    }
+    ""
+}
