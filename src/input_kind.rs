@@ -122,7 +122,7 @@ impl InputKind {
             Self::Ptx => "ptx, tune, report and allocate read it; for all else compile the source with -emit-llvm",
             Self::Source => "compile it first: clang++ -x cuda --cuda-device-only -O3 -gline-tables-only -emit-llvm -c",
             Self::Cubin | Self::FatBinary | Self::Elf | Self::Archive => {
-                "compile the source with -emit-llvm: the IR cannot be had from it"
+                "report measures it (from standard input, with --sass); for all else compile the source with -emit-llvm"
             }
             Self::OffloadBundle => {
                 "clang-offload-bundler and llvm-offload-binary unpack it; or compile with \

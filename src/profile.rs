@@ -38,7 +38,8 @@ pub struct Profile {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// The hash of its code, as [`fingerprint`] has it of what [`code_only`] leaves of LLVM IR, or of a function of PTX.
+    /// The hash of its code, as [`hash_of_ir`] has it of LLVM IR; of PTX, see [`functions_of_ptx`](crate::passes::functions_of_ptx).
+    /// Debug information counts for nothing.
     pub hash: String,
     /// Options as the function attribute `"nvptx-ra"` takes them, or `off`.
     pub options: String,
@@ -197,6 +198,46 @@ fn defaults() -> String {
     fingerprint(&format!("{}\n{}", env!("CARGO_PKG_VERSION"), values.collect::<String>()))
 }
 
+/// The hash of a function's IR, as LLVM prints it. Debug information counts for nothing, so that a profile fits code that
+/// is compiled with more or less of it.
+pub fn hash_of_ir(ir: &str) -> String {
+    fingerprint(&code_only(&without_debug(ir)))
+}
+
+/// Whether a hash is of a function's IR, as [`hash_of_ir`] has it, or as builds had it for which debug information counted.
+pub fn is_hash_of_ir(hash: &str, ir: &str) -> bool {
+    hash == hash_of_ir(ir) || hash == fingerprint(&code_only(ir))
+}
+
+/// What debug information attaches to instructions. Loops have metadata of their own only for their lines, or for hints
+/// whose text the hash does not see either.
+const ATTACHED: [&str; 4] = ["!dbg", "!DIAssignID", "!heapallocsite", "!llvm.loop"];
+
+/// A function's IR without debug information: records and calls that say where variables are, and attached metadata.
+fn without_debug(ir: &str) -> String {
+    let mut code = String::with_capacity(ir.len());
+    for line in ir.lines() {
+        let start = line.trim_start();
+        if start.starts_with("#dbg_") || start.contains("call void @llvm.dbg.") {
+            continue;
+        }
+        let mut words = line.split(' ').peekable();
+        let mut kept: Vec<&str> = Vec::new();
+        while let Some(word) = words.next() {
+            let is_reference = |next: &&str| next.starts_with('!');
+            if !ATTACHED.contains(&word) || words.next_if(is_reference).is_none_or(|next| next.ends_with(',')) {
+                kept.extend((!ATTACHED.contains(&word)).then_some(word));
+            } else if let Some(last) = kept.last_mut() {
+                // What was last in a list has no comma behind it.
+                *last = last.trim_end_matches(',');
+            }
+        }
+        code.push_str(&kept.join(" "));
+        code.push('\n');
+    }
+    code
+}
+
 /// What of a function's IR, as LLVM prints it, says what it computes: without comments, without attributes, to which
 /// tools add some of their own, and without the numbers of metadata, which change with the rest of the module.
 pub fn code_only(ir: &str) -> String {
@@ -314,6 +355,21 @@ mod tests {
         assert_eq!(fingerprint(&code_only(ir)), fingerprint(&code_only(&ir.replace("#3 ", ""))));
         assert_eq!(fingerprint(&code_only(ir)), fingerprint(&code_only(&renumbered)));
         assert_ne!(fingerprint(&code_only(ir)), fingerprint(&code_only(&ir.replace("%x, 1", "%x, 2"))));
+        // Debug information counts for nothing, in whatever form it is; code and other metadata count.
+        let plain = "define void @k(ptr %p) #3 {\n  %y = load i32, ptr %p, align 4, !tbaa !9\n  br label %2, !x !4\n  ret void\n}\n";
+        let debug = "define void @k(ptr %p) #3 !dbg !12 {\n    #dbg_value(ptr %p, !13, !DIExpression(), !15)\n  \
+            tail call void @llvm.dbg.value(metadata ptr %p, metadata !13, metadata !DIExpression()), !dbg !15\n  \
+            %y = load i32, ptr %p, align 4, !dbg !15, !tbaa !9\n  br label %2, !x !4, !dbg !2, !llvm.loop !16\n  \
+            ret void, !dbg !17\n}\n";
+        assert_eq!(code_only(&without_debug(debug)), code_only(&without_debug(plain)));
+        assert_eq!(hash_of_ir(debug), hash_of_ir(plain));
+        for (from, to) in [("align 4", "align 8"), ("!tbaa", "!range"), ("i32", "float"), (", !tbaa !9", "")] {
+            assert_ne!(hash_of_ir(&debug.replace(from, to)), hash_of_ir(plain), "{from}");
+        }
+        // Earlier builds counted it.
+        let earlier = fingerprint(&code_only(debug));
+        assert!(is_hash_of_ir(&earlier, debug) && is_hash_of_ir(&hash_of_ir(plain), debug));
+        assert!(!is_hash_of_ir(&earlier, plain));
         // The published test vector of the empty text and of "a".
         assert_eq!(fingerprint(""), "6c62272e07bb014262b821756295c58d");
         assert_eq!(fingerprint("a"), "d228cb696f1a8caf78912b704e4a8964");

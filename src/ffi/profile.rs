@@ -11,7 +11,7 @@ use super::guard::{entry, guard};
 use super::response::Response;
 use crate::config::{Config, Layers};
 use crate::error::Error;
-use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, code_only, fingerprint};
+use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, hash_of_ir, is_hash_of_ir};
 use crate::target::PtxVersion;
 
 /// The attribute that becomes `.maxnreg`.
@@ -30,7 +30,7 @@ const REPLAYED: &str = "nvptx-ra.replayed";
 pub fn functions(module: &OwnedModule<'_>) -> Vec<(String, String)> {
     // SAFETY: the module is alive during the call, and nobody else touches it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };
-    module.definitions().map(|function| (function.name(), hash(&function.ir()))).collect()
+    module.definitions().map(|function| (function.name(), hash_of_ir(&function.ir()))).collect()
 }
 
 /// Gives each function of a module the choices that a profile has for it, for a target with such features.
@@ -69,10 +69,6 @@ fn wants_smem_spilling(function: Function) -> bool {
     function.is_kernel() && function.attribute(WANTS_SMEM_SPILLING).is_some()
 }
 
-fn hash(ir: &str) -> String {
-    fingerprint(&code_only(ir))
-}
-
 fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
     let mut unfit = Unfit::default();
     if !module.is_nvptx() {
@@ -82,7 +78,7 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
     for function in module.definitions() {
         let name = function.name();
         let Some(entry) = profile.entry(&name) else { continue };
-        if hash(&function.ir()) != entry.hash {
+        if !is_hash_of_ir(&entry.hash, &function.ir()) {
             unfit.changed.push(name);
             continue;
         }
@@ -112,7 +108,7 @@ fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
     for function in module.definitions() {
         let name = function.name();
         match profile.entry(&name) {
-            Some(entry) if hash(&function.ir()) == entry.hash => set_attributes(module, function, entry),
+            Some(entry) if is_hash_of_ir(&entry.hash, &function.ir()) => set_attributes(module, function, entry),
             Some(_) => unfit.changed.push(name),
             None => {}
         }

@@ -18,7 +18,7 @@ mod report;
 pub use decide::order::preferred_order;
 pub use decide::variants::preferred_variants;
 pub use held::dead_code::without_dead_code;
-pub use held::promotion::{InMemory, Why};
+pub use held::promotion::{InMemory, Index, Why};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use kernel::estimate::forecast_by_name;
 pub use kernel::estimate::{forecast, forecast_module};

@@ -1,5 +1,6 @@
 //! The rules: what is found in a kernel, why it costs something, and what to change.
 
+use super::remedy::{self, Language};
 use super::source::UNROLLED;
 use super::subject::{Callee, Subject};
 use super::{Finding, Lint, Place, Readable};
@@ -46,7 +47,7 @@ fn no_launch_bounds(subject: &Subject<'_>) -> Option<Finding> {
         "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and one of \
          more than {threads} threads cannot be launched"
     );
-    let remedy = "say the size of its blocks: __launch_bounds__(THREADS)";
+    let remedy = remedy::bounds(Language::of(&subject.begin));
     Some(finding(Lint::NoLaunchBounds, subject, &subject.begin, reason, remedy))
 }
 
@@ -79,7 +80,7 @@ fn needless_spills(subject: &Subject<'_>) -> Option<Finding> {
         "it {spills} {} bytes because it may have {limit} registers; with up to {edge} an SM holds {warps} warps as well",
         subject.spill_bytes
     );
-    let remedy = format!("allow it {edge} registers: __maxnreg__({edge}), or fewer blocks in __launch_bounds__");
+    let remedy = remedy::more_registers(Language::of(&subject.begin), edge);
     Some(finding(Lint::NeedlessSpills, subject, &subject.spills, reason, remedy))
 }
 
@@ -99,10 +100,11 @@ fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
     );
     let holders: Vec<String> =
         subject.holders.iter().map(|holder| format!("line {} ({})", holder.place.line, holder.held)).collect();
+    let limit = remedy::limit(Language::of(&subject.begin), &step.to_string());
     let remedy = match holders.is_empty() {
-        true => format!("free {} registers where most are live, or try __maxnreg__({step})", registers - step),
+        true => format!("free {} registers where most are live, or try {limit}", registers - step),
         false => format!(
-            "free {} registers where most are live: {} hold most; or try __maxnreg__({step})",
+            "free {} registers where most are live: {} hold most; or try {limit}",
             registers - step,
             holders.join(", ")
         ),
@@ -120,14 +122,14 @@ fn local_array(subject: &Subject<'_>) -> Option<Finding> {
         let place = Place { file: subject.begin.file.clone(), line };
         let reason = format!("{} bytes of stack: {cause}", subject.stack_bytes);
         let lint = if matches!(cause.why, Why::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
-        return Some(finding(lint, subject, &place, reason, local_remedy(&cause.why)));
+        return Some(finding(lint, subject, &place, reason, remedy::local(Language::of(&place), cause)));
     }
     let place = subject.computed.as_ref()?;
     let reason = format!(
         "{} bytes of stack: local memory is accessed at an address that is computed when the kernel runs",
         subject.stack_bytes
     );
-    let remedy = "index arrays by constants, by unrolling their loops in full, or keep them in shared memory";
+    let remedy = remedy::computed(Language::of(place));
     Some(finding(Lint::LocalArray, subject, place, reason, remedy))
 }
 
@@ -138,29 +140,13 @@ fn unrolled_too_far(subject: &Subject<'_>) -> Option<Finding> {
         return None;
     }
     let spills = verb(subject, "spills", "is expected to spill");
+    let (why, remedy) = remedy::unrolled(Language::of(&holder.place));
     let reason = format!(
         "it {spills} {} bytes, and where most registers are live, this line holds {} of them: it stands {} times in one \
-         block, because its loop is unrolled, or its function inlined, so often",
+         block, because {why}",
         subject.spill_bytes, holder.held, holder.times
     );
-    let remedy = "unroll the loop less far: #pragma unroll N with a smaller N, or #pragma unroll 1";
     Some(finding(Lint::UnrolledTooFar, subject, &holder.place, reason, remedy))
-}
-
-fn local_remedy(why: &Why) -> &'static str {
-    match why {
-        Why::Indexed(_) | Why::Costly(_) => {
-            "index it by constants, by unrolling its loops in full, or keep it in shared memory"
-        }
-        Why::PassedOn(_) => {
-            "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; or pass values \
-             instead of the address"
-        }
-        Why::Volatile => "leave out volatile, or keep it in shared memory",
-        Why::Width(_) | Why::Widths(..) | Why::Misaligned => "access it in whole values of one type",
-        Why::TooMany(_) => "make it smaller, or keep it in shared memory",
-        _ => "keep values instead of their address",
-    }
 }
 
 /// Calls that follow the calling convention, each function once.
@@ -182,13 +168,7 @@ fn abi_calls(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
             Callee::Elsewhere(name) => format!("{}, which is not in this file,", readable(name)),
             Callee::Recursive(name) => format!("{}, which calls itself,", readable(name)),
         };
-        let remedy = match callee {
-            Callee::Pointer => "call the function by its name, or switch over the choices",
-            Callee::Function(_) => "inline it: __forceinline__ in the place of __noinline__",
-            Callee::Elsewhere(_) => "define it in this file, or optimise when the program is linked: nvcc -dlto",
-            Callee::System(_) => "leave it out of kernels that must be fast: NDEBUG does so with assert",
-            Callee::Recursive(_) => "write a loop in the place of the recursion",
-        };
+        let remedy = remedy::call(Language::of(place), callee);
         let reason = format!(
             "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
              the call stays in those that the callee saves"
@@ -200,7 +180,7 @@ fn abi_calls(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
 
 fn ignored_setmaxnreg(subject: &Subject<'_>) -> Option<Finding> {
     let reason = "setmaxnreg does nothing: its bounds do not say how many registers it is entered with".to_owned();
-    let remedy = "say it: __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
+    let remedy = remedy::known_at_entry(Language::of(&subject.begin));
     subject.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, subject, &subject.begin, reason, remedy))
 }
 
@@ -291,7 +271,7 @@ mod tests {
     #[test]
     fn local_memory() {
         let why = Why::Indexed(4);
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why };
+        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
         let array = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&array), [(Lint::LocalArray, 8)]);
         assert_eq!(found(&Subject { stack_bytes: 0, ..array }), []);
@@ -304,7 +284,7 @@ mod tests {
     #[test]
     fn passed_on() {
         let why = Why::PassedOn(Some("f".into()));
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why };
+        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
         let subject = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&subject), [(Lint::NotInlined, 8)]);
         assert!(findings(&subject, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));

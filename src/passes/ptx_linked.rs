@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::PtxOutput;
-use super::ptx_profile::{functions_of_ptx, replay_on_ptx};
+use super::ptx_profile::{functions_of_ptx, is_hash_of, replay_on_ptx};
 use crate::error::Error;
-use crate::profile::{Entry, Linked, Profile, Unfit, fingerprint};
-use crate::ptx::{Linker, Module};
+use crate::profile::{Entry, Profile, Unfit, fingerprint};
+use crate::ptx::{Body, Linker, Module};
 
 /// Another compiler's PTX.
 #[derive(Clone, Debug)]
@@ -32,6 +32,17 @@ pub fn code_hashes(module: &Module<'_>) -> BTreeMap<String, String> {
     module.kernels().map(|body| (body.name(module.file()).to_owned(), fingerprint(&module.code_of(body)))).collect()
 }
 
+/// Whether a hash is of the code of a kernel, as [`code_hashes`] has it, or as builds had it for which labels of debug
+/// information counted.
+fn is_code_hash(hash: &str, module: &Module<'_>, kernel: &Body) -> bool {
+    [module.code_of(kernel), module.code_with_labels_of(kernel)].iter().any(|code| fingerprint(code) == hash)
+}
+
+/// A kernel of a file.
+fn kernel_of<'m>(module: &'m Module<'_>, name: &str) -> Option<&'m Body> {
+    module.kernels().find(|body| body.name(module.file()) == name)
+}
+
 /// Gives the kernels of a file of PTX their bodies from other files, and these bodies their choices. The profile's entries
 /// for other functions do nothing. The rest is as [`replay_on_ptx`] has it.
 ///
@@ -46,11 +57,11 @@ pub fn link_on_ptx(
     target: &str,
 ) -> Result<(PtxOutput, Unfit), Error> {
     let (mut output, mut unfit) = (PtxOutput { text: bytes.to_vec(), ..PtxOutput::default() }, Unfit::default());
-    let hashes = code_hashes(&Module::read(name, bytes)?);
+    let module = Module::read(name, bytes)?;
     let mut of_file: Vec<Vec<&Entry>> = vec![Vec::new(); others.len()];
     for entry in &profile.functions {
-        let (Some(linked), Some(hash)) = (&entry.linked, hashes.get(&entry.name)) else { continue };
-        if linked.replaces != *hash {
+        let (Some(linked), Some(kernel)) = (&entry.linked, kernel_of(&module, &entry.name)) else { continue };
+        if !is_code_hash(&linked.replaces, &module, kernel) {
             unfit.changed.push(entry.name.clone());
             continue;
         }
@@ -95,10 +106,9 @@ pub fn replay_linked(
     target: &str,
 ) -> Result<(PtxOutput, Unfit), Error> {
     let module = Module::read(name, bytes)?;
-    let (own, codes): (BTreeMap<_, _>, _) = (functions_of_ptx(&module).into_iter().collect(), code_hashes(&module));
     let is_of_ir = profile.functions.iter().any(|entry| {
-        let fits = |linked: &Linked| codes.get(&entry.name) == Some(&linked.replaces);
-        entry.linked.as_ref().is_some_and(fits) && own.get(&entry.name) != Some(&entry.hash)
+        let (Some(linked), Some(kernel)) = (&entry.linked, kernel_of(&module, &entry.name)) else { return false };
+        is_code_hash(&linked.replaces, &module, kernel) && !is_hash_of(&entry.hash, &module, kernel)
     });
     if is_of_ir {
         return link_on_ptx(name, bytes, others, profile, options, target);
@@ -117,6 +127,7 @@ pub fn replay_linked(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Linked;
 
     fn file(register: &str, constant: u32) -> String {
         let kernel = |name: &str| {

@@ -13,14 +13,20 @@ use crate::target::PtxVersion;
 /// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
 const PASSES: [&str; 7] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME];
 
-/// The name and the hash of each function that a module defines, in its order.
+/// The name and the hash of each function that a module defines, in its order. White space, comments and debug information
+/// count for nothing.
 pub fn functions_of_ptx(module: &Module<'_>) -> Vec<(String, String)> {
     let bodies = module.bodies().iter();
     bodies.map(|body| (body.name(module.file()).to_owned(), hash(module, body))).collect()
 }
 
 fn hash(module: &Module<'_>, body: &Body) -> String {
-    fingerprint(&String::from_utf8_lossy(module.text_of(body)))
+    fingerprint(&module.code_of(body))
+}
+
+/// Whether a hash is of a function, as [`functions_of_ptx`] has it, or as builds had it for which all of its text counted.
+pub(super) fn is_hash_of(hash: &str, module: &Module<'_>, body: &Body) -> bool {
+    hash == self::hash(module, body) || hash == fingerprint(&String::from_utf8_lossy(module.text_of(body)))
 }
 
 /// Gives each function of a file of PTX the choices that a profile has for it; the others keep every byte. `name` is the
@@ -41,7 +47,7 @@ pub fn replay_on_ptx(
     for body in module.bodies() {
         let function = body.name(module.file());
         let Some(entry) = profile.entry(function) else { continue };
-        if hash(&module, body) != entry.hash {
+        if !is_hash_of(&entry.hash, &module, body) {
             unfit.changed.push(function.to_owned());
             continue;
         }

@@ -1,5 +1,7 @@
 //! A file with its functions.
 
+use rustc_hash::FxHashSet;
+
 use super::body::Body;
 use super::edit::{Patch, begin, edit};
 use super::file::File;
@@ -139,13 +141,35 @@ impl<'a> Module<'a> {
         self.bodies().iter().filter(|body| body.launch_bounds(&self.file).is_some())
     }
 
-    /// The code of a function without what depends on who prints it: white space, comments and source lines.
+    /// The code of a function without what depends on who prints it: white space, comments, source lines, and labels that
+    /// nothing in the function names. Debug information names labels from outside.
     pub fn code_of(&self, body: &Body) -> String {
         let (text, statements) = (self.file.text(), self.file.statements());
-        let mut code = String::new();
         let all = (body.head.0..=body.statements.end.0).map(Statement);
-        for statement in all.filter(|&statement| statements.kind(statement) != StatementKind::Loc) {
-            let tokens = statements.first(statement).0..statements.end(text, statement).0;
+        let others = all.filter(|&of| !matches!(statements.kind(of), StatementKind::Loc | StatementKind::Label));
+        let tokens = others.flat_map(|of| statements.first(of).0..statements.end(text, of).0).map(Token);
+        let named: FxHashSet<&[u8]> =
+            tokens.filter(|&token| text.kind(token) == TokenKind::Word).map(|token| text.of(token)).collect();
+        self.code_with(body, |label| named.contains(text.of(label)))
+    }
+
+    /// The same with all labels, as earlier builds had it.
+    pub fn code_with_labels_of(&self, body: &Body) -> String {
+        self.code_with(body, |_| true)
+    }
+
+    /// The code of a function with the labels that `keeps` picks.
+    fn code_with(&self, body: &Body, keeps: impl Fn(Token) -> bool) -> String {
+        let (text, statements) = (self.file.text(), self.file.statements());
+        let mut code = String::new();
+        for statement in (body.head.0..=body.statements.end.0).map(Statement) {
+            let first = text.skip_trivia(statements.first(statement));
+            match statements.kind(statement) {
+                StatementKind::Loc => continue,
+                StatementKind::Label if !keeps(first) => continue,
+                _ => {}
+            }
+            let tokens = first.0..statements.end(text, statement).0;
             for token in tokens.map(Token).filter(|&token| text.kind(token) != TokenKind::Trivia) {
                 code.push_str(text.str(token));
                 code.push(' ');

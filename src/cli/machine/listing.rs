@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nvptx_ra::tune::evidence::Sass;
 
-use super::instruction::{Instruction, Kind};
+use super::instruction::{Instruction, Kind, find_jumps};
 use super::sass;
 
 /// What each function of a listing is, by its name. O(length · log length).
@@ -20,7 +20,11 @@ pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
             of_function.push(instruction);
         }
     }
-    functions.into_iter().map(|(name, instructions)| (name, sass::of(&instructions))).collect()
+    let figures = |(name, mut instructions): (String, Vec<Instruction>)| {
+        find_jumps(&mut instructions);
+        (name, sass::of(&instructions))
+    };
+    functions.into_iter().map(figures).collect()
 }
 
 /// Reads a line as `/*0010*/  @P0 LDL R1, [R2] ;  /* 0x… */`.
@@ -43,12 +47,15 @@ pub(crate) fn instruction(line: &str) -> Option<Instruction> {
         "BRA" | "JMP" => Kind::Branch,
         "BRX" | "BRXU" | "JMX" | "JMXU" => Kind::IndirectBranch,
         "CALL" => Kind::Call,
-        "RET" | "EXIT" | "KILL" => Kind::End,
+        "EXIT" | "KILL" => Kind::End,
+        "RET" => Kind::Return,
         "BSSY" => Kind::Meeting,
         _ => Kind::Other,
     };
     let last = operands.trim().rsplit([',', ' ']).next();
     let target = last.and_then(|last| u32::from_str_radix(last.strip_prefix("0x")?, 16).ok());
+    // The address of a function elsewhere is not known before the code is linked.
+    let target = target.filter(|_| kind != Kind::Call || opcode.starts_with("CALL.REL"));
     // A branch may have a condition ahead of its address.
     let is_conditional = has_guard || kind == Kind::Branch && operands.contains(',');
     Some(Instruction { address, kind, is_conditional, target })

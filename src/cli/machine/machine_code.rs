@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use nvptx_ra::tune::evidence::Sass;
 use object::{Object as _, ObjectSection as _};
 
-use super::instruction::{Instruction, Kind};
+use super::instruction::{Instruction, Kind, find_jumps};
 use super::sass;
 
 /// Bytes of an instruction, on all processors since sm_70.
@@ -30,7 +30,9 @@ pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruct
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
             let words = section.data().ok()?.chunks_exact(BYTES).filter_map(|bytes| bytes.try_into().ok());
             let words = words.map(u128::from_le_bytes).enumerate();
-            let instructions = words.map(|(at, word)| Encoded(word).instruction((at * BYTES) as u32)).collect();
+            let mut instructions: Vec<Instruction> =
+                words.map(|(at, word)| Encoded(word).instruction((at * BYTES) as u32)).collect();
+            find_jumps(&mut instructions);
             functions.insert(name.to_owned(), instructions);
         }
     }
@@ -57,7 +59,8 @@ impl Encoded {
             0x947 | UNIFORM_BRANCH => (Kind::Branch, Some(self.distance())),
             0x949 | 0x958 => (Kind::IndirectBranch, None),
             0x944 => (Kind::Call, Some(self.distance())),
-            0x94d | 0x950 => (Kind::End, None),
+            0x94d => (Kind::End, None),
+            0x950 => (Kind::Return, None),
             0x945 => (Kind::Meeting, Some(self.signed(32, 32))),
             _ => (Kind::Other, None),
         };
@@ -128,7 +131,7 @@ mod tests {
         let call = read(0x840, 0x0000_0000_00b4_7944, 0x002f_ea00_03c0_0000);
         assert_eq!(call, (Kind::Call, false, Some(0xb20)), "CALL.REL.NOINC 0xb20");
         let back = read(0xee0, 0xffff_fff0_0e44_7950, 0x000f_ea00_03c3_ffff);
-        assert_eq!(back, (Kind::End, false, None), "RET.REL.NODEC R14 0x0");
+        assert_eq!(back, (Kind::Return, false, None), "RET.REL.NODEC R14 0x0");
         let meeting = read(0x50, 0x0000_00c0_0000_7945, 0x000f_ea00_0380_0000);
         assert_eq!(meeting, (Kind::Meeting, false, Some(0x120)), "BSSY B0, 0x120");
         let store = read(0x14c0, 0x0000_0415_0100_7387, 0x0003_e600_0010_0800);

@@ -79,7 +79,7 @@ fn measure(path: &Path, arguments: &Arguments) -> Result<Measured, Error> {
     if MACHINE_CODE.contains(&input.kind) {
         return Ok(Measured { report: None, truths: of_machine_code(input, &arguments.kernel)? });
     }
-    let report = Report::of(input, arguments)?;
+    let report = Report::of(input, arguments, true)?;
     let ptx = compare::ptx(&report, arguments)?;
     let truth = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel)?;
     Ok(Measured { report: Some(report), truths: vec![truth] })

@@ -89,7 +89,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     compare_ptxas: bool,
     /// Measure instead: run ptxas and nvdisasm, and report the registers that are live at every machine instruction, by
-    /// source line, with the forecast beside it. Also takes a cubin, or a fat binary, object file or program that holds one
+    /// source line, with the forecast beside it. A cubin, and a fat binary, object file or program that holds one, are
+    /// always measured, and with them all other inputs
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
     /// With --sass: compare two builds, the old one first, and print the kernels and source lines that differ
@@ -148,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
     // A baseline that is there is only read.
     arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
-    if arguments.sass {
+    if arguments.sass || arguments.inputs.iter().any(|path| truth::input::is_machine_code(path)) {
         return measured::run(arguments);
     }
     let mut reports = Vec::new();
@@ -221,16 +222,16 @@ struct Report {
 impl Report {
     /// Forecasts all kernels of a file.
     fn new(path: &Path, arguments: &Arguments) -> Result<Self, Error> {
-        Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments)
+        Self::of(Input::open(path, "report", &FUNCTIONS)?, arguments, false)
     }
 
-    /// Forecasts all kernels of an input.
-    fn of(input: Input, arguments: &Arguments) -> Result<Self, Error> {
+    /// Forecasts all kernels of an input, which may be measured, too.
+    fn of(input: Input, arguments: &Arguments, is_measured: bool) -> Result<Self, Error> {
         let path = &input.path.clone();
         let mut source = Source::read(input, arguments.compilation(path))?;
-        let runs_ptxas = arguments.compare_ptxas || arguments.sass;
+        let runs_ptxas = arguments.compare_ptxas || is_measured;
         if runs_ptxas && !source.has_ptx() {
-            let option = if arguments.sass { "--sass" } else { "--compare-ptxas" };
+            let option = if is_measured { "--sass" } else { "--compare-ptxas" };
             let problem = format!("{option}: {} is no LLVM IR and no PTX", input::name(path));
             return Err(Error::new(ErrorKind::Option, problem, "give the .ll, .bc or .ptx file"));
         }

@@ -4,6 +4,7 @@ mod editing;
 mod numbering;
 mod reading;
 mod slicing;
+mod unread;
 mod viewing;
 
 use super::Module;

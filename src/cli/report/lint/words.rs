@@ -1,5 +1,6 @@
 //! What ptxas's words say that the tables of a cubin do not.
 
+use nvptx_ra::lint::remedy::{Language, known_at_entry};
 use nvptx_ra::lint::{Finding, Lint, Place};
 
 /// What ptxas says of pragmas, and of `setmaxnreg` where no kernel is known to have it ignored.
@@ -22,8 +23,7 @@ pub(in super::super) fn of_words(words: &str, input: &str, knows_setmaxnreg: boo
         if parts.any(|word| word.eq_ignore_ascii_case("pragma")) && !line.starts_with("ptxas fatal") {
             findings.push(found(Lint::RefusedPragma, said, "take it out, or meet what it needs"));
         } else if line.contains("'setmaxnreg' ignored") && !knows_setmaxnreg {
-            let remedy = "say __maxnreg__(N), or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)";
-            findings.push(found(Lint::IgnoredSetmaxnreg, said, remedy));
+            findings.push(found(Lint::IgnoredSetmaxnreg, said, &known_at_entry(Language::of(&place))));
         }
     }
     findings

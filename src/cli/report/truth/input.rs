@@ -1,6 +1,8 @@
 //! The machine code of an input: a cubin as it is, those in a larger file, or what ptxas makes of PTX.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,6 +16,16 @@ use crate::ptxas::{self, Folder};
 /// The kinds that hold machine code.
 pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
     [InputKind::Cubin, InputKind::FatBinary, InputKind::Elf, InputKind::Archive];
+
+/// Whether a file holds machine code. What cannot be read does not; a stream is not looked at, as it is read only once.
+pub(in super::super) fn is_machine_code(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = |file: File| file.take(InputKind::ENOUGH as u64).read_to_end(&mut head);
+    !input::is_stream(path)
+        && path.is_file()
+        && File::open(path).and_then(read).is_ok()
+        && MACHINE_CODE.contains(&InputKind::of(&head, path))
+}
 
 /// Measures a file that holds machine code.
 pub(in super::super) fn of_machine_code(input: Input, wanted: &[String]) -> Result<Vec<Truth>, Error> {

@@ -195,7 +195,8 @@ impl Kernel {
 }
 
 /// The function that an instruction calls by the calling convention, as the source has it; `Some(None)` where its address
-/// is in a register. Subroutines that ptxas makes for divisions and the like follow no convention and are none.
+/// is in a register. Subroutines that ptxas makes for divisions and the like follow no convention and are none, and neither
+/// are labels of the caller's own code.
 fn callee(caller: &str, text: &str) -> Option<Option<String>> {
     let text = text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
     let (opcode, operands) = text.split_once(' ')?;
@@ -207,7 +208,7 @@ fn callee(caller: &str, text: &str) -> Option<Option<String>> {
     };
     let name = name.trim_end().trim_end_matches(')');
     let name = name.strip_prefix('$').and_then(|rest| rest.strip_prefix(caller)?.strip_prefix('$')).unwrap_or(name);
-    (!name.contains("__internal_")).then(|| Some(name.to_owned()))
+    (!name.contains("__internal_") && !name.starts_with(".L_")).then(|| Some(name.to_owned()))
 }
 
 impl Curve {
@@ -232,6 +233,7 @@ mod tests {
         assert_eq!(of("CALL.REL.NOINC `($k$_Z3extff)"), Some(Some("_Z3extff".into())));
         assert_eq!(of("@!P0 CALL.ABS.NOINC `(puts)"), Some(Some("puts".into())));
         assert_eq!(of("CALL.REL.NOINC `($__internal_0_$__cuda_sm3x_div_rn)"), None);
+        assert_eq!(of("@P0 CALL.REL.NOINC `(.L_x_2)"), None);
         assert_eq!(of("CALL.REL.NOINC R2 `(k)"), Some(None));
         assert_eq!((of("RET.REL.NODEC R2 `(k)"), of("EXIT"), of("")), (None, None, None));
     }

@@ -1,12 +1,13 @@
 //! Why the stack variables of a function are no registers, in words.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::refusal::PromotionRefusal;
 use super::stack_accesses::{StackAccesses, Transfer};
 use super::{Address, Layout, MOST_PICKED_FROM};
 use crate::analysis::Occurrences;
-use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
+use crate::function::{Effects, Function, Inst, MemorySpace, Operand, RegClass, Role, Slot, VReg, Value};
 use crate::index::EntityIndex;
 use crate::printable::printable;
 use crate::target::Classification;
@@ -27,6 +28,19 @@ pub struct InMemory {
     pub line: u32,
     /// What that does.
     pub why: Why,
+    /// What the index is, where a variable is indexed.
+    pub index: Option<Index>,
+}
+
+/// What an index is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// Constants that branches choose from: the source indexes by constants, and the compiler joined the accesses.
+    Chosen,
+    /// Constants and steps of loops: with these unrolled in full, it is a constant.
+    Counted,
+    /// Anything else: it is known only when the kernel runs.
+    Unknown,
 }
 
 /// What keeps a variable in memory.
@@ -103,6 +117,11 @@ impl fmt::Display for InMemory {
                 write!(f, " is indexed by a variable{line}: picking from {values} values costs more than the memory")
             }
         }?;
+        if self.index == Some(Index::Chosen) {
+            f.write_str(
+                "; the index is one of a few constants: the compiler joined branches that each index it by a constant",
+            )?;
+        }
         if self.variables > 1 {
             write!(f, "; ptxas keeps either all {} variables in registers or none", self.variables)?;
         }
@@ -142,6 +161,10 @@ impl Explained<'_> {
             PromotionRefusal::TooManyMeant(inst) => self.accessed(inst, Why::Indexed(values)),
             PromotionRefusal::Costly(inst) => self.accessed(inst, Why::Costly(values)),
         };
+        let index = match refusal {
+            PromotionRefusal::TooManyMeant(inst) | PromotionRefusal::Costly(inst) => Some(self.index_of(inst)),
+            _ => None,
+        };
         let data = slot.map(|slot| self.function.slot(slot));
         Some(InMemory {
             variables: self.function.num_slots(),
@@ -149,7 +172,65 @@ impl Explained<'_> {
             declared: data.map_or(0, |data| data.line),
             line,
             why,
+            index,
         })
+    }
+
+    /// What the address of an access is computed from. O(definitions behind it), of which so many are followed.
+    fn index_of(&self, access: Inst) -> Index {
+        let function = self.function;
+        let Some(transfer) = Transfer::of(function, access) else { return Index::Unknown };
+        let Some(address) = function.operands(access)[transfer.address].reg() else { return Index::Unknown };
+        // A register twice on a way is computed from itself, in a loop.
+        let (mut way, mut has_loop, mut followed) = (vec![(address, false)], false, 0);
+        let mut is_open = BTreeMap::from([(address, true)]);
+        while let Some((reg, is_done)) = way.pop() {
+            if is_done {
+                is_open.insert(reg, false);
+                continue;
+            }
+            way.push((reg, true));
+            let writes = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
+            for inst in writes.map(|occurrence| occurrence.inst) {
+                followed += 1;
+                if followed > MOST_FOLLOWED || !self.computes(inst) {
+                    return Index::Unknown;
+                }
+                // What decides a choice is no part of what is chosen, and a fixed place of the stack is a constant.
+                let is_number = |reg: &VReg| {
+                    function.class(*reg) != RegClass::B1 && !matches!(self.stack.address(*reg), Some(Address::At(_)))
+                };
+                let sources = function.operands(inst).iter().filter(|operand| !operand.is_def());
+                for source in sources.filter_map(Operand::reg).filter(is_number) {
+                    match is_open.get(&source) {
+                        Some(is_open) => has_loop |= is_open,
+                        None => {
+                            is_open.insert(source, true);
+                            way.push((source, false));
+                        }
+                    }
+                }
+            }
+        }
+        if has_loop { Index::Counted } else { Index::Chosen }
+    }
+
+    /// Whether an instruction computes a value from its operands alone.
+    fn computes(&self, inst: Inst) -> bool {
+        let function = self.function;
+        let is_known = |operand: &Operand| {
+            matches!(
+                operand.value,
+                Value::Reg(_) | Value::Immediate(_) | Value::Slot(_) | Value::Block(_) | Value::NoReg
+            )
+        };
+        // An instruction without operands reads a special register.
+        let operands = function.operands(inst);
+        !function.effects(inst).intersects(Effects::MEMORY)
+            && Transfer::of(function, inst).is_none()
+            && !self.classification.is_call(function, inst)
+            && operands.iter().any(|operand| !operand.is_def())
+            && operands.iter().all(is_known)
     }
 
     fn accessed(&self, inst: Inst, why: Why) -> (Option<Slot>, u32, Why) {

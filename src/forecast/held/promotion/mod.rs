@@ -15,7 +15,7 @@ mod stack_accesses;
 mod tests;
 
 use in_memory::Explained;
-pub use in_memory::{InMemory, Why};
+pub use in_memory::{InMemory, Index, Why};
 use promoted_values::{Input, PromotedValues};
 use refusal::PromotionRefusal;
 pub(in crate::forecast) use stack_accesses::Transfer;

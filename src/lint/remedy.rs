@@ -1,0 +1,253 @@
+//! Remedies: what to change, in words that the user of a language can follow.
+
+use super::Place;
+use super::subject::Callee;
+use crate::forecast::{InMemory, Index, Why};
+
+/// The language of a source line, as the name of its file tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C++, CUDA's included.
+    Cpp,
+    /// Python: Triton, or Numba.
+    Python,
+    /// Any other, or unknown: where there is no debug information, the file is the compiler's output.
+    Unknown,
+}
+
+/// What the names of C++ files end with.
+const CPP: [&str; 13] = ["c", "cc", "cpp", "cu", "cuh", "cxx", "h", "hh", "hpp", "hxx", "inc", "inl", "ipp"];
+
+impl Language {
+    /// That of a place.
+    pub fn of(place: &Place) -> Self {
+        match place.file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()) {
+            Some(ending) if CPP.contains(&&*ending) => Self::Cpp,
+            Some(ending) if ending == "py" => Self::Python,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The words of this language; for an unknown one all words, each with its language.
+    fn say(self, cpp: &str, python: &str, ptx: &str) -> String {
+        match self {
+            Self::Cpp => cpp.to_owned(),
+            Self::Python => python.to_owned(),
+            Self::Unknown => format!("{cpp} in CUDA C++, {python}, {ptx} in PTX"),
+        }
+    }
+}
+
+/// A limit of registers.
+pub fn limit(language: Language, registers: &str) -> String {
+    let [cpp, python, ptx] = [
+        format!("__maxnreg__({registers})"),
+        format!("maxnreg={registers} at the launch in Triton"),
+        format!(".maxnreg {registers}"),
+    ];
+    language.say(&cpp, &python, &ptx)
+}
+
+/// How a kernel says the size of its blocks.
+pub(super) fn bounds(language: Language) -> String {
+    let python = "num_warps in Triton, launch_bounds of cuda.jit in Numba";
+    format!("say the size of its blocks: {}", language.say("__launch_bounds__(THREADS)", python, ".maxntid"))
+}
+
+/// How a kernel may have more registers.
+pub(super) fn more_registers(language: Language, registers: u32) -> String {
+    let fewer = match language {
+        Language::Cpp => "fewer blocks in __launch_bounds__",
+        Language::Python => "fewer threads (num_warps)",
+        Language::Unknown => "ask for fewer resident blocks",
+    };
+    format!("allow it {registers} registers: {}, or {fewer}", limit(language, &registers.to_string()))
+}
+
+/// How a kernel says how many registers it is entered with.
+pub fn known_at_entry(language: Language) -> String {
+    let blocks = match language {
+        Language::Cpp => ", or blocks per multiprocessor in __launch_bounds__(THREADS, BLOCKS)",
+        Language::Python => "",
+        Language::Unknown => {
+            ", or blocks per multiprocessor, as __launch_bounds__(THREADS, BLOCKS) and .minnctapersm do"
+        }
+    };
+    format!("say it: {}{blocks}", limit(language, "N"))
+}
+
+/// Why a line stands many times in a block, and how it stands there less often.
+pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
+    match language {
+        Language::Cpp => (
+            "its loop is unrolled, or its function inlined, so often",
+            "unroll the loop less far: #pragma unroll N with a smaller N, or #pragma unroll 1",
+        ),
+        Language::Python => (
+            "a thread has so many elements of its block of values, or its loop is unrolled so often",
+            "give a thread fewer elements: smaller blocks of values, or more num_warps; tl.range is not unrolled, \
+             tl.static_range is",
+        ),
+        Language::Unknown => (
+            "its loop is unrolled, or its function inlined, so often",
+            "unroll the loop less far, or give a thread less to do",
+        ),
+    }
+}
+
+/// What Python's compilers keep in local memory.
+const OF_PYTHON: &str = "in Triton a function of a library keeps it there, as libdevice's sin and cos do: call libdevice's fast_sinf \
+                         and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";
+
+/// What unrolls and inlines where the source does not.
+const TUNED: &str = "or let nvptx-ra tune choose what is unrolled and inlined: give it what clang -Xclang -disable-llvm-passes \
+                     -emit-llvm writes";
+
+/// How a variable leaves local memory.
+pub(super) fn local(language: Language, cause: &InMemory) -> String {
+    let has_array = matches!(cause.why, Why::Indexed(_) | Why::Costly(_) | Why::TooMany(_) | Why::PassedOn(_));
+    if language == Language::Python && has_array {
+        return OF_PYTHON.to_owned();
+    }
+    let is_cpp = language == Language::Cpp;
+    match (&cause.why, cause.index) {
+        (Why::Indexed(_) | Why::Costly(_), Some(Index::Chosen)) => {
+            let keeps = if is_cpp { "clang" } else { "LLVM, and so clang," };
+            format!(
+                "{keeps} keeps the branches apart with -mllvm -sink-common-insts=false; or keep it in shared memory"
+            )
+        }
+        (Why::Indexed(_) | Why::Costly(_), Some(Index::Unknown)) => {
+            "no unrolling makes this index a constant: keep it in shared memory, or pick its values by comparisons"
+                .to_owned()
+        }
+        (Why::Indexed(_) | Why::Costly(_), _) => {
+            let tuned = if is_cpp { TUNED } else { "or keep it in shared memory" };
+            format!("index it by constants, by unrolling its loops in full, {tuned}")
+        }
+        (Why::PassedOn(_), _) if is_cpp => format!(
+            "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; pass values instead of the \
+             address; {TUNED}"
+        ),
+        (Why::PassedOn(_), _) => "inline that function, or pass values instead of the address".to_owned(),
+        (Why::Volatile, _) => "leave out volatile, or keep it in shared memory".to_owned(),
+        (Why::Width(_) | Why::Widths(..) | Why::Misaligned, _) => "access it in whole values of one type".to_owned(),
+        (Why::TooMany(_), _) => "make it smaller, or keep it in shared memory".to_owned(),
+        _ => "keep values instead of their address".to_owned(),
+    }
+}
+
+/// How arrays leave local memory of which only machine code is known.
+pub(super) fn computed(language: Language) -> &'static str {
+    match language {
+        Language::Python => OF_PYTHON,
+        _ => "index arrays by constants, by unrolling their loops in full, or keep them in shared memory",
+    }
+}
+
+/// How a call goes.
+pub(super) fn call(language: Language, callee: &Callee) -> &'static str {
+    match (callee, language) {
+        (Callee::Pointer, _) => "call the function by its name, or switch over the choices",
+        (Callee::Recursive(_), _) => "write a loop in the place of the recursion",
+        (Callee::Function(_), Language::Cpp) => "inline it: __forceinline__ in the place of __noinline__",
+        (Callee::Function(_), Language::Python) => "inline it: @triton.jit without noinline=True",
+        (Callee::Function(_), Language::Unknown) => "inline it",
+        (Callee::Elsewhere(_), Language::Cpp) => {
+            "define it in this file, or optimise when the program is linked: nvcc -dlto"
+        }
+        (Callee::Elsewhere(_), Language::Python) => {
+            "give the compiler its bitcode (extern_libs in Triton, link in Numba)"
+        }
+        (Callee::Elsewhere(_), Language::Unknown) => "define it in this file, or optimise when the program is linked",
+        (Callee::System(_), Language::Python) => {
+            "leave it out of kernels that must be fast: it is there for printing, asserting or allocating on the device"
+        }
+        (Callee::System(name), _) if name == "__assertfail" => {
+            "leave it out of kernels that must be fast: NDEBUG does so with assert"
+        }
+        (Callee::System(_), _) => "leave it out of kernels that must be fast",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: &str) -> Place {
+        Place { file: file.into(), line: 1 }
+    }
+
+    /// A file's name tells its language; what a compiler wrote has none.
+    #[test]
+    fn languages() {
+        let of = |file: &str| Language::of(&place(file));
+        assert_eq!(["a/k.cu", "k.CUH", "x.hpp"].map(of), [Language::Cpp; 3]);
+        assert_eq!(of("/tmp/k.py"), Language::Python);
+        assert_eq!(["k.ptx", "k.ll", "k", "py", "k.rs"].map(of), [Language::Unknown; 5]);
+    }
+
+    /// No remedy for Python names a word of C++, and none for C++ a word of Python; for an unknown language, a word of
+    /// either has its language beside it.
+    #[test]
+    fn words_of_a_language() {
+        let callees = [
+            Callee::Pointer,
+            Callee::named("f"),
+            Callee::named("vprintf"),
+            Callee::named("__assertfail"),
+            Callee::Elsewhere("f".into()),
+            Callee::Recursive("f".into()),
+        ];
+        let causes = [
+            (Why::Indexed(4), Some(Index::Chosen)),
+            (Why::Costly(4), Some(Index::Counted)),
+            (Why::Costly(4), Some(Index::Unknown)),
+            (Why::PassedOn(None), None),
+            (Why::TooMany(999), None),
+            (Why::Volatile, None),
+            (Why::Width(64), None),
+            (Why::Stored, None),
+        ];
+        let remedies = |language| {
+            let local = causes.clone().map(|(why, index)| {
+                local(language, &InMemory { variables: 1, variable: None, declared: 0, line: 0, why, index })
+            });
+            let (why, unrolled) = unrolled(language);
+            let others = [
+                limit(language, "40"),
+                bounds(language),
+                more_registers(language, 40),
+                known_at_entry(language),
+                format!("{why} {unrolled} {}", computed(language)),
+            ];
+            let calls = callees.iter().map(|callee| call(language, callee).to_owned());
+            local.into_iter().chain(others).chain(calls).collect::<Vec<String>>()
+        };
+        let has = |words: &[&str], text: &String| words.iter().any(|word| text.contains(word));
+        let cpp = ["__", "#pragma", "clang", "nvcc", "assert "];
+        let python = ["Triton", "Numba", "num_warps", "tl.", "cuda.jit", "triton"];
+        assert!(remedies(Language::Python).iter().all(|text| !has(&cpp, text)));
+        assert!(remedies(Language::Cpp).iter().all(|text| !has(&python, text)));
+        let is_told = |text: &String| {
+            (!text.contains("__launch_bounds__(THREADS) in") || text.contains("CUDA C++"))
+                && (!has(&python, text) || text.contains("Triton"))
+        };
+        assert!(remedies(Language::Unknown).iter().all(|text| is_told(text) && !has(&["#pragma"], text)));
+    }
+
+    /// What an index is computed from decides the remedy.
+    #[test]
+    fn arrays() {
+        let of = |index| {
+            let why = Why::Costly(32);
+            local(
+                Language::Cpp,
+                &InMemory { variables: 1, variable: None, declared: 0, line: 0, why, index: Some(index) },
+            )
+        };
+        assert!(of(Index::Chosen).contains("-sink-common-insts=false"));
+        assert!(of(Index::Counted).contains("unrolling") && of(Index::Counted).contains("-disable-llvm-passes"));
+        assert!(of(Index::Unknown).starts_with("no unrolling"));
+    }
+}

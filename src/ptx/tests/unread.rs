@@ -1,0 +1,152 @@
+//! Heads of functions, and functions that are not read.
+
+use crate::function::LaunchBounds;
+use crate::ptx::Module;
+
+fn read(text: &str) -> Module<'_> {
+    Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The names of the functions that have a body.
+fn names(text: &str) -> Vec<String> {
+    let module = read(text);
+    module.bodies().iter().map(|body| body.name(module.file()).to_owned()).collect()
+}
+
+/// How many functions a text has, bodies or not: its words `.entry` and `.func`, found without the reader. A word ends at
+/// white space, a bracket or a semicolon; comments and strings have no words.
+fn count(text: &str) -> usize {
+    let (mut code, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            _ => {
+                code.push(if ";(){},".contains(first) { ' ' } else { first });
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+        };
+        code.push(' ');
+        rest = &rest[end..];
+    }
+    code.split_whitespace().filter(|word| [".entry", ".func"].contains(word)).count()
+}
+
+/// How many functions of a text are bodies, prototypes, or named as not read.
+fn accounted(text: &str) -> [usize; 3] {
+    let module = read(text);
+    let file = module.file();
+    let is_prototype = |parts| matches!(parts, Some(crate::ptx::Parts::Function(head)) if head.is_prototype);
+    let prototypes = file.statements().ids().filter(|&statement| is_prototype(file.parts(statement))).count();
+    [module.bodies().len(), prototypes, module.unread().len()]
+}
+
+/// Every directive that a head may have, the `.pragma` with its semicolon, is read; the head prints again, and bounds behind a
+/// pragma count.
+#[test]
+fn heads_with_directives() {
+    for head in [
+        ".pragma \"nounroll\";",
+        ".maxntid 128\n.pragma \"nounroll\", \"x\"; .maxnreg 40 .pragma \"y\";",
+        ".reqntid 128, 1, 1 .minnctapersm 1 .local_maxnreg 32",
+        ".blocksareclusters .reqntid 32 .reqnctapercluster 2, 1, 1 .explicitcluster .maxclusterrank 4",
+        ".maxnctapersm 2 .noreturn .abi_preserve 8 .abi_preserve_control 2 .language \"x\"",
+        ".unheard_of 1, 2 .another(.of, 3) .pragma \"x\" ;",
+    ] {
+        let text = format!(".version 9.0\n.visible .entry a(.param .u32 n) {head} {{ ret; }}\n.entry b() {{ ret; }}");
+        assert_eq!(names(&text), ["a", "b"], "{head}");
+        let module = read(&text);
+        assert!(module.unread().is_empty(), "{head}");
+        assert!(module.file().print() == text.as_bytes(), "{head}");
+        assert!(module.slices(&["a"])[0].as_deref().is_some_and(|slice| text.as_bytes().starts_with(slice)), "{head}");
+    }
+    let module = read(".entry a() .pragma \"x\"; .maxnreg 40 .maxntid 64 { ret; }");
+    let bounds = module.bodies()[0].launch_bounds(module.file());
+    let wanted = LaunchBounds { max_registers: Some(40), max_threads: Some(64), ..LaunchBounds::default() };
+    assert_eq!(bounds, Some(wanted));
+    let patch = module.begin(&module.bodies()[0], Some(32), None);
+    assert!(String::from_utf8_lossy(&patch.apply(module.file().text().bytes())).contains(".maxnreg 32"));
+    let module = read(".entry a() .pragma \"x\";\n{ ret; }");
+    let patch = module.begin(&module.bodies()[0], Some(32), None);
+    let limited = String::from_utf8_lossy(&patch.apply(module.file().text().bytes())).into_owned();
+    assert_eq!(limited, ".entry a() .pragma \"x\";\n.maxnreg 32\n{ ret; }");
+}
+
+/// A prototype ends at its semicolon, whatever follows it.
+#[test]
+fn prototypes() {
+    let text = ".func f(.param .b32 a) .noreturn;\n.pragma \"x\";\n.func g() .pragma \"y\";\n.pragma \"z\";\n\
+                .entry k() .maxntid 1 { ret; }\n.func f(.param .b32 a) .noreturn { ret; }";
+    assert_eq!(names(text), ["k", "f"]);
+    assert_eq!(accounted(text), [2, 2, 0]);
+}
+
+/// A function whose head is not understood, or that stands where none is looked for, is named with its line.
+#[test]
+fn functions_that_are_not_read() {
+    let of = |text: &str| {
+        let unread = read(text).unread();
+        unread.iter().map(|of| (of.line, of.word.clone(), of.name.clone())).collect::<Vec<_>>()
+    };
+    let named = |line, word: &str, name: &str| vec![(line, word.to_owned(), name.to_owned())];
+    assert_eq!(of("\n.entry k() .maxntid = 3 { ret; }"), named(2, ".entry", "k"));
+    assert_eq!(of(".func (.param .b32 r) f(.param) { ret; }\n.entry k() { ret; }"), named(1, ".func", "f"));
+    assert_eq!(of(".hidden .entry k() { ret; } .entry l() { ret; }\n.global .b32 x;"), {
+        let mut both = named(1, ".entry", "k");
+        both.extend(named(1, ".entry", "l"));
+        both
+    });
+    assert_eq!(of(".entry 5() { ret; }"), named(1, ".entry", ""));
+    assert_eq!(of(".entry k() ; { ret; }"), named(1, ".entry", "k"));
+    let said = read(".entry k() .x = 3 { ret; }").unread()[0].to_string();
+    let expected = "a.ptx:1: k (.entry) is left out: its head is not understood; check it with ptxas, and report the head \
+                    if ptxas takes it";
+    assert_eq!(said, expected);
+}
+
+/// Every function of the files of the tests is a body, a prototype, or named, and so it is with strange words in their heads.
+#[test]
+fn none_is_lost() {
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))];
+    let mut texts: Vec<String> = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder is there") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "ptx") {
+                texts.push(std::fs::read_to_string(path).expect("a text"));
+            }
+        }
+    }
+    texts.retain(|text| Module::read("a.ptx", text.as_bytes()).is_ok());
+    texts.sort();
+    assert!(texts.len() > 5, "{}", texts.len());
+    let all: usize = texts.iter().map(|text| count(text)).sum();
+    assert!(all > 10, "{all}");
+    for text in &texts {
+        let [bodies, prototypes, unread] = accounted(text);
+        assert_eq!((bodies + prototypes, unread), (count(text), 0), "{text}");
+    }
+    const STRANGE: [&str; 9] =
+        [".pragma \"x\";", ".odd 1", ".odd(1)", "= 3", "word", ".pragma \"x\"; = ;", "[", ".alias a, b;", ", ,"];
+    let mut named = 0;
+    arbtest::arbtest(|u| {
+        let text = u.choose(&texts)?;
+        // Behind a parenthesis that closes parameters, or ahead of the word of a function.
+        let behind: Vec<usize> = text.match_indices(".entry").map(|(at, _)| at).collect();
+        let Some(&at) = behind.get(u.choose_index(behind.len().max(1))?) else { return Ok(()) };
+        let ahead = u.arbitrary()?;
+        let at = if ahead { at } else { at + text[at..].find('{').unwrap_or(0) };
+        let changed = format!("{}{} {}", &text[..at], u.choose(&STRANGE)?, &text[at..]);
+        if Module::read("a.ptx", changed.as_bytes()).is_ok() {
+            let [bodies, prototypes, unread] = accounted(&changed);
+            assert_eq!(bodies + prototypes + unread, count(&changed), "{changed}");
+            named += unread;
+        }
+        Ok(())
+    });
+    assert!(named > 0);
+}
