@@ -55,7 +55,7 @@ pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     let last = operands.trim().rsplit([',', ' ']).next();
     let target = last.and_then(|last| u32::from_str_radix(last.strip_prefix("0x")?, 16).ok());
     // The address of a function elsewhere is not known before the code is linked.
-    let target = target.filter(|_| kind != Kind::Call || opcode.starts_with("CALL.REL"));
+    let target = target.filter(|_| kind != Kind::Call || !opcode.starts_with("CALL.ABS"));
     // A branch may have a condition ahead of its address.
     let is_conditional = has_guard || kind == Kind::Branch && operands.contains(',');
     Some(Instruction { address, kind, is_conditional, target })

@@ -92,7 +92,7 @@ fn functions_that_are_not_read() {
     };
     let named = |line, word: &str, name: &str| vec![(line, word.to_owned(), name.to_owned())];
     assert_eq!(of("\n.entry k() .maxntid = 3 { ret; }"), named(2, ".entry", "k"));
-    assert_eq!(of(".func (.param .b32 r) f(.param) { ret; }\n.entry k() { ret; }"), named(1, ".func", "f"));
+    assert_eq!(of(".func (.param .b32 r) f(5) { ret; }\n.entry k() { ret; }"), named(1, ".func", "f"));
     assert_eq!(of(".hidden .entry k() { ret; } .entry l() { ret; }\n.global .b32 x;"), {
         let mut both = named(1, ".entry", "k");
         both.extend(named(1, ".entry", "l"));
@@ -125,7 +125,7 @@ fn none_is_lost() {
     texts.sort();
     assert!(texts.len() > 5, "{}", texts.len());
     let all: usize = texts.iter().map(|text| count(text)).sum();
-    assert!(all > 10, "{all}");
+    assert!(all >= texts.len(), "{all}");
     for text in &texts {
         let [bodies, prototypes, unread] = accounted(text);
         assert_eq!((bodies + prototypes, unread), (count(text), 0), "{text}");
