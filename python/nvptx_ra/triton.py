@@ -3,9 +3,11 @@
 import functools
 import os
 import stat
+import threading
 from pathlib import Path
 
 from nvptx_ra import _autotuned
+from nvptx_ra._decisions import DECISIONS, LOG
 from nvptx_ra._program import path
 
 # The programs that Triton calls: the variable by which Triton knows each, and the variable by which the
@@ -17,6 +19,10 @@ PROGRAMS = {
 
 _FOLDER = Path(__file__).parent / "programs"
 
+# The real programs that this module has named, by the variable: a user's own choice is none of these.
+_NAMED = {}
+_LOCK = threading.RLock()
+
 
 def enable():
     """Has Triton call nvptx-ra in the place of ptxas, in this process and in those that it starts.
@@ -27,21 +33,70 @@ def enable():
     Of a kernel with `triton.autotune`, only the configuration that Triton chooses is searched, and what is slower on the
     GPU is dropped. For all others registers come back, if ptxas gives them up for nothing.
 
+    Another package may name a ptxas of its own later, as PyTorch does for the one of its wheel. Then that one does the
+    work from there on, nvptx-ra stays in its place, and a warning says so.
+
+    Each decision of the search goes to the logger `nvptx_ra` at the level INFO. A warning says once why kernels are not
+    searched, if they are not.
+
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
     """
     os.environ["NVPTX_RA_PROGRAM"] = path()
-    for name, (variable, real) in PROGRAMS.items():
-        program = _program(name)
-        if os.environ.get(variable) == str(program):
-            continue
-        theirs = _theirs(name)
-        if theirs is not None:
-            os.environ.setdefault(real, theirs)
-            os.environ[variable] = str(program)
+    DECISIONS.start()
+    _check_places()
     _forget()
+    _hold_places()
     _hand_over_shared_memory()
     _autotuned.install()
+
+
+def _take_places():
+    """Has Triton call the programs of this package. Says which others were named in their place since the last time."""
+    others = []
+    with _LOCK:
+        for name, (variable, real) in PROGRAMS.items():
+            program, theirs = str(_program(name)), _theirs(name)
+            was_ours = variable in _NAMED
+            _NAMED.setdefault(variable, None)
+            if theirs in (None, program):
+                continue
+            # A real program that this module has not named is the user's choice.
+            if os.environ.get(real) == _NAMED[variable]:
+                os.environ[real] = _NAMED[variable] = theirs
+            os.environ[variable] = program
+            if _theirs(name) != program:
+                _set_in_triton(name, program)
+            if was_ours:
+                behind = os.environ[real]
+                others.append(f"{variable} was set to {theirs}; nvptx-ra is back in its place, in front of {behind}")
+    return others
+
+
+def _check_places():
+    """Takes back the places that another package has taken."""
+    others = _take_places()
+    if others:
+        _forget()
+    for other in others:
+        LOG.warning("%s", other)
+
+
+def _hold_places():
+    """Triton asks for its backend's hash ahead of each compilation."""
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    of_backend = CUDABackend.hash
+    if hasattr(of_backend, "holds_places"):
+        return
+
+    @functools.wraps(of_backend)
+    def hash_of(self):
+        _check_places()
+        return of_backend(self)
+
+    hash_of.holds_places = True
+    CUDABackend.hash = hash_of
 
 
 def _program(name):
@@ -61,13 +116,26 @@ def _theirs(name):
     return tool and tool.path
 
 
+def _set_in_triton(name, program):
+    """Names a program in Triton's settings, which count more than variables where Python has set them."""
+    from triton import knobs
+
+    setattr(knobs.nvidia, name.replace("-", "_"), program)
+
+
 def _forget():
-    """Triton asks ptxas for its version once, and keeps the answer."""
+    """Triton asks ptxas for its version once, and keeps the answer and what follows from it."""
+    from triton import knobs
     from triton.backends.nvidia import compiler
 
-    for function in (compiler.get_ptxas_version, compiler.CUDABackend.hash):
-        if hasattr(function, "cache_clear"):
-            function.cache_clear()
+    names = ("get_ptxas_version", "get_ptx_version_from_options", "get_features")
+    functions = [getattr(compiler, name, None) for name in names]
+    functions += [compiler.CUDABackend.hash, getattr(getattr(knobs, "NvidiaTool", None), "from_path", None)]
+    for function in functions:
+        while function is not None:
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
+            function = getattr(function, "__wrapped__", None)
 
 
 def _hand_over_shared_memory():
@@ -84,6 +152,12 @@ def _hand_over_shared_memory():
         size = metadata.get("shared") if hasattr(metadata, "get") else None
         if isinstance(src, str) and isinstance(size, int):
             src = f"{src.rstrip()}\n{_autotuned.notes()}// nvptx-ra: dynamic-shared {size}\n"
-        return make_cubin(self, src, metadata, *arguments, **named)
+        _check_places()
+        DECISIONS.start()
+        try:
+            return make_cubin(self, src, metadata, *arguments, **named)
+        finally:
+            if not DECISIONS.read():
+                DECISIONS.warn("Triton did not call nvptx-ra, or the program is older than this package")
 
     CUDABackend.make_cubin = with_shared_memory

@@ -83,10 +83,10 @@ pub(crate) fn parse(report: &str) -> Measured {
 }
 
 /// Why ptxas refuses a file, by what it prints: its first error, for warnings may stand ahead of that; else its first
-/// line.
+/// line. Triton's second ptxas calls itself `ptxas-blackwell`.
 pub(crate) fn refusal(report: &str) -> &str {
     let is_error = |line: &&str| {
-        let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest);
+        let kind = line.split_once("ptxas").map_or(*line, |(_, rest)| rest.trim_start_matches("-blackwell"));
         ["fatal", "error"]
             .iter()
             .any(|word| kind.trim_start().starts_with(word) || line.contains(&format!("; {word} ")))

@@ -1,7 +1,8 @@
 //! What Triton's compiler leaves beside a kernel's LLVM IR of how it goes on with it: `NAME.json` and `NAME.ptx` beside
-//! `NAME.llir`. The code itself names no processor, and says neither whether products and sums may be fused nor how much
-//! shared memory launches add.
+//! `NAME.llir`. The code itself names no processor, and says neither whether products and sums may be fused, nor how much
+//! shared memory launches add, nor which options ptxas gets.
 
+use std::ffi::OsString;
 use std::path::Path;
 #[cfg(feature = "llvm")]
 use std::path::PathBuf;
@@ -10,7 +11,6 @@ use std::path::PathBuf;
 use nvptx_ra::ptx::Module;
 #[cfg(feature = "llvm")]
 use nvptx_ra::target::PtxVersion;
-#[cfg(feature = "llvm")]
 use serde::Deserialize as _;
 
 /// What it says of a kernel, as far as that is wanted.
@@ -21,9 +21,13 @@ pub(crate) struct Kernel {
     /// Bytes of shared memory that launches add.
     pub(crate) shared: u32,
     /// Whether products and sums may be fused.
-    #[cfg(feature = "llvm")]
     #[serde(default, rename = "enable_fp_fusion", deserialize_with = "if_it_is_one")]
     pub(crate) fuses: Option<bool>,
+    /// Options of ptxas that the user has given, with spaces between them.
+    #[serde(default, deserialize_with = "text_if_it_is_one")]
+    ptx_options: Option<String>,
+    #[serde(default, deserialize_with = "text_if_it_is_one")]
+    triton_version: Option<String>,
     /// In older versions a list.
     #[cfg(feature = "llvm")]
     #[serde(default)]
@@ -35,9 +39,13 @@ pub(crate) struct Kernel {
 }
 
 /// A truth value; nothing of another type, which no version of Triton's writes.
-#[cfg(feature = "llvm")]
 fn if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<bool>, D::Error> {
     serde_json::Value::deserialize(field).map(|value| value.as_bool())
+}
+
+/// A text; nothing of another type.
+fn text_if_it_is_one<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<String>, D::Error> {
+    serde_json::Value::deserialize(field).map(|value| value.as_str().map(str::to_owned))
 }
 
 /// What stands beside an input; `None` where that is nothing of Triton's.
@@ -48,6 +56,27 @@ pub(crate) fn beside(input: &Path) -> Option<Kernel> {
     let kernel = Kernel { ptx: input.with_extension("ptx"), ..kernel };
     log::info!("{}: how Triton compiles and launches {}", path.display(), kernel.name);
     Some(kernel)
+}
+
+/// The first version of Triton that gives ptxas [`ALLOCATION`].
+const SINCE: (u32, u32) = (3, 7);
+
+/// A hidden option of ptxas on its allocation of registers, which Triton gives on account of a fault of ptxas 13.
+const ALLOCATION: &str = "--regAllocOptLevel=2";
+
+impl Kernel {
+    /// The options that bear on machine code and that Triton gives to ptxas, in Triton's order.
+    pub(crate) fn ptxas_options(&self) -> Vec<OsString> {
+        let number = |part: Option<&str>| part.and_then(|part| part.parse().ok()).unwrap_or(0);
+        let of_version = |version: &String| {
+            let mut parts = version.split(|c: char| !c.is_ascii_digit());
+            (number(parts.next()), number(parts.next())) >= SINCE
+        };
+        let fmad = (self.fuses == Some(false)).then_some("--fmad=false");
+        let allocation = self.triton_version.as_ref().is_some_and(of_version).then_some(ALLOCATION);
+        let given = self.ptx_options.iter().flat_map(|options| options.split_whitespace());
+        fmad.into_iter().chain(allocation).chain(given).map(OsString::from).collect()
+    }
 }
 
 #[cfg(feature = "llvm")]
@@ -94,6 +123,21 @@ mod tests {
         assert_eq!((kernel.name.as_str(), kernel.shared), ("dot", 4096));
         assert!(of(r#"{"kernels": []}"#).is_none() && of("").is_none());
         assert!(beside("dot.llir".as_ref()).is_none());
+    }
+
+    /// ptxas gets what Triton of this version gives it, and what the user has Triton give it.
+    #[test]
+    fn options_of_ptxas() {
+        let options = |fields: &str| {
+            let kernel = of(&format!(r#"{{"shared": 0, "name": "dot"{fields}}}"#)).expect("is Triton's");
+            let words = kernel.ptxas_options().into_iter().map(|option| option.into_string().expect("text"));
+            words.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(options(""), "");
+        assert_eq!(options(r#", "triton_version": "3.6.0", "enable_fp_fusion": true, "ptx_options": null"#), "");
+        assert_eq!(options(r#", "triton_version": "3.10.0+git1", "ptx_options": 1"#), "--regAllocOptLevel=2");
+        let all = r#", "triton_version": "3.7.1", "enable_fp_fusion": false, "ptx_options": "-O2  --x=1""#;
+        assert_eq!(options(all), "--fmad=false --regAllocOptLevel=2 -O2 --x=1");
     }
 
     /// The processor, fusing and the version of PTX are Triton's, as far as it says them and LLVM knows them.

@@ -16,13 +16,28 @@ pub(super) struct Assembled {
     pub(super) messages: String,
 }
 
+/// The runs of ptxas that an invocation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// This one alone: options that tell of one run tell of this one.
+    One,
+    /// Another one, on the unchanged text, and those of a search.
+    Several,
+}
+
 /// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
-pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8]) -> Result<Assembled, Error> {
+pub(super) fn assemble(
+    invocation: &Invocation,
+    real: &RealPtxas,
+    ptx: &[u8],
+    runs: Runs,
+) -> Result<Assembled, Error> {
     let folder = Folder::new("ptxas")?;
     let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
     fs::write(&text, ptx).map_err(|error| Error::file(&text, &error))?;
     let mut command = real.command();
     command.args(invocation.verbose.then_some("--verbose")).args(&invocation.options);
+    command.args(invocation.options_of_one_run.iter().filter(|_| runs == Runs::One));
     command.arg("--output-file").arg(&output).arg(&text);
     let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&real.path, &error))?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();

@@ -17,11 +17,15 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     let entry = task.place.as_ref().and_then(Place::get);
     if let Some(entry) = &entry {
         match &entry.choice {
-            // The standard input was read already.
-            None if task.input.source == Source::StandardInput => {}
-            None => return Err(task.real.become_it(&task.invocation.arguments)),
+            None => {
+                task.settings.log.line("nothing is better, by the cache");
+                // The standard input was read already.
+                if task.input.source != Source::StandardInput {
+                    return Err(task.real.become_it(&task.invocation.arguments));
+                }
+            }
             Some(choice) => {
-                let improved = guarded(task, || known(task, entry, choice));
+                let improved = guarded(task, || known(task, entry, choice).map(Some));
                 if let Some(messages) = improved.and_then(|improved| put_in_place(task, improved)) {
                     say(task.settings, &choice.changes);
                     deliver::say(&[], &messages);
@@ -31,6 +35,9 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
         }
     }
     let unchanged = unchanged::run(task.invocation, task.real)?;
+    if !unchanged.status.success() {
+        task.settings.log.line(&format!("nothing is searched: ptxas ends with {}", unchanged.status));
+    }
     let is_searched = unchanged.status.success() && entry.is_none_or(|entry| entry.choice.is_some());
     let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
     let messages = improved.and_then(|improved| put_in_place(task, improved));

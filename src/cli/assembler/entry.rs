@@ -53,6 +53,9 @@ impl Place {
         for option in &invocation.options {
             key.field("option", option.as_bytes());
         }
+        for path in &invocation.files {
+            key.field("file", &std::fs::read(path).map_err(|error| Error::file(path, &error))?);
+        }
         key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
         Ok(Some(Self { cache, key: key.key() }))
     }

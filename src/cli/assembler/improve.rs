@@ -12,7 +12,7 @@ use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
 
-use super::assemble::{Assembled, assemble};
+use super::assemble::{Assembled, Runs, assemble};
 use super::entry::{Choice, Entry, digest};
 use super::invocation::{Input, Source};
 use super::launch_note::LaunchNote;
@@ -39,24 +39,24 @@ pub(super) struct Improved {
     pub(super) messages: Vec<u8>,
 }
 
-/// Makes a known choice again. `None` where ptxas does not make of it what it did: other registers, another stack. Other
+/// Makes a known choice again. An error where ptxas does not make of it what it did: other registers, another stack. Other
 /// bytes alone are no reason: ptxas gives equal slots of the stack another order from run to run (`chunkwise_fwd_kernel`
 /// of fla, five different cubins in six runs).
-pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Option<Improved>, Error> {
+pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Improved, Error> {
     let Task { invocation, input, real, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
-    let Assembled { cubin, messages } = assemble(invocation, real, &output.text)?;
+    let Assembled { cubin, messages } = assemble(invocation, real, &output.text, Runs::One)?;
     if !unfit.is_empty() || figures(&cubin) != choice.figures {
-        return Ok(None);
+        return Err(odd("ptxas makes something else of the choice in the cache"));
     }
     let unchanged = messages::with_name(&entry.messages, &name(input));
-    let merged = messages::merged(&messages, &unchanged);
-    Ok(merged.map(|messages| Improved { cubin, messages: messages.into_bytes() }))
+    let messages = messages::merged(&messages, &unchanged).ok_or_else(|| odd(NEW_WARNING))?;
+    Ok(Improved { cubin, messages: messages.into_bytes() })
 }
 
-/// Searches for a better result. `None` and errors leave the unchanged result as it is; errors go to the log.
+/// Searches for a better result. `None` and errors leave the unchanged result as it is. Why, stands in the log.
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
@@ -65,7 +65,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let kept =
         |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
-    let Some(measured) = measured(&unchanged.cubin) else { return Ok(None) };
+    let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
+    let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
     let note = |line: &str| settings.log.line(line);
     let request = request(task, &measured, start, &note);
     let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
@@ -80,14 +81,16 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         }
     };
     let Some(found) = found else {
+        if given.is_some() {
+            note("nothing is better, by the profile of the text");
+        }
         keep(kept(None));
         return Ok(None);
     };
-    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx)?;
+    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
     let checked = check(&measured, &self::measured(&code).unwrap_or_default(), &found.changes);
     let merged = checked.and_then(|()| {
-        let problem = "ptxas warns of something that it does not warn of in the unchanged text";
-        messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(problem))
+        messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING))
     });
     // It would be so the next time.
     let messages = merged.inspect_err(|_| keep(kept(None)))?;
@@ -180,6 +183,9 @@ fn check(before: &Measured, after: &Measured, changes: &[Change]) -> Result<(), 
     }
     Ok(())
 }
+
+/// Why a result with messages of its own is none.
+const NEW_WARNING: &str = "ptxas warns of something that it does not warn of in the unchanged text";
 
 fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")

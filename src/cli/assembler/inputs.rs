@@ -50,7 +50,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name).into_os_string();
         fs::write(path("a.ptx"), "text").expect("there is space");
         let read = |input: std::ffi::OsString, output: std::ffi::OsString| {
-            let mut invocation = Invocation::read(vec![input, "-o".into(), output]);
+            let mut invocation = Invocation::read(vec![input, "-o".into(), output], &|_| None);
             read(&mut invocation).map(|()| invocation.inputs.remove(0).text)
         };
         assert_eq!(read(path("a.ptx"), path("a.o")), Ok(b"text".to_vec()));

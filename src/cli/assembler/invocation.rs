@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::options::{Class, Meaning, Row};
-use super::words::{self, Unread, Word};
+use super::options::{self, Class, Meaning, Row};
+use super::words::{self, Sources, Unread, Word};
 
 /// The file that ptxas writes unless it is told otherwise.
 const DEFAULT_OUTPUT: &str = "elf.o";
@@ -87,16 +87,23 @@ pub(crate) struct Invocation {
     pub options: Vec<String>,
     /// The same without those that name kernels: a kernel is judged in a text of its own.
     pub options_of_one_kernel: Vec<String>,
+    /// Options that tell of one run of ptxas, as by a trace of times: they are no part of the others.
+    pub options_of_one_run: Vec<String>,
+    /// Files that ptxas reads beside the texts, so that their content counts as the options do.
+    pub files: Vec<PathBuf>,
     pub action: Action,
 }
 
 impl Invocation {
     /// Reads arguments. What cannot be understood completely passes through.
-    pub(crate) fn read(arguments: Vec<OsString>) -> Self {
-        Self::read_with(arguments, &|path| std::fs::read(path))
+    /// `takes_value` says whether ptxas takes a value for an option that is in no table, and `None` where it has none such.
+    pub(crate) fn read(arguments: Vec<OsString>, takes_value: &dyn Fn(&str) -> Option<bool>) -> Self {
+        let open = |path: &Path| std::fs::read(path);
+        let exists = |name: &str| Path::new(name).exists();
+        Self::read_with(arguments, Sources { open: &open, exists: &exists, takes_value })
     }
 
-    fn read_with(arguments: Vec<OsString>, open: &dyn Fn(&Path) -> std::io::Result<Vec<u8>>) -> Self {
+    fn read_with(arguments: Vec<OsString>, sources: Sources<'_>) -> Self {
         let mut invocation = Self {
             arguments,
             inputs: Vec::new(),
@@ -115,25 +122,35 @@ impl Invocation {
             warn_on_local_memory: false,
             options: Vec::new(),
             options_of_one_kernel: Vec::new(),
+            options_of_one_run: Vec::new(),
+            files: Vec::new(),
             action: Action::Search,
         };
-        if let Err(Unread(reason)) = invocation.understand(open) {
+        if let Err(Unread(reason)) = invocation.understand(sources) {
             invocation.action = Action::PassThrough(reason);
         }
         invocation
     }
 
-    fn understand(&mut self, open: &dyn Fn(&Path) -> std::io::Result<Vec<u8>>) -> Result<(), Unread> {
+    fn understand(&mut self, sources: Sources<'_>) -> Result<(), Unread> {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
         let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
         let arguments = arguments.ok_or_else(|| Unread("an argument is no text".into()))?;
         let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
-        let words = words::expand(words::read(&arguments)?, &names_files, open, 0)?;
+        let words = words::expand(words::read(&arguments, sources)?, &names_files, sources, 0)?;
         let mut alone = None;
         for word in words {
             let (row, value, said) = match word {
                 Word::Input(name) => {
                     self.inputs.push(Input { source: source(&name), text: Vec::new() });
+                    continue;
+                }
+                Word::Unknown { name, value, said } => {
+                    if let Err(reason) = options::unknown(&name, value.as_deref(), sources.exists) {
+                        alone.get_or_insert_with(|| Unread(format!("{name}: {reason}")));
+                    }
+                    self.options_of_one_kernel.extend(said.iter().cloned());
+                    self.options.extend(said);
                     continue;
                 }
                 Word::Option { row, value, said } => (row, value.unwrap_or_default(), said),
@@ -146,6 +163,10 @@ impl Invocation {
                 Class::PassThrough(reason) => because(reason),
                 Class::PassThroughUnless(idle, reason) if value != idle => because(reason),
                 Class::PassThroughUnless(..) => {}
+                Class::OfOneRun => {
+                    self.options_of_one_run.extend(said);
+                    continue;
+                }
                 Class::SearchWith(Meaning::Text) => {
                     self.inputs.push(Input { source: Source::Argument, text: value.into_bytes() });
                     continue;
@@ -193,6 +214,7 @@ impl Invocation {
                 }
                 self.entries.extend(names);
             }
+            Meaning::File => self.files.push(value.into()),
             Meaning::Jobserver => self.jobserver = true,
             Meaning::Level => {
                 self.level = number(value)?;

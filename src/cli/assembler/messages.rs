@@ -18,14 +18,19 @@ const OF_CODE: [&str; 9] = [
     "Local memory used for function '",
 ];
 
+/// What stands in a line on the run of ptxas itself, which `--compiler-stats` asks for.
+const OF_RUN: &str = "info    : STAT: ";
+
 fn is_of_code(line: &str) -> bool {
     OF_CODE.iter().any(|part| line.contains(part))
 }
 
 /// The messages on the code that is delivered, `delivered`, with those on the text as it is, `unchanged`. `None` where
 /// the two do not have the same messages on the text: then the text that was found says something that the user's does
-/// not.
+/// not. Lines on a run are those on the run that has some.
 pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
+    let [of_delivered, of_unchanged] = [delivered, unchanged].map(|report| of_run(report, true));
+    let (delivered, unchanged) = (&of_run(delivered, false), &of_run(unchanged, false));
     let of_text = |report: &'_ str| report.split_inclusive('\n').filter(|line| !is_of_code(line)).count();
     if of_text(delivered) != of_text(unchanged) {
         return None;
@@ -43,19 +48,27 @@ pub(super) fn merged(delivered: &str, unchanged: &str) -> Option<String> {
         }
         text.push_str(other);
     }
+    text.push_str(if of_delivered.is_empty() { &of_unchanged } else { &of_delivered });
     Some(text)
 }
 
-/// What stands in a message for the name of the text's file.
-const NAMELESS: &str = "ptxas \0, line ";
-
-fn named(name: &str) -> String {
-    format!("ptxas {name}, line ")
+/// The lines on a run of ptxas, or all others.
+fn of_run(report: &str, is_wanted: bool) -> String {
+    report.split_inclusive('\n').filter(|line| line.contains(OF_RUN) == is_wanted).collect()
 }
 
-/// The messages on a text whose file has this name, without the name: the next file with the text may have another.
+/// What stands in a message for the name of the text's file. Ahead of it, ptxas says what it is called itself:
+/// `ptxas-blackwell` under Triton.
+const NAMELESS: &str = " \0, line ";
+
+fn named(name: &str) -> String {
+    format!(" {name}, line ")
+}
+
+/// The messages on a text whose file has this name, without the name, as the next file with the text may have another, and
+/// without those on the run.
 pub(super) fn without_name(report: &str, name: &str) -> String {
-    report.replace(&named(name), NAMELESS)
+    of_run(report, false).replace(&named(name), NAMELESS)
 }
 
 /// The same with a name.
@@ -100,6 +113,8 @@ mod tests {
         let nameless = without_name(UNCHANGED, "k.ptx");
         assert!(!nameless.contains("k.ptx"));
         assert_eq!(with_name(&nameless, "other.ptx"), UNCHANGED.replace("k.ptx", "other.ptx"));
+        let of_triton = UNCHANGED.replace("ptxas ", "ptxas-blackwell ");
+        assert!(!without_name(&of_triton, "k.ptx").contains("k.ptx"));
     }
 
     /// Where ptxas injects a wait elsewhere, or none, the code is another, and its message.
@@ -110,6 +125,15 @@ mod tests {
         };
         assert_eq!(merged(&wait(1994), &wait(1579)), Some(wait(1994)));
         assert_eq!(merged("", &wait(1579)), Some(String::new()));
+    }
+
+    /// Statistics of a run are those of the run that was asked for them.
+    #[test]
+    fn statistics() {
+        let with = |milliseconds: u32| format!("{UNCHANGED}ptxas info    : STAT: CompileTime = {milliseconds}.5 ms\n");
+        assert_eq!(merged(UNCHANGED, &with(1)), Some(with(1)));
+        assert_eq!(merged(&with(2), UNCHANGED), Some(with(2)));
+        assert_eq!(without_name(&with(1), "other.ptx"), UNCHANGED);
     }
 
     /// Where less is spilled, there is one warning less.

@@ -32,7 +32,7 @@ use clap::Args;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
 use real::RealPtxas;
-use settings::Settings;
+use settings::{Log, Settings};
 use task::{Task, why_alone};
 
 use crate::interrupt;
@@ -62,13 +62,20 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let real = RealPtxas::find()?;
     let settings = match Settings::read() {
         Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
-        Ok(_) => return Err(real.become_it(&arguments)),
+        Ok(settings) => {
+            // The program that started this one says what it does.
+            if !real.is_nested {
+                settings.log.line("ptxas runs alone: NVPTX_RA_RUNS is 0");
+            }
+            return Err(real.become_it(&arguments));
+        }
         Err(error) => {
             say!("{error}");
+            Log::if_file().line(&error.to_string());
             return Err(real.become_it(&arguments));
         }
     };
-    let mut invocation = Invocation::read(arguments);
+    let mut invocation = Invocation::read(arguments, &|name| real.takes_value(name));
     if invocation.action == Action::Version {
         return version::print(&invocation, &settings, &real);
     }

@@ -1,7 +1,7 @@
 //! The table of ptxas's options: what each is called, how it takes its value, and what it means for a search.
 //!
-//! It has every option that `ptxas --help` of the releases 12.8 to 13.5 names. An option that is not in the table goes to
-//! ptxas untouched, and so does everything beside it.
+//! It has every option that `ptxas --help` of the releases 12.8 to 13.5 names, and the hidden options that a search has to
+//! know. [`unknown`] says what an option that is in neither table means for a search.
 
 /// How an option takes its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) enum Takes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Blocks,
+    /// A file that ptxas reads.
+    File,
     Entries,
     Jobserver,
     Level,
@@ -49,6 +51,8 @@ pub(super) enum Class {
     Search,
     /// Kernels are searched, and the search follows what the option says.
     SearchWith(Meaning),
+    /// Kernels are searched. The option tells of one run of ptxas, as a rule in a file: variants do not get it.
+    OfOneRun,
     /// ptxas does it alone, for this reason.
     PassThrough(&'static str),
     /// As [`Class::PassThrough`], but with this value the option does nothing.
@@ -69,7 +73,7 @@ pub(super) struct Row {
     pub since: (u32, u32),
 }
 
-use Class::{PassThrough, PassThroughUnless, Search, SearchWith};
+use Class::{OfOneRun, PassThrough, PassThroughUnless, Search, SearchWith};
 use Takes::{JoinedNumber, List, Nothing, Number, Value};
 
 const fn row(long: &'static str, short: &'static str, takes: Takes, class: Class) -> Row {
@@ -89,7 +93,7 @@ const LINKED_LATER: Class = PassThrough("the result is linked later");
 pub(super) const TABLE: &[Row] = &[
     since((12, 9), "Ofast-compile", "Ofc", Value, PassThroughUnless("0", "it asks for a fast compilation")),
     row("allow-expensive-optimizations", "allow-expensive-optimizations", Value, Search),
-    since((13, 3), "apply-controls", "apply-controls", Value, PassThrough("its file controls the optimisations")),
+    since((13, 3), "apply-controls", "apply-controls", Value, SearchWith(Meaning::File)),
     row("compile-as-tools-patch", "astoolspatch", Nothing, INSTRUMENTED),
     row("compile-only", "c", Nothing, LINKED_LATER),
     row("compiler-annotations", "annotate", Nothing, DEBUGGING),
@@ -168,12 +172,53 @@ pub(super) const TABLE: &[Row] = &[
     row("warning-as-error", "Werror", Nothing, SearchWith(Meaning::WarningsAsErrors)),
 ];
 
+/// Hidden options that do more than change machine code, in the order of their names. No help names them.
+pub(super) const HIDDEN: &[Row] = &[
+    row("compiler-stats", "compilerStats", Value, OfOneRun),
+    row("compiler-stats-file", "compiler-stats-file", Value, OfOneRun),
+    row("ext-desc-file", "ext-desc-file", Value, PassThrough("it describes instructions")),
+    row("ext-desc-string", "ext-desc-string", Value, PassThrough("it describes instructions")),
+    row("fast-compile", "fc", Nothing, PassThrough("it asks for a fast compilation")),
+    row("fdevice-time-trace", "fdevice-time-trace", Value, OfOneRun),
+    row("force-externals", "fext", Nothing, DEBUGGING),
+    row("ftrace-phase-after", "ftrace-phase-after", Value, OfOneRun),
+    row("okey", "ok", Value, PassThrough("the text is obfuscated")),
+    row("ptx-length", "ptxlen", Value, PassThrough("the text is obfuscated")),
+    row("use-trace-pid", "use-trace-pid", Value, OfOneRun),
+];
+
+/// Parts of names of options that do more than change machine code: they ask for code to debug or to check, or for files.
+const TELLING: [(&str, &str); 9] = [
+    ("debug", "it may be for debugging"),
+    ("sanitize", "it may ask for instrumented code"),
+    ("instrument", "it may ask for instrumented code"),
+    ("access-check", "it may ask for instrumented code"),
+    ("dump", "it may write a file"),
+    ("file", "it may name a file"),
+    ("keep", "it may write a file"),
+    ("output", "it may name a file"),
+    ("trace", "it may write a file"),
+];
+
+/// Why an option that is in no table is no matter for a search, if it is none. ptxas takes the option, or the run on the
+/// unchanged text fails; the same ptxas with the same option judges every variant. But a variant must not write a file of
+/// the user's, and a file that ptxas reads is part of the answer. `exists` says whether there is a file of a name.
+pub(super) fn unknown(name: &str, value: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Result<(), &'static str> {
+    let name = name.trim_start_matches('-').to_ascii_lowercase();
+    if let Some((_, reason)) = TELLING.iter().find(|(part, _)| name.contains(part)) {
+        return Err(reason);
+    }
+    let is_path = |value: &str| value.contains('/') || value.split(',').chain([value]).any(exists);
+    if value.is_some_and(is_path) { Err("its value may name a file") } else { Ok(()) }
+}
+
 /// The option of a word as an argument has it, with its dashes and without its value. ptxas knows long names behind two
 /// dashes, short names behind one dash, and no abbreviations.
 pub(super) fn by_word(word: &str) -> Option<&'static Row> {
+    let mut all = TABLE.iter().chain(HIDDEN);
     match word.strip_prefix("--") {
-        Some(long) => TABLE.iter().find(|row| row.long == long),
-        None => word.strip_prefix('-').and_then(|short| TABLE.iter().find(|row| row.short == short)),
+        Some(long) => all.find(|row| row.long == long),
+        None => word.strip_prefix('-').and_then(|short| all.find(|row| row.short == short)),
     }
 }
 
@@ -188,15 +233,38 @@ mod tests {
     /// Names are in order, and each is there once.
     #[test]
     fn names_are_unique() {
-        assert!(TABLE.is_sorted_by_key(|row| row.long));
-        let shorts: BTreeSet<&str> = TABLE.iter().map(|row| row.short).collect();
-        assert_eq!(shorts.len(), TABLE.len());
-        for row in TABLE {
+        assert!(TABLE.is_sorted_by_key(|row| row.long) && HIDDEN.is_sorted_by_key(|row| row.long));
+        let all = || TABLE.iter().chain(HIDDEN);
+        let shorts: BTreeSet<&str> = all().map(|row| row.short).collect();
+        assert_eq!(shorts.len(), all().count());
+        for row in all() {
             assert!(by_word(&format!("--{}", row.long)).is_some_and(|found| found.long == row.long));
             assert!(by_word(&format!("-{}", row.short)).is_some_and(|found| found.long == row.long));
         }
         for word in ["--verb", "-verbose", "--arch", "---v", "v", "", "-", "--", "-O3"] {
             assert!(by_word(word).is_none(), "{word}");
+        }
+    }
+
+    /// Options of no table go along, unless their names or values tell of files, debugging or checks.
+    #[test]
+    fn options_of_no_table() {
+        let exists = |name: &str| name == "here";
+        let said = |name: &str, value: Option<&str>| unknown(name, value, &exists).err().unwrap_or("goes along");
+        for (name, value, expected) in [
+            ("--regAllocOptLevel", Some("2"), "goes along"),
+            ("-regAllocOptLevel", Some("2"), "goes along"),
+            ("--sw4575628", None, "goes along"),
+            ("--cuda-api-version", Some("13.5"), "goes along"),
+            ("--new", Some("none,here"), "its value may name a file"),
+            ("--new", Some("here"), "its value may name a file"),
+            ("--new", Some("a/b"), "its value may name a file"),
+            ("--new-File", Some("x"), "it may name a file"),
+            ("--trace-phases", None, "it may write a file"),
+            ("--g-fabric-access-check", None, "it may ask for instrumented code"),
+            ("--debug-more", None, "it may be for debugging"),
+        ] {
+            assert_eq!(said(name, value), expected, "{name} {value:?}");
         }
     }
 
@@ -239,7 +307,7 @@ mod tests {
             let output = Command::new(&ptxas).arg(argument).output().expect("ptxas starts");
             String::from_utf8_lossy(&output.stderr).into_owned()
         };
-        for row in TABLE {
+        for row in TABLE.iter().chain(HIDDEN) {
             let nothing_expected = said(format!("--{}=1", row.long)).contains("no argument expected after");
             let is_unknown = said(format!("--{}", row.long)).contains("Unknown option");
             assert!(nothing_expected == (row.takes == Nothing) || is_unknown, "{}", row.long);

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use nvptx_ra::error::{Error, ErrorKind};
 
@@ -99,11 +99,23 @@ impl RealPtxas {
         command
     }
 
+    /// Whether it takes a value for an option, by what it says of the option alone; `None` where it knows no such option.
+    pub(crate) fn takes_value(&self, option: &str) -> Option<bool> {
+        takes_value(self.command(), option)
+    }
+
     /// Becomes it, with the arguments as they are. Comes back only where that fails.
     pub(crate) fn become_it(&self, arguments: &[OsString]) -> Error {
         let error = self.command().args(arguments).exec();
         Error::file(&self.path, &error)
     }
+}
+
+/// See [`RealPtxas::takes_value`]; `ptxas` starts it.
+pub(crate) fn takes_value(mut ptxas: Command, option: &str) -> Option<bool> {
+    let done = ptxas.arg(option).stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    if said.contains("Unknown option") { None } else { Some(said.contains(": argument expected after")) }
 }
 
 impl Surroundings {

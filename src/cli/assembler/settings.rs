@@ -42,6 +42,14 @@ pub(crate) struct Settings {
     pub dynamic_shared: Vec<DynamicShared>,
 }
 
+impl Log {
+    /// The file that `NVPTX_RA_LOG` names, whatever the other variables say: compilers may hide the standard error.
+    pub(crate) fn if_file() -> Self {
+        let named = std::env::var_os("NVPTX_RA_LOG").and_then(|value| log(value).ok());
+        named.filter(|log| matches!(log, Self::File(_))).unwrap_or(Self::Nowhere)
+    }
+}
+
 impl Settings {
     /// Reads the environment. An error names the variable, its value and what is allowed.
     pub(crate) fn read() -> Result<Self, Error> {

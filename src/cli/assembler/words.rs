@@ -2,6 +2,7 @@
 //!
 //! Long names stand behind two dashes and short ones behind one. A value follows `=` or is the next argument, whatever
 //! that looks like. `-O3` and `-m64` join a number. Files of options stand for the words that they hold, at their place.
+//! Whether an option that is in no table takes a value, ptxas says.
 
 use std::path::Path;
 
@@ -12,6 +13,8 @@ use super::options::{Row, Takes, by_word};
 pub(super) enum Word {
     /// An option, with its value where it takes one, and the arguments that say it.
     Option { row: &'static Row, value: Option<String>, said: Vec<String> },
+    /// An option that is in no table, by its name with the dashes.
+    Unknown { name: String, value: Option<String>, said: Vec<String> },
     /// An input, by its name.
     Input(String),
 }
@@ -20,8 +23,19 @@ pub(super) enum Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unread(pub String);
 
+/// Where answers are found that are not in the arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    /// Reads a file.
+    pub(super) open: &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
+    /// Whether there is a file of a name.
+    pub(super) exists: &'a dyn Fn(&str) -> bool,
+    /// Whether ptxas takes a value for an option that is in no table; `None` where it knows no such option.
+    pub(super) takes_value: &'a dyn Fn(&str) -> Option<bool>,
+}
+
 /// Reads arguments.
-pub(super) fn read(arguments: &[String]) -> Result<Vec<Word>, Unread> {
+pub(super) fn read(arguments: &[String], sources: Sources<'_>) -> Result<Vec<Word>, Unread> {
     let mut words = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -51,7 +65,17 @@ pub(super) fn read(arguments: &[String]) -> Result<Vec<Word>, Unread> {
         } else if let Some((row, number)) = joined(argument) {
             words.push(Word::Option { row, value: Some(number.to_owned()), said });
         } else {
-            return Err(Unread(format!("{name} is not known")));
+            let takes_value = match value {
+                Some(_) => false,
+                None => (sources.takes_value)(name).ok_or_else(|| Unread(format!("{name} is not known")))?,
+            };
+            let mut value = value;
+            if takes_value {
+                let next = rest.next().ok_or_else(|| Unread(format!("{name} has no value")))?;
+                said.push(next.clone());
+                value = Some(next.clone());
+            }
+            words.push(Word::Unknown { name: name.to_owned(), value, said });
         }
     }
     Ok(words)
@@ -76,11 +100,11 @@ pub(super) fn list(value: &str) -> Result<Vec<String>, Unread> {
 /// Files of options in files of options; ptxas has a limit too.
 const DEEPEST: usize = 4;
 
-/// Puts in the place of each `--options-file` what its files say. `open` reads a file.
+/// Puts in the place of each `--options-file` what its files say.
 pub(super) fn expand(
     words: Vec<Word>,
     is_file: &dyn Fn(&Row) -> bool,
-    open: &dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
+    sources: Sources<'_>,
     depth: usize,
 ) -> Result<Vec<Word>, Unread> {
     let mut expanded = Vec::new();
@@ -91,9 +115,9 @@ pub(super) fn expand(
                     return Err(Unread("files of options name each other".into()));
                 }
                 for name in list(value)? {
-                    let bytes = open(Path::new(&name)).map_err(|error| Unread(format!("{name}: {error}")))?;
+                    let bytes = (sources.open)(Path::new(&name)).map_err(|error| Unread(format!("{name}: {error}")))?;
                     let text = String::from_utf8(bytes).map_err(|_| Unread(format!("{name} is no text")))?;
-                    expanded.extend(expand(read(&split(&text)?)?, is_file, open, depth + 1)?);
+                    expanded.extend(expand(read(&split(&text)?, sources)?, is_file, sources, depth + 1)?);
                 }
             }
             _ => expanded.push(word),
@@ -136,11 +160,19 @@ mod tests {
 
     fn shown(arguments: &[&str]) -> Result<String, String> {
         let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let words = read(&arguments).map_err(|unread| unread.0)?;
+        let takes_value = |name: &str| match name {
+            "--hidden" => Some(true),
+            "-flag" => Some(false),
+            _ => None,
+        };
+        let open = |_: &Path| Err(std::io::ErrorKind::NotFound.into());
+        let sources = Sources { open: &open, exists: &|_| false, takes_value: &takes_value };
+        let words = read(&arguments, sources).map_err(|unread| unread.0)?;
         let one = |word: &Word| match word {
             Word::Input(name) => format!("<{name}>"),
             Word::Option { row, value: None, .. } => row.long.to_owned(),
             Word::Option { row, value: Some(value), .. } => format!("{}={value}", row.long),
+            Word::Unknown { name, value, said } => format!("({name} {value:?} {})", said.join("|")),
         };
         Ok(words.iter().map(one).collect::<Vec<_>>().join(" "))
     }
@@ -161,11 +193,14 @@ mod tests {
             (&["-maxntid=128,2"], "maxntid=128,2"),
             (&["-", "x=y", ""], "<-> <x=y> <>"),
             (&["-ias", "-v"], "input-as-string=-v"),
+            (&["--other=1", "-x=", "a.ptx"], "(--other Some(\"1\") --other=1) (-x Some(\"\") -x=) <a.ptx>"),
+            (&["--hidden", "2", "a.ptx"], "(--hidden Some(\"2\") --hidden|2) <a.ptx>"),
+            (&["--hidden", "-v", "-flag", "a.ptx"], "(--hidden Some(\"-v\") --hidden|-v) (-flag None -flag) <a.ptx>"),
         ];
         for (arguments, expected) in good {
             assert_eq!(shown(arguments).as_deref(), Ok(expected), "{arguments:?}");
         }
-        let bad: [(&[&str], &str); 10] = [
+        let bad: [(&[&str], &str); 9] = [
             (&["-v=true"], "-v takes no value"),
             (&["a.ptx", "-o"], "-o has no value"),
             (&["-ox.o"], "-ox.o is not known"),
@@ -173,9 +208,8 @@ mod tests {
             (&["-Ofcmax"], "-Ofcmax is not known"),
             (&["-maxrregcount32"], "-maxrregcount32 is not known"),
             (&["--verb"], "--verb is not known"),
-            (&["-gpu-name=sm_90"], "-gpu-name is not known"),
-            (&["--arch=sm_90"], "--arch is not known"),
             (&["--"], "-- is not known"),
+            (&["a.ptx", "--hidden"], "--hidden has no value"),
         ];
         for (arguments, expected) in bad {
             assert_eq!(shown(arguments), Err(expected.to_owned()), "{arguments:?}");

@@ -1,5 +1,6 @@
 //! `nvptx-ra judge`: one run of ptxas, an edge of the graph that `tune --ninja` writes.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,6 +40,9 @@ pub(crate) struct Arguments {
     /// The disassembler with tables of registers
     #[arg(long, value_name = "PROGRAM")]
     nvdisasm: PathBuf,
+    /// An option for ptxas, of the compiler that made the code
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    option: Vec<OsString>,
     /// Look for the values that ptxas spills, by the source lines that the PTX gives its instructions
     #[arg(long)]
     spills: bool,
@@ -48,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
     let Arguments { ptxas, cuobjdump, nvdisasm, .. } = arguments;
     let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
-    let ptxas = Ptxas::new(tools, &arguments.cpu, false)?;
+    let ptxas = Ptxas::new(tools, &arguments.cpu, &arguments.option, false)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
         let problem = format!("{}: an answer to something else", arguments.output.display());

@@ -5,6 +5,7 @@
 //! very entries of the cache. So the next call goes one step further, and once nothing is left to run, a search of this
 //! machine alone finds every answer.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,6 +26,8 @@ fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error
     let cpu = quoted(planned.ptxas().cpu());
     let mut command = vec![word(program)?, "judge --cpu".into(), in_value(&cpu)];
     command.extend(["--ptxas".into(), word(ptxas)?, "--cuobjdump".into(), word(cuobjdump)?]);
+    let option = |option: &OsString| format!("--option={}", in_value(&quoted(&option.to_string_lossy())));
+    command.extend(planned.ptxas().options().map(option));
     command.extend(["--nvdisasm".into(), word(nvdisasm)?, "--limit-ms $limit $look $in -o $out".into()]);
     let mut text = "# A step of nvptx-ra tune: run it, then call tune with --ninja again.\n".to_owned();
     text += &format!("ninja_required_version = 1.3\n\nrule judge\n  command = {}\n", command.join(" "));
@@ -100,7 +103,7 @@ mod tests {
     fn ptxas() -> Ptxas {
         let tools =
             Tools { ptxas: "/a b/ptxas".into(), cuobjdump: "/it's $/cuobjdump".into(), nvdisasm: "nvdisasm".into() };
-        Ptxas::within_build(tools, "sm_90", Vec::new(), None).expect("there is space")
+        Ptxas::within_build(tools, "sm_90", vec!["-O3".into(), "--fmad=false".into()], None).expect("there is space")
     }
 
     /// Spaces, dollars and colons of paths are Ninja's, quotes the shell's; the same runs give the same text, whatever
@@ -121,7 +124,7 @@ mod tests {
         let escaped = folder.to_string_lossy().replace('$', "$$").replace(' ', "$ ").replace(':', "$:");
         assert!(written.contains(&format!("build {escaped}/0.txt: judge {escaped}/0.ptx | ")), "{written}");
         assert!(
-            written.contains(r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --nvdisasm 'nvdisasm' --limit"),
+            written.contains(r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --option='--fmad=false' --nvdisasm"),
             "{written}"
         );
         assert!(written.contains(" /a$ b/ptxas /it's$ $$/cuobjdump\n  limit = 1500\n"), "{written}");

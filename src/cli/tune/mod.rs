@@ -88,7 +88,6 @@ use crate::dynamic_shared::DynamicShared;
 use crate::input::Input;
 use crate::ptx::read_others;
 use crate::threads::Threads;
-#[cfg(feature = "llvm")]
 use crate::triton;
 use crate::{input, interrupt, ptxas};
 
@@ -244,8 +243,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let tools = Tools::find();
     let name = input::name(&arguments.input);
     let named = if is_ptx { Module::read(&name, &content)?.target().to_owned() } else { String::new() };
+    let triton = triton::beside(&arguments.input);
+    let of_triton = triton.as_ref().map(triton::Kernel::ptxas_options).unwrap_or_default();
     #[cfg(feature = "llvm")]
-    let triton = triton::beside(&arguments.input).filter(|_| !is_ptx);
+    let triton = triton.filter(|_| !is_ptx);
     #[cfg(feature = "llvm")]
     let named = triton.as_ref().and_then(triton::Kernel::cpu).unwrap_or(named);
     #[cfg(feature = "llvm")]
@@ -270,7 +271,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .as_ref()
         .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
     let benchmark = benchmark.transpose()?;
-    let ptxas = Ptxas::new(tools, &cpu, benchmark.is_some())?;
+    let ptxas = Ptxas::new(tools, &cpu, &of_triton, benchmark.is_some())?;
     let cache = arguments.cache.as_deref();
     let planned = cache.filter(|_| arguments.ninja.is_some()).map(|cache| Planned::new(&ptxas, cache));
     let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);

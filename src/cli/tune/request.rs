@@ -25,7 +25,7 @@ use super::judge::{Judge as _, Look};
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::{Judges, Pace, Slice, Tuning};
+use super::tuning::{Judges, Pace, Tuning};
 use super::winners::{self, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
@@ -136,6 +136,10 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
     let wanted = promising(&text, &request, architecture)?;
     if wanted.is_empty() || request.runs == 0 {
+        (request.note)(match request.scope {
+            Scope::All => "nothing to search: no kernel has a stack or lacks warps for want of registers",
+            Scope::GivenUp => "nothing to search: a candidate, and ptxas gives no registers up",
+        });
         return Ok(Answer { found: None, lasts: true });
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
@@ -146,13 +150,19 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let (dynamic_shared, jobs) = (&*request.dynamic_shared, request.jobs);
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let conditions = Conditions { judges, aim: &aim, threads: threads.as_slice(), dynamic_shared, jobs };
-    let Stock { kernels, slices, .. } =
+    let Stock { kernels, slices, notes, .. } =
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
+    notes.iter().for_each(|line| (request.note)(line.trim_start_matches("nvptx-ra: ")));
     // A stack may be an array's alone.
-    let is_wanted = |(kernel, _): &(Kernel, Slice<'_>)| {
+    let is_wanted = |kernel: &Kernel| {
         kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture)
     };
-    let (kernels, slices): (Vec<_>, Vec<_>) = kernels.into_iter().zip(slices).filter(is_wanted).unzip();
+    for kernel in kernels.iter().filter(|kernel| !is_wanted(kernel)) {
+        let name = crate::kernel_names::readable(&kernel.name);
+        (request.note)(&format!("{name}: nothing to search: its stack is an array's, and it lacks no warps"));
+    }
+    let (kernels, slices): (Vec<_>, Vec<_>) =
+        kernels.into_iter().zip(slices).filter(|(kernel, _)| is_wanted(kernel)).unzip();
     let times = if request.scope == Scope::All { TIMES_FOR_SPILLS } else { 1 };
     let budget = Budget { runs: request.runs, runs_for_spills: times * request.runs };
     let search = Search { aim, budget, kernels: kernels.into() };

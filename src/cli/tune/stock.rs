@@ -156,16 +156,17 @@ pub(super) fn kernels<'a>(
     }
     notes.extend(refused.iter().map(Error::to_string));
     if !waits {
-        notes.extend(what_is_odd(&kernels, conditions.aim.architecture));
+        notes.extend(what_is_odd(&kernels, wanted, conditions.aim.architecture));
     }
     Ok(Stock { kernels, slices: apart, notes, waits })
 }
 
 /// Of which kernels shared memory is not known, and which cannot be launched.
-fn what_is_odd(kernels: &[Kernel], architecture: &Architecture) -> Vec<String> {
+fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architecture) -> Vec<String> {
     let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
-    if unknown > 0 {
+    // A build has no such option, and says it of each kernel.
+    if unknown > 0 && matches!(wanted, Wanted::Parts(_)) {
         notes.push(format!(
             "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
              say the size with --dynamic-shared"

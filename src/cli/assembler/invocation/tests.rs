@@ -8,7 +8,14 @@ fn read(arguments: &[&str]) -> Invocation {
         Some("again.txt") => Ok(b"-optf again.txt".to_vec()),
         _ => Err(std::io::ErrorKind::NotFound.into()),
     };
-    Invocation::read_with(arguments.iter().map(OsString::from).collect(), &files)
+    let takes_value = |name: &str| match name {
+        "--hidden" => Some(true),
+        "--flag" => Some(false),
+        _ => None,
+    };
+    let exists = |name: &str| name == "here";
+    let sources = Sources { open: &files, exists: &exists, takes_value: &takes_value };
+    Invocation::read_with(arguments.iter().map(OsString::from).collect(), sources)
 }
 
 fn reason(arguments: &[&str]) -> String {
@@ -31,6 +38,25 @@ fn invocations_of_compilers() {
     let triton = read(&["-lineinfo", "--fmad=false", "-v", "--gpu-name=sm_90a", "x.ptx", "-o", "x.ptx.o"]);
     assert!(triton.verbose && triton.action == Action::Search);
     assert_eq!(triton.options, ["-lineinfo", "--fmad=false", "--gpu-name=sm_90a"]);
+}
+
+/// Options of no table go along with every variant, and those that tell of one run do not.
+#[test]
+fn hidden_options() {
+    let triton = ["-lineinfo", "-v", "--regAllocOptLevel=2", "--gpu-name=sm_90a", "x.ptx", "-o", "x.ptx.o"];
+    let triton = read(&triton);
+    assert_eq!(triton.action, Action::Search);
+    assert_eq!(triton.options, ["-lineinfo", "--regAllocOptLevel=2", "--gpu-name=sm_90a"]);
+    assert_eq!(triton.inputs.len(), 1);
+    let apart = read(&["--hidden", "-o", "--flag", "-e", "k", "a.ptx"]);
+    assert_eq!((apart.action, apart.output.as_path()), (Action::Search, Path::new("elf.o")));
+    assert_eq!(apart.options, ["--hidden", "-o", "--flag", "-e", "k"]);
+    assert_eq!(apart.options_of_one_kernel, ["--hidden", "-o", "--flag"]);
+    let traced = read(&["--fdevice-time-trace", "t.json", "-compilerStats=t", "--apply-controls", "c.acf", "a.ptx"]);
+    assert_eq!(traced.action, Action::Search);
+    assert_eq!(traced.options, ["--apply-controls", "c.acf"]);
+    assert_eq!(traced.options_of_one_run, ["--fdevice-time-trace", "t.json", "-compilerStats=t"]);
+    assert_eq!(traced.files, [Path::new("c.acf")]);
 }
 
 /// Kernels are judged one by one, whichever are named.
@@ -87,7 +113,7 @@ fn meanings() {
 /// What is not searched says why.
 #[test]
 fn reasons_to_pass_through() {
-    let reasons: [(&[&str], &str); 15] = [
+    let reasons: [(&[&str], &str); 18] = [
         (&["-c", "a.ptx"], "--compile-only: the result is linked later"),
         (&["-g", "a.ptx"], "--device-debug: it is for debugging"),
         (&["-O0", "a.ptx"], "--opt-level: little is optimised"),
@@ -97,6 +123,9 @@ fn reasons_to_pass_through() {
         (&["-arch=compute_90", "a.ptx"], "--gpu-name: no machine code is made"),
         (&["-maxrregcount=archmax", "a.ptx"], "--maxrregcount: the value 'archmax' is unusual"),
         (&["--new-option", "a.ptx"], "--new-option is not known"),
+        (&["--hidden", "here", "a.ptx"], "--hidden: its value may name a file"),
+        (&["--new-option=x/y", "a.ptx"], "--new-option: its value may name a file"),
+        (&["--write-trace=x", "a.ptx"], "--write-trace: it may write a file"),
         (&["-optf", "none.txt"], "none.txt: entity not found"),
         (&["-optf", "again.txt"], "files of options name each other"),
         (&["-v"], "there is no input"),
@@ -120,13 +149,13 @@ fn reasons_to_pass_through() {
 fn arguments_are_kept() {
     use std::os::unix::ffi::OsStringExt as _;
     let odd = vec![OsString::from_vec(b"\xff.ptx".to_vec()), "-v".into()];
-    let invocation = Invocation::read(odd.clone());
+    let invocation = Invocation::read(odd.clone(), &|_| None);
     assert_eq!(invocation.arguments, odd);
     assert_eq!(invocation.action, Action::PassThrough("an argument is no text".into()));
 }
 
 /// Words of command lines, good and bad.
-const WORDS: [&str; 26] = [
+const WORDS: [&str; 30] = [
     "a.ptx",
     "b.ptx",
     "-v",
@@ -153,6 +182,10 @@ const WORDS: [&str; 26] = [
     "-optf",
     "o.txt",
     "--verb",
+    "--regAllocOptLevel",
+    "--regAllocOptLevel=2",
+    "-cloning",
+    "-uumn",
 ];
 
 /// Arguments by chance: what is said of each adds up to all of them; where ptxas succeeds, it has written the output
@@ -174,11 +207,17 @@ fn ptxas_reads_the_same() {
         let count = u.int_in_range(1..=5)?;
         let chosen: Vec<&str> = (0..count).map(|_| u.choose(&WORDS).copied()).collect::<Result<_, _>>()?;
         let arguments: Vec<String> = chosen.iter().map(|&word| word.to_owned()).collect();
-        let read = words::read(&arguments);
+        let takes_value = |name: &str| {
+            let ptxas = std::process::Command::new(ptxas.as_ref()?);
+            crate::assembler::real::takes_value(ptxas, name)
+        };
+        let exists = |name: &str| folder.path().join(name).exists();
+        let sources = Sources { open: &open, exists: &exists, takes_value: &takes_value };
+        let read = words::read(&arguments, sources);
         if let Ok(read) = &read {
             let said = read.iter().flat_map(|word| match word {
                 Word::Input(name) => vec![name.clone()],
-                Word::Option { said, .. } => said.clone(),
+                Word::Option { said, .. } | Word::Unknown { said, .. } => said.clone(),
             });
             assert_eq!(said.collect::<Vec<_>>(), arguments);
         }
@@ -192,7 +231,7 @@ fn ptxas_reads_the_same() {
         // ptxas names one reason, which may be that a value is wrong.
         let is_right = if read.is_ok() { !is_refused } else { !done.status.success() };
         assert!(is_right, "{chosen:?}: {said}");
-        let invocation = Invocation::read_with(chosen.iter().map(OsString::from).collect(), &open);
+        let invocation = Invocation::read_with(chosen.iter().map(OsString::from).collect(), sources);
         if done.status.success() && invocation.action == Action::Search {
             let written = std::fs::remove_file(folder.path().join(&invocation.output));
             assert!(written.is_ok(), "{chosen:?}: {} is missing", invocation.output.display());

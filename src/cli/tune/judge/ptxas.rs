@@ -45,6 +45,9 @@ pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 /// The form in which results are kept: those in another are not read.
 const FORM: &str = "6";
 
+/// The option that stands ahead of all others where no build says otherwise.
+const LEVEL: &str = "-O3";
+
 /// What messages call the machine code that is looked at for spills.
 const SPILLS: &str = "what ptxas spills";
 
@@ -75,8 +78,13 @@ pub(in crate::tune) struct Ptxas {
 }
 
 impl Ptxas {
-    /// Asks the programs for their version.
-    pub(in crate::tune) fn new(tools: Tools, cpu: &str, keeps_cubins: bool) -> Result<Self, Error> {
+    /// Asks the programs for their version. `options` are those that another compiler gives to ptxas.
+    pub(in crate::tune) fn new(
+        tools: Tools,
+        cpu: &str,
+        options: &[OsString],
+        keeps_cubins: bool,
+    ) -> Result<Self, Error> {
         let version = Command::new(&tools.ptxas)
             .arg("--version")
             .stdin(Stdio::null())
@@ -88,7 +96,7 @@ impl Ptxas {
         Ok(Self {
             keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
-            ..Self::within_build(tools, cpu, vec!["-O3".into()], None)?
+            ..Self::within_build(tools, cpu, [OsString::from(LEVEL)].iter().chain(options).cloned().collect(), None)?
         })
     }
 
@@ -132,6 +140,11 @@ impl Ptxas {
         &self.cpu
     }
 
+    /// The options that another compiler gives to ptxas.
+    pub(in crate::tune) fn options(&self) -> impl Iterator<Item = &OsString> {
+        self.options.iter().filter(|option| *option != LEVEL)
+    }
+
     /// How often ptxas ran.
     pub(in crate::tune) fn runs(&self) -> usize {
         self.runs.load(Ordering::Relaxed)
@@ -157,10 +170,11 @@ impl Ptxas {
         self.folder.path(&format!("{}.cubin", fingerprint(&String::from_utf8_lossy(ptx))))
     }
 
-    /// What an answer is the answer to: the form of answers, ptxas's version, the processor and the file.
+    /// What an answer is the answer to: the form of answers, ptxas's version and options, the processor and the file.
     pub(in crate::tune) fn key(&self, ptx: &[u8]) -> Key {
         let mut key = KeyBuilder::new("judged");
         key.field("answer", FORM.as_bytes()).field("ptxas", self.version.as_bytes());
+        self.options().for_each(|option| _ = key.field("option", option.as_encoded_bytes()));
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 

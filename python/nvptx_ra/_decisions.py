@@ -1,0 +1,100 @@
+"""What the program in ptxas's place decides, for the logger `nvptx_ra`.
+
+Triton keeps what ptxas prints to itself. So the program writes its lines to a file of this process, by NVPTX_RA_LOG, and
+the lines are read behind each compilation. Processes that this one starts write to the same file: their lines are read
+with the next compilation here, or at the end.
+"""
+
+import atexit
+import contextlib
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+LOG = logging.getLogger("nvptx_ra")
+
+VARIABLE = "NVPTX_RA_LOG"
+
+# What stands in lines that say why a text was not searched, and where users have not said so themselves.
+_REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
+_WANTED = "NVPTX_RA_RUNS is 0"
+
+
+class Decisions:
+    """The lines of the program, read as they come."""
+
+    def __init__(self):
+        self._lock = threading.RLock()
+        self._folder = self._file = None
+        # The process that has made the file: a fork makes another one.
+        self._process = None
+        self._read = 0
+        # Where the user wants the lines, besides.
+        self._copy = None
+        self._is_shown = False
+        self._has_warned = False
+
+    def start(self):
+        """Has the program write to a file. What the user wants of NVPTX_RA_LOG happens, too: `info` shows the lines on
+        the standard error, and a path gets them at its end."""
+        with self._lock:
+            named = os.environ.get(VARIABLE, "")
+            if self._process == os.getpid() and named == str(self._file):
+                return
+            if named != str(self._file):
+                self._copy = named if "/" in named else None
+                self._is_shown = named.lower() in {"info", "debug", "trace"}
+            if self._folder is None:
+                self._folder = tempfile.mkdtemp(prefix="nvptx-ra-log-")
+                atexit.register(self._end, os.getpid())
+            if self._process != os.getpid():
+                self._process, self._read = os.getpid(), 0
+                self._file = Path(self._folder) / str(self._process)
+            os.environ[VARIABLE] = str(self._file)
+            if self._is_shown and LOG.getEffectiveLevel() > logging.INFO:
+                LOG.setLevel(logging.INFO)
+            if self._is_shown and not LOG.hasHandlers():
+                LOG.addHandler(logging.StreamHandler())
+
+    def _end(self, process):
+        # A child of a fork has this in its list, too, and leaves the folder to its parent.
+        if process == os.getpid():
+            self.read()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def read(self):
+        """Logs the lines that have come, and gives them."""
+        with self._lock:
+            if self._file is None:
+                return []
+            try:
+                with self._file.open("rb") as file:
+                    file.seek(self._read)
+                    content = file.read()
+            except FileNotFoundError:
+                return []
+            # A line that another process is writing is read the next time.
+            content = content[: content.rfind(b"\n") + 1]
+            self._read += len(content)
+            lines = content.decode(errors="replace").splitlines()
+            if self._copy and content:
+                with contextlib.suppress(OSError), open(self._copy, "ab") as copy:
+                    copy.write(content)
+            for line in lines:
+                LOG.info("%s", line)
+                if any(part in line for part in _REASONS) and _WANTED not in line:
+                    self.warn(line)
+            return lines
+
+    def warn(self, reason):
+        """Says once why nothing was searched."""
+        with self._lock:
+            if not self._has_warned:
+                self._has_warned = True
+                LOG.warning("a kernel was not searched: %s", reason)
+
+
+DECISIONS = Decisions()
