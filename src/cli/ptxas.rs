@@ -212,6 +212,10 @@ mod tests {
         let syntax = "ptxas a.ptx, line 5; fatal   : Parsing error near 'x'\nptxas fatal   : Ptx assembly aborted\n";
         assert_eq!(refusal(syntax), "ptxas a.ptx, line 5; fatal   : Parsing error near 'x'");
         assert_eq!(refusal("ptxas error   : too much data\n"), "ptxas error   : too much data");
+        assert_eq!(
+            refusal("ptxas-blackwell warning : x\nptxas-blackwell error   : y\n"),
+            "ptxas-blackwell error   : y"
+        );
         assert_eq!(refusal("\nKilled\n"), "Killed");
         assert_eq!(refusal(""), "it failed without a message");
     }

@@ -26,12 +26,7 @@ pub(super) enum Runs {
 }
 
 /// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
-pub(super) fn assemble(
-    invocation: &Invocation,
-    real: &RealPtxas,
-    ptx: &[u8],
-    runs: Runs,
-) -> Result<Assembled, Error> {
+pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
     let folder = Folder::new("ptxas")?;
     let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
     fs::write(&text, ptx).map_err(|error| Error::file(&text, &error))?;

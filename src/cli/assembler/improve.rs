@@ -89,9 +89,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     };
     let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
     let checked = check(&measured, &self::measured(&code).unwrap_or_default(), &found.changes);
-    let merged = checked.and_then(|()| {
-        messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING))
-    });
+    let merged = checked.and_then(|()| messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING)));
     // It would be so the next time.
     let messages = merged.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;

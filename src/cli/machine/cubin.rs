@@ -164,6 +164,38 @@ mod tests {
         assert_eq!((product(&dimensions), product(&[0; 12]), product(&dimensions[..8])), (Some(256), None, None));
     }
 
+    /// A file with a kernel of 16 bytes, whose table of sections is so many bytes off.
+    fn file(off: usize) -> Vec<u8> {
+        let names = b"\0.text.k\0.shstrtab\0";
+        let mut bytes = b"\x7fELF\x02\x01\x01\x33".to_vec();
+        bytes.resize(16, 0);
+        let code = 64..80;
+        let strings = code.end..code.end + names.len();
+        let table = strings.end.next_multiple_of(8) + off;
+        let halves = |values: &[u16]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        bytes.extend(halves(&[2, 190, 1, 0]));
+        bytes.extend([0, 0, table as u64].iter().flat_map(|value| value.to_le_bytes()));
+        bytes.extend(halves(&[0, 0, 64, 0, 0, 64, 3, 2]));
+        bytes.resize(code.end, 0);
+        bytes.extend(names);
+        bytes.resize(table, 0);
+        for (name, kind, place) in [(0u32, 0u32, 0..0), (1, 1, code), (9, 3, strings)] {
+            bytes.extend([name, kind].iter().flat_map(|value| value.to_le_bytes()));
+            let words = [0, 0, place.start as u64, place.len() as u64, 0, 1, 0];
+            bytes.extend(words.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// The parts of a file may begin anywhere, as ptxas of CUDA 13.5 writes them.
+    #[test]
+    fn nothing_is_aligned() {
+        for off in 0..8 {
+            let facts = facts(&file(off)).unwrap_or_else(|| panic!("{off} bytes off, it is no file"));
+            assert_eq!(facts.iter().map(|(name, facts)| (name.as_str(), facts.bytes)).collect::<Vec<_>>(), [("k", 16)]);
+        }
+    }
+
     /// What is no cubin says nothing, and no bytes make a panic.
     #[test]
     fn damaged_files() {

@@ -124,7 +124,9 @@ mod tests {
         let escaped = folder.to_string_lossy().replace('$', "$$").replace(' ', "$ ").replace(':', "$:");
         assert!(written.contains(&format!("build {escaped}/0.txt: judge {escaped}/0.ptx | ")), "{written}");
         assert!(
-            written.contains(r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --option='--fmad=false' --nvdisasm"),
+            written.contains(
+                r"--ptxas '/a b/ptxas' --cuobjdump '/it'\''s $$/cuobjdump' --option='--fmad=false' --nvdisasm"
+            ),
             "{written}"
         );
         assert!(written.contains(" /a$ b/ptxas /it's$ $$/cuobjdump\n  limit = 1500\n"), "{written}");

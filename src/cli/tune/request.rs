@@ -154,9 +154,8 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
     notes.iter().for_each(|line| (request.note)(line.trim_start_matches("nvptx-ra: ")));
     // A stack may be an array's alone.
-    let is_wanted = |kernel: &Kernel| {
-        kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture)
-    };
+    let is_wanted =
+        |kernel: &Kernel| kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture);
     for kernel in kernels.iter().filter(|kernel| !is_wanted(kernel)) {
         let name = crate::kernel_names::readable(&kernel.name);
         (request.note)(&format!("{name}: nothing to search: its stack is an array's, and it lacks no warps"));

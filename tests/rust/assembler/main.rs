@@ -1,6 +1,7 @@
 //! `nvptx-ra ptxas` beside ptxas: where nothing is improved, nobody can tell them apart. Tests that ask NVIDIA's programs
 //! are skipped where these are not there, or with `PTXAS=skip` in the environment.
 
+mod callers;
 #[path = "../cuda.rs"]
 mod cuda;
 mod doors;

@@ -12,7 +12,7 @@ use crate::cuda;
 use crate::outcome::TOOL;
 
 /// Two hundred values are live at once, and blocks of 1,024 threads leave 64 registers.
-fn spills(first: u32) -> String {
+pub(crate) fn spills(first: u32) -> String {
     kernel(200, 1024, first)
 }
 

@@ -1,0 +1,127 @@
+//! Command lines as tools write them that are not here to be run: each is searched, or says why not.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cuda;
+use crate::outcome::TOOL;
+use crate::search::spills;
+
+/// A folder with `k.ptx`, with this program as `ptxas`, and with a real ptxas that notes its calls. The real one takes the
+/// options of ptxas 13.3, too, and `--fdevice-time-trace` in its own way: it adds a line to the file.
+struct Tool {
+    folder: tempfile::TempDir,
+}
+
+impl Tool {
+    fn new(bin: &Path, kernel: u32) -> Self {
+        let folder = tempfile::tempdir().expect("there is space");
+        let tool = Self { folder };
+        fs::write(tool.path("k.ptx"), spills(kernel).replace(".target sm_90", ".target sm_90a"))
+            .expect("there is space");
+        fs::create_dir(tool.path("bin")).expect("there is space");
+        std::os::unix::fs::symlink(TOOL, tool.path("bin/ptxas")).expect("there is space");
+        let script = format!(
+            "#!/bin/sh\necho \"$@\" >> {calls}\nset -- \"$@\" END\nwhile [ \"$1\" != END ]; do\ncase $1 in\n\
+             --apply-controls) [ -f \"$2\" ] || exit 1; shift;;\n--fdevice-time-trace=*) echo run >> \"${{1#*=}}\";;\n\
+             *) set -- \"$@\" \"$1\";;\nesac\nshift\ndone\nshift\nexec {}/ptxas \"$@\"\n",
+            bin.display(),
+            calls = tool.path("calls").display()
+        );
+        fs::write(tool.path("real"), script).expect("there is space");
+        fs::set_permissions(tool.path("real"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        tool
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The lines of the log on a run of a command with this program in front of all others.
+    fn log(&self, line: &str) -> String {
+        _ = fs::remove_file(self.path("log"));
+        _ = fs::remove_file(self.path("calls"));
+        let mut command = Command::new("sh");
+        command.args(["-c", line]).current_dir(self.folder.path());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.path("bin").display())).env("NVPTX_RA_PTXAS", self.path("real"));
+        command.env("NVPTX_RA_CACHE", self.path("cache")).env("NVPTX_RA_LOG", self.path("log"));
+        command.env("NVPTX_RA_RUNS", "1").env("PTXAS", self.path("bin/ptxas"));
+        let done = command.output().expect("it starts");
+        assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+        fs::read_to_string(self.path("log")).expect("a log")
+    }
+
+    fn calls(&self) -> Vec<String> {
+        fs::read_to_string(self.path("calls")).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}
+
+/// Triton since 3.7 for both of its variables, also for torch.compile and Helion; the patch for CuTe DSL; Mojo.
+#[test]
+fn searched() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let tool = Tool::new(&bin, 0);
+    fs::write(tool.path("c.acf"), "one").expect("there is space");
+    let triton = "-lineinfo -v --regAllocOptLevel=2";
+    for line in [
+        format!("\"$PTXAS\" {triton} --gpu-name=sm_90a k.ptx -o k.ptx.o"),
+        format!("\"$PTXAS\" --fmad=false {triton} --gpu-name=sm_90a k.ptx -o k.ptx.o"),
+        format!("\"$PTXAS\" {triton} --apply-controls c.acf --gpu-name=sm_90a k.ptx -o k.ptx.o"),
+        "\"$PTXAS\" -arch=sm_90a -O3 -o k.cubin.tmp k.ptx".to_owned(),
+        "\"$PTXAS\" -m64 -O3 --gpu-name=sm_90a k.ptx -o k.cubin".to_owned(),
+        "ptxas --regAllocOptLevel 2 -arch sm_90a k.ptx".to_owned(),
+    ] {
+        let log = tool.log(&line);
+        assert!(log.starts_with("k: "), "{line}: {log}");
+        let mut variants = tool.calls();
+        variants.retain(|call| call.contains("-v -arch sm_90a"));
+        assert!(!variants.is_empty(), "{:?}", tool.calls());
+        for option in ["--apply-controls c.acf", "--regAllocOptLevel"].iter().filter(|option| line.contains(**option)) {
+            assert!(variants.iter().all(|call| call.contains(option)), "{option}: {variants:?}");
+        }
+    }
+}
+
+/// A file of controls that changes is another question to the cache.
+#[test]
+fn files_that_ptxas_reads() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let tool = Tool::new(&bin, 1);
+    let line = "ptxas -arch=sm_90a --apply-controls c.acf k.ptx -o k.cubin";
+    let runs = |content: &str| {
+        fs::write(tool.path("c.acf"), content).expect("there is space");
+        tool.log(line);
+        tool.calls().len()
+    };
+    let (first, again, other) = (runs("one"), runs("one"), runs("two"));
+    assert!(first > 2 && again == 1 && other > 2, "{first}, {again} and {other} runs");
+}
+
+/// A trace of times is that of one run, in a build with a search and in one without.
+#[test]
+fn files_that_ptxas_writes() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let tool = Tool::new(&bin, 2);
+    let line = "ptxas -arch=sm_90a --fdevice-time-trace=t.json k.ptx -o k.cubin";
+    for builds in 1..=2 {
+        assert!(tool.log(line).starts_with("k: ") || builds > 1);
+        assert_eq!(fs::read_to_string(tool.path("t.json")).expect("a trace").lines().count(), builds);
+    }
+}
+
+/// Quadrants wants code that is linked later, and an option that nobody knows may name a file: each says so.
+#[test]
+fn alone() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let tool = Tool::new(&bin, 3);
+    let quadrants = tool.log("ptxas -c -arch=sm_90a k.ptx -o k.cubin 2>/dev/null");
+    assert_eq!(quadrants, "ptxas runs alone: --compile-only: the result is linked later\n");
+    assert_eq!(tool.calls(), ["-c -arch=sm_90a k.ptx -o k.cubin"]);
+    let named = tool.log("ptxas -arch=sm_90a --cuda-api-version=1/2 k.ptx -o k.cubin || true");
+    assert_eq!(named, "ptxas runs alone: --cuda-api-version: its value may name a file\n");
+    let none = tool.log("NVPTX_RA_RUNS=0 ptxas -arch=sm_90a k.ptx -o k.cubin");
+    assert_eq!(none, "ptxas runs alone: NVPTX_RA_RUNS is 0\n");
+}
