@@ -19,6 +19,8 @@ pub enum Lint {
     NoLaunchBounds,
     /// Bounds that ptxas does not follow.
     IgnoredBounds,
+    /// Spills.
+    Spills,
     /// Spills that more registers would save at no cost.
     NeedlessSpills,
     /// Close to the next step of occupancy.
@@ -39,9 +41,10 @@ pub enum Lint {
 
 impl Lint {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NoLaunchBounds,
         Self::IgnoredBounds,
+        Self::Spills,
         Self::NeedlessSpills,
         Self::OccupancyStep,
         Self::LocalArray,
@@ -57,6 +60,7 @@ impl Lint {
         match self {
             Self::NoLaunchBounds => ("no-launch-bounds", "No launch bounds where ptxas's choice depends on them"),
             Self::IgnoredBounds => ("ignored-bounds", "Launch bounds that ptxas does not follow"),
+            Self::Spills => ("spills", "Spills, and the lines that move most of them"),
             Self::NeedlessSpills => (
                 "needless-spills",
                 "A limit on registers that makes the kernel spill, while more registers would cost no warp",

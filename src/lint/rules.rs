@@ -2,7 +2,7 @@
 
 use super::remedy::{self, Language};
 use super::source::UNROLLED;
-use super::subject::{Callee, Subject};
+use super::subject::{Callee, HOLDERS, Subject};
 use super::{Finding, Lint, Place, Readable};
 use crate::forecast::Why;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, WARP_SIZE};
@@ -16,6 +16,7 @@ pub fn findings(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(no_launch_bounds(subject));
     found.extend(ignored_bounds(subject));
+    found.extend(spills(subject));
     found.extend(needless_spills(subject));
     found.extend(occupancy_step(subject));
     found.extend(local_array(subject));
@@ -64,6 +65,25 @@ fn ignored_bounds(subject: &Subject<'_>) -> Vec<Finding> {
         finding(Lint::IgnoredBounds, subject, &subject.begin, reason, remedy)
     };
     subject.ignored.iter().map(found).collect()
+}
+
+/// The kernel spills.
+fn spills(subject: &Subject<'_>) -> Option<Finding> {
+    if subject.spill_bytes == 0 {
+        return None;
+    }
+    let spills = verb(subject, "spills", "is expected to spill");
+    let lines: Vec<String> = subject
+        .spill_lines
+        .iter()
+        .take(HOLDERS)
+        .map(|(place, bytes)| format!("line {} ({bytes})", place.line))
+        .collect();
+    let lines = if lines.is_empty() { String::new() } else { format!(", most often in {}", lines.join(", ")) };
+    let reason = format!("it {spills} {} bytes{lines}", subject.spill_bytes);
+    let more = subject.limit.map_or(String::new(), |limit| format!(", or allow it more than {limit} registers"));
+    let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune looks for code that spills less");
+    Some(finding(Lint::Spills, subject, &subject.spills, reason, remedy))
 }
 
 /// The kernel spills at its limit, and with a higher one as many warps would be resident.
@@ -207,6 +227,7 @@ mod tests {
             spills: Place { file: "k.cu".into(), line: 2 },
             peak: Place { file: "k.cu".into(), line: 3 },
             holders: vec![Holder { place: Place { file: "k.cu".into(), line: 4 }, held: 9, times: 1 }],
+            spill_lines: Vec::new(),
             stack_bytes: 0,
             in_memory: None,
             computed: None,
@@ -239,6 +260,19 @@ mod tests {
         assert_eq!(found(&Subject { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
     }
 
+    /// Spills are found by the line that moves them, and the lines that move most are named.
+    #[test]
+    fn lines_of_spills() {
+        let line = |line, bytes| (Place { file: "k.cu".into(), line }, bytes);
+        let spill_lines = vec![line(9, 8), line(7, 16), line(5, 4), line(3, 4)];
+        let spilling = Subject { spill_bytes: 32, spill_lines, limit: Some(40), ..clean() };
+        assert_eq!(found(&spilling), [(Lint::Spills, 2)]);
+        let [finding] = &findings(&spilling, str::to_owned)[..] else { panic!("one finding") };
+        assert_eq!(finding.reason, "it spills 32 bytes, most often in line 9 (8), line 7 (16), line 5 (4)");
+        assert!(finding.remedy.starts_with("keep fewer values live at once, or allow it more than 40 registers;"));
+        assert_eq!(found(&Subject { spill_bytes: 0, ..spilling }), []);
+    }
+
     /// A limit is needless where as many warps fit with more registers: 33 to 40 are one step for blocks of 256 threads.
     #[test]
     fn spills_for_nothing() {
@@ -264,7 +298,7 @@ mod tests {
                 .contains("free 1 registers where most are live: line 4 (9) hold most")
         );
         assert_eq!(found(&with(255)), []);
-        assert_eq!(found(&Subject { spill_bytes: 8, ..with(40) }), []);
+        assert_eq!(found(&Subject { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
     }
 
     /// What keeps a variable in memory is named where the code is there; else a computed address is.
@@ -297,9 +331,11 @@ mod tests {
             let place = Place { file: "k.cu".into(), line: 4 };
             Subject { holders: vec![Holder { place, held, times }], spill_bytes, ..clean() }
         };
-        assert_eq!(found(&with(16, 16, 8)), [(Lint::UnrolledTooFar, 4)]);
+        assert_eq!(found(&with(16, 16, 8)), [(Lint::Spills, 2), (Lint::UnrolledTooFar, 4)]);
         for (held, times, spill_bytes) in [(15, 16, 8), (16, 15, 8), (16, 16, 0)] {
-            assert_eq!(found(&with(held, times, spill_bytes)), [], "{held} {times} {spill_bytes}");
+            let found = found(&with(held, times, spill_bytes));
+            let is_unrolled = found.iter().any(|(lint, _)| *lint == Lint::UnrolledTooFar);
+            assert!(!is_unrolled, "{held} {times} {spill_bytes}");
         }
     }
 

@@ -71,6 +71,8 @@ pub struct Subject<'a> {
     pub spill_bytes: u32,
     /// Where spills cost most.
     pub spills: Place,
+    /// The lines that move spilled values, where machine code is known: bytes, the most often run first.
+    pub spill_lines: Vec<(Place, u32)>,
     /// Where most registers are live.
     pub peak: Place,
     /// The lines that hold most of them there.
@@ -127,6 +129,7 @@ impl<'a> Subject<'a> {
             limit: Some(forecast.budget).filter(|&budget| budget < MAX_REGISTERS),
             spill_bytes: forecast.spill_bytes(),
             spills: place(&forecast.holder, forecast.peak.line),
+            spill_lines: Vec::new(),
             peak: place(&forecast.holder, forecast.peak.line),
             holders: lines.take(HOLDERS).map(|(line, words, _)| holder(line, words)).collect(),
             stack_bytes: forecast.stack_bytes,

@@ -29,6 +29,10 @@ pub(crate) struct Facts {
     pub(crate) max_registers: Option<u32>,
     /// Bytes of static shared memory of a block.
     pub(crate) shared: u32,
+    /// The release of CUDA that compiled it, times ten: 130 for 13.0.
+    pub(crate) release: Option<u32>,
+    /// The offsets of the accesses of local memory that ptxas marks as those of spilled values, sorted.
+    pub(crate) spill_marks: Vec<u32>,
 }
 
 /// An attribute's forms: a number of two bytes in the place of a length, and bytes of a length.
@@ -41,6 +45,11 @@ const FRAME_SIZE: u8 = 0x11;
 const MIN_STACK_SIZE: u8 = 0x12;
 const MAX_REGISTERS: u8 = 0x1b;
 const REGISTERS: u8 = 0x2f;
+const RELEASE: u8 = 0x37;
+/// Pairs of a kind and the offset of an instruction.
+const ANNOTATIONS: u8 = 0x55;
+/// The kind of annotation that marks an access of a spilled value: `SpillRefill`.
+const SPILL: u32 = 1;
 /// What stands for no limit.
 const NO_LIMIT: u32 = 255;
 /// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
@@ -90,6 +99,8 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                         let limit = value.first_chunk::<2>().map(|&bytes| u16::from_le_bytes(bytes).into());
                         of.max_registers = limit.filter(|&limit| limit != 0 && limit < NO_LIMIT);
                     }
+                    RELEASE => of.release = value.first_chunk::<4>().map(|&bytes| u32::from_le_bytes(bytes)),
+                    ANNOTATIONS => of.spill_marks = spill_marks(value),
                     _ => {}
                 }
             }
@@ -122,6 +133,15 @@ pub(crate) fn with_fewer_registers(cubin: &[u8]) -> Option<Vec<u8>> {
 fn halves(bytes: &[u8; 8]) -> [u32; 2] {
     let word = u64::from_le_bytes(*bytes);
     [word as u32, (word >> 32) as u32]
+}
+
+/// The offsets of the instructions that annotations mark as accesses of spilled values.
+fn spill_marks(value: &[u8]) -> Vec<u32> {
+    let (pairs, _) = value.as_chunks::<8>();
+    let marked = pairs.iter().map(halves).filter(|&[kind, _]| kind == SPILL).map(|[_, offset]| offset);
+    let mut offsets: Vec<u32> = marked.collect();
+    offsets.sort_unstable();
+    offsets
 }
 
 /// The product of three dimensions; `None` where it is no number of threads.
@@ -194,6 +214,13 @@ mod tests {
             let facts = facts(&file(off)).unwrap_or_else(|| panic!("{off} bytes off, it is no file"));
             assert_eq!(facts.iter().map(|(name, facts)| (name.as_str(), facts.bytes)).collect::<Vec<_>>(), [("k", 16)]);
         }
+    }
+
+    /// Annotations of another kind, and a pair that is cut, mark no spill.
+    #[test]
+    fn marks_of_spills() {
+        let bytes: Vec<u8> = [1u32, 0x310, 2, 0x320, 1, 0x270, 1].into_iter().flat_map(u32::to_le_bytes).collect();
+        assert_eq!(spill_marks(&bytes), [0x270, 0x310]);
     }
 
     /// What is no cubin says nothing, and no bytes make a panic.

@@ -11,7 +11,7 @@ pub(crate) struct Access {
     pub(crate) bytes: u32,
     /// Bytes from the stack's pointer, for a fixed place; an address that is computed otherwise.
     pub(crate) place: Option<u32>,
-    /// ptxas marks it as one of a spilled value.
+    /// ptxas marks it as one of a spilled value. nvdisasm prints the mark since CUDA 13.0.
     pub(crate) is_spill: bool,
 }
 

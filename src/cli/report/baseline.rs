@@ -1,10 +1,13 @@
 //! A ratchet for continuous integration: no kernel may grow against a file that is kept.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::lint::Place;
 use serde_json::Value;
 
+use super::truth::spills::SpillSource;
 use crate::kernel_names;
 
 /// What is compared of a file.
@@ -17,19 +20,52 @@ pub(super) struct File<'a> {
 pub(super) struct Kernel<'a> {
     pub(super) name: &'a str,
     pub(super) registers: u32,
-    /// Bytes of spills; `None` where nobody says how many.
-    pub(super) spill_bytes: Option<u32>,
+    /// Where most of them are live.
+    pub(super) peak: Place,
+    pub(super) spill_bytes: u32,
+    /// Where these bytes come from; a forecast has no source.
+    pub(super) spills_from: Option<SpillSource>,
+    /// Where most of them move.
+    pub(super) spills: Place,
+    /// Warps that an SM holds; `None` of a function.
+    pub(super) warps: Option<u32>,
 }
 
-/// Compares with the file, and says what grew and what shrank on standard error. Whether a kernel grew, and the report in
-/// the file. A file that is not there is made; nothing grew then, and the report is the one that is made.
-pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<(bool, Value), Error> {
+/// A figure of a kernel that became worse.
+pub(super) struct Growth {
+    pub(super) place: Place,
+    /// In a sentence without its end.
+    pub(super) text: String,
+}
+
+/// What a comparison comes to.
+pub(super) struct Comparison {
+    pub(super) growths: Vec<Growth>,
+    /// Whether spills of some kernel cannot be compared.
+    pub(super) is_blind: bool,
+    /// The report in the file.
+    pub(super) before: Value,
+}
+
+/// The end of a command that checks something: 1 where a check fails, 2 where one cannot be made.
+pub(super) fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
+    const BLIND: u8 = 2;
+    match (has_failed, is_blind) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(BLIND),
+        (false, false) => ExitCode::SUCCESS,
+    }
+}
+
+/// Compares with the file, and says what grew and what shrank on standard error. A file that is not there is made; nothing
+/// grew then, and the report in it is the one that is made.
+pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Result<Comparison, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             crate::output::write(path, format!("{object:#}\n").as_bytes())?;
             say!("nvptx-ra: {}: written", path.display());
-            return Ok((false, object.clone()));
+            return Ok(Comparison { growths: Vec::new(), is_blind: false, before: object.clone() });
         }
         Err(error) => return Err(Error::file(path, &error)),
     };
@@ -51,29 +87,175 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
         let problem = format!("{}: the report of one file, and {} are given", path.display(), reports.len());
         return Err(Error::new(ErrorKind::Option, problem, "keep a file for each of them, or remove it"));
     }
-    let (mut grew, mut shrank) = (false, false);
     let mut kernels = Vec::new();
     for report in reports {
         let of_file = kernels_of(report)?;
         kernels.extend(report.kernels.iter().map(|kernel| (of_file, kernel)));
     }
+    let (mut growths, mut shrank, mut is_blind, mut sources) = (Vec::new(), false, false, None);
     for (of_file, kernel) in kernels {
-        let Some(old) = of_file.iter().find(|old| old["name"] == kernel.name) else { continue };
-        let number = |key: &str| old[key].as_u64().ok_or_else(broken);
-        let mut changes = vec![("registers", number("registers")?, u64::from(kernel.registers))];
-        if let Some(bytes) = kernel.spill_bytes.filter(|_| !old["spill_store_bytes"].is_null()) {
-            let old = number("spill_store_bytes")? + number("spill_load_bytes")?;
-            changes.push(("bytes of spills", old, u64::from(bytes)));
+        let name = kernel_names::readable(kernel.name);
+        let Some(old) = of_file.iter().find(|old| old["name"] == kernel.name) else {
+            say!("nvptx-ra: kernel '{name}' is new: {} does not have it", path.display());
+            continue;
+        };
+        let registers = old["registers"].as_u64().ok_or_else(broken)?;
+        let mut changes = vec![("registers", registers, kernel.registers, &kernel.peak)];
+        let old_spills = old_spills(old);
+        match spills(old_spills, kernel) {
+            Spills::Same => {}
+            Spills::Compared(old, what) => {
+                changes.push((what, old, kernel.spill_bytes, &kernel.spills));
+                if let Some((from, _)) = old_spills.filter(|&(from, _)| from != kernel.spills_from) {
+                    sources = Some((from, kernel.spills_from));
+                }
+            }
+            Spills::Incomparable => {
+                is_blind = true;
+                let old = old_spills.map_or("nothing of them", |(from, _)| words(from));
+                say!(
+                    "nvptx-ra: kernel '{name}': spills cannot be compared: {} has {old}, and this report has {}; remove it \
+                     and run the command again",
+                    path.display(),
+                    words(kernel.spills_from)
+                );
+            }
         }
-        for (what, old, new) in changes.into_iter().filter(|&(_, old, new)| old != new) {
-            let verb = if new > old { "grew" } else { "shrank" };
-            say!("nvptx-ra: kernel '{}' {verb}: {old} → {new} {what}", kernel_names::readable(kernel.name));
-            grew |= new > old;
-            shrank |= new < old;
+        if let (Some(warps), Some(old)) = (kernel.warps, old["occupancy_warps"].as_u64()) {
+            changes.push((WARPS, old, warps, &kernel.peak));
+        }
+        for (what, old, new, place) in changes {
+            let new = u64::from(new);
+            let text = |verb| format!("kernel '{name}' {verb}: {old} → {new} {what}");
+            let (is_worse, text) = match (what == WARPS, new > old) {
+                _ if new == old => continue,
+                (false, true) => (true, text("grew")),
+                (false, false) => (false, text("shrank")),
+                (true, false) => (true, text("lost warps")),
+                (true, true) => (false, text("gained warps")),
+            };
+            say!("nvptx-ra: {text}");
+            if is_worse {
+                growths.push(Growth { place: place.clone(), text });
+            }
+            shrank |= !is_worse;
         }
     }
-    if shrank && !grew {
+    if let Some((old, new)) = sources {
+        say!("nvptx-ra: {}: it has spills from {}, and this report from {}", path.display(), words(old), words(new));
+    }
+    if shrank && growths.is_empty() && !is_blind {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
     }
-    Ok((grew, before))
+    Ok(Comparison { growths, is_blind, before })
+}
+
+const WARPS: &str = "warps on an SM";
+
+/// How the spills of a kernel compare with those in the file.
+enum Spills {
+    /// They cannot have grown.
+    Same,
+    /// So many bytes were in the file, and what these are.
+    Compared(u64, &'static str),
+    Incomparable,
+}
+
+/// Compares spills of several sources. ptxas's words and its marks mean the same. Accesses of fixed places are an upper bound.
+fn spills(old: Option<(Option<SpillSource>, u64)>, kernel: &Kernel<'_>) -> Spills {
+    const BOUND: Option<SpillSource> = Some(SpillSource::FixedPlaces);
+    let is_exact = |from: Option<SpillSource>| from.is_some() && from != BOUND;
+    let (from, bytes) = (kernel.spills_from, kernel.spill_bytes);
+    match old {
+        Some((BOUND, old)) if from == BOUND => Spills::Compared(old, "bytes of local accesses at fixed places"),
+        Some((BOUND, old)) if is_exact(from) && u64::from(bytes) > old => Spills::Compared(old, "bytes of spills"),
+        Some((before, old)) if before == from || is_exact(before) && is_exact(from) => {
+            Spills::Compared(old, "bytes of spills")
+        }
+        _ if bytes == 0 => Spills::Same,
+        _ => Spills::Incomparable,
+    }
+}
+
+/// The spills that a report has of a kernel, and their source; `None` where it does not say how many.
+fn old_spills(old: &Value) -> Option<(Option<SpillSource>, u64)> {
+    let is_measured = old["measured"] == true;
+    let from = match old["spills_from"].as_str() {
+        Some(name) => Some(SpillSource::by_name(name)?),
+        // A report of an earlier version.
+        None => is_measured.then_some(SpillSource::Ptxas),
+    };
+    let keys = match from {
+        Some(SpillSource::FixedPlaces) => ["fixed_place_store_bytes", "fixed_place_load_bytes"],
+        _ => ["spill_store_bytes", "spill_load_bytes"],
+    };
+    let [stored, loaded] = keys.map(|key| old[key].as_u64());
+    Some((from, stored?.checked_add(loaded?)?))
+}
+
+/// What spills are by their source.
+fn words(from: Option<SpillSource>) -> &'static str {
+    match from {
+        None => "a forecast",
+        Some(SpillSource::Ptxas) => "ptxas's own words",
+        Some(SpillSource::Marks) => "ptxas's marks in machine code",
+        Some(SpillSource::FixedPlaces) => "local accesses at fixed places, which may be arrays",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Exact figures compare with exact ones, bounds with bounds, forecasts with forecasts. Another pair compares only where
+    /// the answer is certain.
+    #[test]
+    fn spills_of_several_sources() {
+        use SpillSource::{FixedPlaces, Marks, Ptxas};
+        let of = |from: Option<SpillSource>, bytes: u32| {
+            let place = Place::default();
+            let (peak, spills) = (place.clone(), place);
+            Kernel { name: "k", registers: 9, peak, spill_bytes: bytes, spills_from: from, spills, warps: None }
+        };
+        let compared = |old: Option<(Option<SpillSource>, u64)>, new: &Kernel<'_>| match spills(old, new) {
+            Spills::Same => "same",
+            Spills::Compared(..) => "compared",
+            Spills::Incomparable => "incomparable",
+        };
+        let exact = |from, bytes| Some((Some(from), bytes));
+        for (old, new, expected) in [
+            (exact(Ptxas, 8), of(Some(Marks), 12), "compared"),
+            (exact(Marks, 8), of(Some(Ptxas), 4), "compared"),
+            (exact(FixedPlaces, 8), of(Some(FixedPlaces), 12), "compared"),
+            (exact(FixedPlaces, 8), of(Some(Marks), 12), "compared"),
+            (exact(FixedPlaces, 8), of(Some(Marks), 4), "incomparable"),
+            (exact(FixedPlaces, 8), of(Some(Marks), 0), "same"),
+            (exact(Marks, 8), of(Some(FixedPlaces), 4), "incomparable"),
+            (Some((None, 8)), of(None, 4), "compared"),
+            (Some((None, 8)), of(Some(Ptxas), 4), "incomparable"),
+            (None, of(Some(Marks), 4), "incomparable"),
+            (None, of(Some(Marks), 0), "same"),
+        ] {
+            assert_eq!(compared(old, &new), expected, "{old:?} {:?} {}", new.spills_from, new.spill_bytes);
+        }
+    }
+
+    /// Figures are read by the source that the report names; a report of an earlier version names none.
+    #[test]
+    fn spills_in_reports() {
+        let figures = |from: Value, stored: Value| {
+            json!({
+                "measured": true, "spills_from": from, "spill_store_bytes": stored, "spill_load_bytes": 2,
+                "fixed_place_store_bytes": 3, "fixed_place_load_bytes": 4,
+            })
+        };
+        assert_eq!(old_spills(&figures("marks".into(), 1.into())), Some((Some(SpillSource::Marks), 3)));
+        assert_eq!(old_spills(&figures("fixed-places".into(), Value::Null)), Some((Some(SpillSource::FixedPlaces), 7)));
+        assert_eq!(old_spills(&figures(Value::Null, 1.into())), Some((Some(SpillSource::Ptxas), 3)));
+        assert_eq!(old_spills(&figures(Value::Null, Value::Null)), None);
+        assert_eq!(old_spills(&figures("something new".into(), 1.into())), None);
+        assert_eq!(old_spills(&json!({ "spill_store_bytes": 1, "spill_load_bytes": 2 })), Some((None, 3)));
+    }
 }

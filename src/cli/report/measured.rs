@@ -8,6 +8,7 @@ use nvptx_ra::forecast::Forecast;
 use nvptx_ra::lint::Finding;
 use serde_json::Value;
 
+use super::baseline::Comparison;
 use super::lint;
 use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
 use super::truth::{Truth, difference, json, table};
@@ -29,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::new(ErrorKind::Option, problem, "name the old one, then the new one"));
     }
     let mut measured = Vec::new();
-    let mut failed = false;
+    let (mut failed, mut is_blind) = (false, false);
     for path in &arguments.inputs {
         match measure(path, arguments) {
             Ok(of) => measured.push(of),
@@ -56,20 +57,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if let Some(path) = &arguments.baseline {
         let files: Vec<baseline::File> = truths(&measured).map(|(truth, _)| file(truth)).collect();
-        let (has_grown, before) = baseline::compare(path, &object, &files)?;
-        failed |= has_grown;
+        let Comparison { growths, is_blind: is_incomparable, before } = baseline::compare(path, &object, &files)?;
+        failed |= !growths.is_empty();
+        is_blind |= is_incomparable;
+        lint::print_growths(&growths, &arguments.lints)?;
         failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
     } else if arguments.lints.is_on() {
         failed |= lint::print(&findings.concat(), &arguments.lints)?;
     }
     if arguments.fail_on_spill {
-        let kernels = truths(&measured).flat_map(|(truth, _)| &truth.kernels);
-        for kernel in kernels.filter(|kernel| kernel.spill_bytes().is_some_and(|bytes| bytes > 0)) {
-            say!("nvptx-ra: kernel '{}' spills", kernel_names::readable(&kernel.name));
-            failed = true;
+        for kernel in truths(&measured).flat_map(|(truth, _)| &truth.kernels) {
+            let (spills, name) = (kernel.spills(), kernel_names::readable(&kernel.name));
+            failed |= spills.least > 0;
+            match spills.known() {
+                Some(0) => {}
+                Some(bytes) => say!("nvptx-ra: kernel '{name}' spills {bytes} bytes"),
+                None if spills.least > 0 => say!("nvptx-ra: kernel '{name}' spills {} bytes or more", spills.least),
+                None => {
+                    is_blind = true;
+                    say!(
+                        "nvptx-ra: --fail-on-spill: kernel '{name}': its machine code does not tell whether {} bytes of local \
+                         accesses are spills; give the PTX of it, or build it with CUDA 12.8 or later",
+                        spills.most()
+                    );
+                }
+            }
         }
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(baseline::exit_code(failed, is_blind))
 }
 
 /// Measures one input.
@@ -126,7 +141,11 @@ fn file(truth: &Truth) -> baseline::File<'_> {
     let kernels = truth.kernels.iter().map(|kernel| baseline::Kernel {
         name: &kernel.name,
         registers: kernel.registers(),
-        spill_bytes: kernel.spill_bytes(),
+        peak: lint::subject::place(truth, kernel.peak.point.places.first().copied()),
+        spill_bytes: kernel.spills().most(),
+        spills_from: Some(kernel.spills().source),
+        spills: lint::subject::place(truth, kernel.local.spills().next().map(|(place, _)| place)),
+        warps: kernel.facts.is_kernel.then(|| truth.occupancy(kernel).warps),
     });
     baseline::File { input: &truth.input, kernels: kernels.collect() }
 }

@@ -20,10 +20,11 @@ use std::process::ExitCode;
 use nvptx_ra::config::{Config, Layers, Order};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::forecast::{Case, Forecast, forecast};
-use nvptx_ra::lint::Finding;
+use nvptx_ra::lint::{Finding, Place};
 use nvptx_ra::target::machine::Architecture;
 use serde_json::Value;
 
+use self::baseline::Comparison;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use crate::codegen::{DEFAULT_LEVEL, Settings};
@@ -97,10 +98,10 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "sass", conflicts_with_all = ["html", "baseline", "fail_on_spill"])]
     diff: bool,
     /// Compare with an earlier report from --json. Exit with 1 if a kernel takes more registers, spills more bytes or
-    /// has fewer warps. A missing file is written
+    /// has fewer warps, and with 2 if its spills cannot be compared. A missing file is written
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Exit with 1 if a kernel is expected to spill
+    /// Exit with 1 if a kernel is expected to spill. With --sass: if it spills, and with 2 if machine code does not tell
     #[arg(long)]
     fail_on_spill: bool,
     /// Warn about each kernel that is expected to spill, as ptxas's option of the same name does
@@ -153,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         return measured::run(arguments);
     }
     let mut reports = Vec::new();
-    let mut failed = false;
+    let (mut failed, mut is_blind) = (false, false);
     for path in &arguments.inputs {
         match Report::new(path, arguments) {
             Ok(report) => reports.push(report),
@@ -181,8 +182,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if let Some(path) = &arguments.baseline {
         let files: Vec<baseline::File> = reports.iter().map(Report::file).collect();
-        let (has_grown, before) = baseline::compare(path, &object, &files)?;
-        failed |= has_grown;
+        let Comparison { growths, is_blind: is_incomparable, before } = baseline::compare(path, &object, &files)?;
+        failed |= !growths.is_empty();
+        is_blind |= is_incomparable;
+        lint::print_growths(&growths, &arguments.lints)?;
         failed |= lint::print(&lint::known::unknown(findings.concat(), &before), &arguments.lints)?;
     } else if arguments.lints.is_on() {
         failed |= lint::print(&findings.concat(), &arguments.lints)?;
@@ -192,7 +195,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         say!("{error}");
         failed = true;
     }
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(baseline::exit_code(failed, is_blind))
 }
 
 /// What is reported of one input.
@@ -269,10 +272,19 @@ impl Report {
 
     /// What a baseline keeps.
     fn file(&self) -> baseline::File<'_> {
+        let peak = |forecast: &Forecast| {
+            let own = self.code.functions.iter().find(|function| function.name() == forecast.holder);
+            let file = own.and_then(|function| function.file()).unwrap_or(&self.input).to_owned();
+            Place { file, line: forecast.peak.line }
+        };
         let kernels = self.forecasts.iter().map(|forecast| baseline::Kernel {
             name: &forecast.name,
             registers: forecast.registers,
-            spill_bytes: Some(forecast.spill_bytes()),
+            peak: peak(forecast),
+            spill_bytes: forecast.spill_bytes(),
+            spills_from: None,
+            spills: peak(forecast),
+            warps: Some(forecast.occupancy.warps),
         });
         baseline::File { input: &self.input, kernels: kernels.collect() }
     }

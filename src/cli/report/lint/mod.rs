@@ -20,6 +20,7 @@ use nvptx_ra::lint::subject::Subject;
 use nvptx_ra::lint::{Finding, Lint, rules};
 
 pub(super) use self::words::of_words;
+use super::baseline::Growth;
 use crate::kernel_names;
 
 /// Reads a lint by its name.
@@ -80,6 +81,14 @@ pub(super) fn find(subjects: &[Subject<'_>], others: Vec<Finding>, options: &Opt
         key(one).cmp(&key(other))
     });
     found
+}
+
+/// Prints what grew since a baseline as annotations, where these are asked for.
+pub(super) fn print_growths(growths: &[Growth], options: &Options) -> Result<(), Error> {
+    match options.format {
+        Format::Github => crate::print(text::github_growths(growths).as_bytes()).map(drop),
+        Format::Text | Format::Sarif => Ok(()),
+    }
 }
 
 /// Prints findings. Whether one of them is denied.

@@ -32,14 +32,26 @@ pub(in super::super) fn of_truth<'a>(truth: &'a Truth, report: Option<&'a Report
         .collect())
 }
 
-fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject<'a>>) -> Subject<'a> {
-    let place = |place: Option<source_lines::Place>| match place {
+/// A line of machine code; the file that was measured where the line is not known.
+pub(in super::super) fn place(truth: &Truth, place: Option<source_lines::Place>) -> Place {
+    match place {
         Some(place) => Place { file: truth.file(place).to_owned(), line: place.line },
         None => Place { file: truth.input.clone(), line: 0 },
-    };
+    }
+}
+
+fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject<'a>>) -> Subject<'a> {
+    let place = |of| place(truth, of);
     let local = &kernel.local.lines;
     let holders = table::by_line(kernel);
     let holders = holders.iter().filter(|(line, _)| line.is_some()).take(HOLDERS);
+    let mut spill_lines: Vec<(source_lines::Place, u32)> = Vec::new();
+    for (line, bytes) in kernel.local.spills() {
+        match spill_lines.iter_mut().find(|(other, _)| *other == line) {
+            Some((_, sum)) => *sum += bytes,
+            None => spill_lines.push((line, bytes)),
+        }
+    }
     let begin = kernel.begin.map(|begin| place(Some(begin)));
     Subject {
         name: &kernel.name,
@@ -52,8 +64,9 @@ fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject
             None => kernel.facts.threads.is_some() || kernel.facts.max_registers.is_some(),
         },
         limit: forecast.map_or(kernel.facts.max_registers, |subject| subject.limit),
-        spill_bytes: kernel.spill_bytes().unwrap_or(kernel.local.marked_stored + kernel.local.marked_loaded),
+        spill_bytes: kernel.spills().least,
         spills: place(local.iter().find(|line| line.marked > 0).or(local.first()).and_then(|line| line.place)),
+        spill_lines: spill_lines.into_iter().map(|(line, bytes)| (place(Some(line)), bytes)).collect(),
         peak: place(kernel.peak.point.places.first().copied()),
         holders: holders
             .map(|(line, held)| {

@@ -1,10 +1,10 @@
 //! Findings as lines: warnings for people, and GitHub's annotations.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
-use nvptx_ra::lint::{Finding, Lint};
+use nvptx_ra::lint::{Finding, Lint, Place};
 
+use super::super::baseline::Growth;
 use crate::kernel_names;
 
 /// Says findings on standard error.
@@ -20,20 +20,25 @@ pub(super) fn warn(findings: &[Finding], denied: &BTreeSet<Lint>) {
     }
 }
 
-/// Annotations: <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
+/// Annotations of findings.
 pub(super) fn github(findings: &[Finding], denied: &BTreeSet<Lint>) -> String {
-    let mut text = String::new();
-    for finding in findings {
+    let annotate = |finding: &Finding| {
         let level = if denied.contains(&finding.lint) { "error" } else { "warning" };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "::{level} file={}", property(&relative(&finding.place.file)));
-        if finding.place.line != 0 {
-            let _ = write!(text, ",line={}", finding.place.line);
-        }
-        let title = format!("nvptx-ra: {}", finding.lint.name());
-        let _ = writeln!(text, ",title={}::{}", property(&title), data(&finding.message(kernel_names::readable)));
-    }
-    text
+        annotation(level, &finding.place, finding.lint.name(), &finding.message(kernel_names::readable))
+    };
+    findings.iter().map(annotate).collect()
+}
+
+/// Annotations of what grew since a baseline.
+pub(super) fn github_growths(growths: &[Growth]) -> String {
+    growths.iter().map(|growth| annotation("error", &growth.place, "baseline", &growth.text)).collect()
+}
+
+/// A line for <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
+fn annotation(level: &str, place: &Place, title: &str, text: &str) -> String {
+    let line = if place.line == 0 { String::new() } else { format!(",line={}", place.line) };
+    let (file, title) = (property(&relative(&place.file)), property(&format!("nvptx-ra: {title}")));
+    format!("::{level} file={file}{line},title={title}::{}\n", data(text))
 }
 
 fn place(finding: &Finding) -> String {
@@ -62,8 +67,6 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::lint::Place;
-
     use super::*;
 
     /// An annotation is one line whatever its texts hold, and names its file, line and lint.
@@ -79,6 +82,14 @@ mod tests {
         let text = github(&[finding], &BTreeSet::from([Lint::OccupancyStep]));
         let expected =
             "::error file=a%2Cb.cu,line=7,title=nvptx-ra%3A occupancy-step::kernel 'k': 100 %25%0Aof it; less: more\n";
+        assert_eq!(text, expected);
+        let growth = |line| Growth {
+            place: Place { file: "k.cubin".into(), line },
+            text: "kernel 'k' grew: 8 → 12 bytes of spills".into(),
+        };
+        let text = github_growths(&[growth(0), growth(7)]);
+        let expected = "::error file=k.cubin,title=nvptx-ra%3A baseline::kernel 'k' grew: 8 → 12 bytes of spills\n\
+                        ::error file=k.cubin,line=7,title=nvptx-ra%3A baseline::kernel 'k' grew: 8 → 12 bytes of spills\n";
         assert_eq!(text, expected);
     }
 }

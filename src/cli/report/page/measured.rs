@@ -6,6 +6,7 @@ use nvptx_ra::forecast::Forecast;
 
 use super::super::measured::Measured;
 use super::super::table::short;
+use super::super::truth::spills::SpillSource;
 use super::super::truth::table::reasons;
 use super::super::truth::{Kernel, Truth};
 use super::{machine_pressure, machine_source, occupancy};
@@ -47,7 +48,7 @@ fn one(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>, number: usiz
                 span.brief {
                     (counted(kernel.registers() as usize, "register")) ", " (kernel.live[0]) " live at most, "
                     (truth.occupancy(kernel).warps) "/" (truth.architecture.max_warps) " warps"
-                    @if let Some(bytes) = kernel.spill_bytes().filter(|&bytes| bytes > 0) {
+                    @if let Some(bytes) = kernel.spills().known().filter(|&bytes| bytes > 0) {
                         ", " (counted(bytes as usize, "byte")) " spilled"
                     }
                 }
@@ -69,12 +70,22 @@ fn one(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>, number: usiz
 fn figures(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let occupancy = truth.occupancy(kernel);
     let number = |number: u32| grouped(u64::from(number));
-    let spills = kernel.spill_bytes().map_or("?".to_owned(), number);
+    let spills = kernel.spills();
+    let by = match spills.source {
+        SpillSource::Ptxas => "bytes, as ptxas says",
+        SpillSource::Marks => "bytes, by ptxas's marks",
+        SpillSource::FixedPlaces => "bytes at fixed places of the stack, which may be arrays",
+    };
     let expected = |of: fn(&Forecast) -> u32| forecast.map_or(String::new(), |forecast| number(of(forecast)));
     let rows = [
         ("registers", number(kernel.registers()), expected(|of| of.registers), "of a thread".to_owned()),
         ("live at most", number(kernel.live[0]), expected(|of| of.peak.words), "general registers".to_owned()),
-        ("spills", spills, expected(Forecast::spill_bytes), "bytes, as ptxas says".to_owned()),
+        (
+            "spills",
+            spills.known().map_or_else(|| format!("≤ {}", number(spills.most())), number),
+            expected(Forecast::spill_bytes),
+            by.to_owned(),
+        ),
         (
             "local memory",
             number(kernel.local.stored + kernel.local.loaded),

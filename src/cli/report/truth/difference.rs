@@ -80,11 +80,17 @@ pub(in super::super) fn print(old: &[Truth], new: &[Truth], as_json: bool) -> Re
 
 impl<'a> Difference<'a> {
     fn of(old: (&Truth, &Kernel), new: (&Truth, &'a Kernel)) -> Self {
+        // Bytes that may be spills are told as what they are.
+        let are_known = [old.1, new.1].iter().all(|kernel| kernel.spills().known().is_some());
+        let spills = if are_known { "bytes of spills" } else { "bytes of local accesses at fixed places" };
+        let of_spills = |kernel: &Kernel| {
+            if are_known { kernel.spills().most() } else { kernel.local.fixed_stored + kernel.local.fixed_loaded }
+        };
         let figures = |(truth, kernel): (&Truth, &Kernel)| {
             [
                 ("registers", kernel.registers()),
                 ("live registers", kernel.live[0]),
-                ("bytes of spills", kernel.spill_bytes().unwrap_or(0)),
+                (spills, of_spills(kernel)),
                 ("bytes of local accesses", kernel.local.stored + kernel.local.loaded),
                 ("bytes of stack", kernel.stack_bytes()),
                 ("warps on an SM", truth.occupancy(kernel).warps),

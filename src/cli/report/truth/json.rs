@@ -25,7 +25,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
     let occupancy = truth.occupancy(kernel);
     let allocation = &kernel.allocation;
     let own_line = kernel.peak.point.places.first().copied();
-    let local = &kernel.local;
+    let (local, spills) = (&kernel.local, kernel.spills());
     let lines: Vec<Value> = kernel
         .lines
         .iter()
@@ -53,7 +53,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         .iter()
         .map(|call| json!({ "function": call.callee, "loop_depth": call.depth, "at": point(truth, &call.point) }))
         .collect();
-    json!({
+    let mut object = json!({
         "name": kernel.name,
         "measured": true,
         "is_kernel": kernel.facts.is_kernel,
@@ -70,8 +70,8 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         "predicates": kernel.live[1],
         "uniform_registers": kernel.live[2],
         "uniform_predicates": kernel.live[3],
-        "spill_store_bytes": kernel.real.map(|real| real.spill_store_bytes),
-        "spill_load_bytes": kernel.real.map(|real| real.spill_load_bytes),
+        "spill_store_bytes": spills.known().map(|_| spills.stored),
+        "spill_load_bytes": spills.known().map(|_| spills.loaded),
         "local_store_bytes": local.stored,
         "local_load_bytes": local.loaded,
         "marked_spill_store_bytes": local.marked_stored,
@@ -99,7 +99,11 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
             "registers": forecast.registers, "spill_store_bytes": forecast.spill_store_bytes,
             "spill_load_bytes": forecast.spill_load_bytes, "words": forecast.peak.words, "line": forecast.peak.line,
         })),
-    })
+    });
+    object["spills_from"] = spills.source.name().into();
+    object["fixed_place_store_bytes"] = local.fixed_stored.into();
+    object["fixed_place_load_bytes"] = local.fixed_loaded.into();
+    object
 }
 
 /// An instruction: its offset and text, and the lines it comes from, inside out.

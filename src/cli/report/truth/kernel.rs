@@ -8,6 +8,7 @@ use nvptx_ra::tune::evidence::Real;
 use super::allocation::Allocation;
 use super::assigned::keep_assigned;
 use super::local::Local;
+use super::spills::SpillBytes;
 use crate::machine::control_flow::ControlFlow;
 use crate::machine::cubin::Facts;
 use crate::machine::instruction::Instruction;
@@ -146,7 +147,13 @@ impl Kernel {
         }
         let peak = Peak { point: point(peak_row), depth: depths[peak_row], held };
         let allocation = Allocation::of(table);
-        let accesses: Vec<Access> = (0..table.len()).filter_map(|row| Access::of(row, table.text(row))).collect();
+        // nvdisasm of CUDA 12.8 prints no marks.
+        let is_marked = |row| facts.spill_marks.binary_search(&table.offset(row)).is_ok();
+        let access = |row| {
+            let access = Access::of(row, table.text(row))?;
+            Some(Access { is_spill: access.is_spill || is_marked(row), ..access })
+        };
+        let accesses: Vec<Access> = (0..table.len()).filter_map(access).collect();
         let mut by_line: BTreeMap<Place, LineFigures> = BTreeMap::new();
         for (row, &depth) in depths.iter().enumerate() {
             let Some(&place) = places(row).first() else { continue };
@@ -185,6 +192,11 @@ impl Kernel {
             facts,
             real,
         }
+    }
+
+    /// Bytes that a thread moves to spill slots and from them, in the code.
+    pub(in super::super) fn spills(&self) -> SpillBytes {
+        SpillBytes::of(self.real, &self.local, self.facts.release)
     }
 
     /// General registers of a thread: as ptxas says, else as the file says, else as many as are named.

@@ -1,7 +1,6 @@
 //! What a function moves between registers and local memory, by source line.
 //!
-//! Spilled values and arrays both move by STL and LDL. ptxas marks some of those of spilled values, and not all: what
-//! has no mark may be either.
+//! Spilled values and arrays both move by STL and LDL. ptxas marks those of spilled values: see [`super::spills`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +16,11 @@ pub(in super::super) struct Local {
     /// Those of accesses with ptxas's mark of spilled values.
     pub(in super::super) marked_stored: u32,
     pub(in super::super) marked_loaded: u32,
+    /// Those of accesses of fixed places of the stack, with or without a mark.
+    pub(in super::super) fixed_stored: u32,
+    pub(in super::super) fixed_loaded: u32,
+    /// How many accesses of fixed places there are.
+    pub(super) at_fixed_places: usize,
     /// Bytes of the stack that marked accesses use.
     pub(in super::super) marked_places: u32,
     /// Bytes moved by accesses of addresses that are computed.
@@ -40,6 +44,12 @@ pub(in super::super) struct LocalLine {
 }
 
 impl Local {
+    /// The lines that move spilled values, and the bytes that they move: the most often run first, then those that move most.
+    pub(in super::super) fn spills(&self) -> impl Iterator<Item = (Place, u32)> {
+        let marked = self.lines.iter().filter(|line| line.marked > 0);
+        marked.filter_map(|line| Some((line.place?, line.marked)))
+    }
+
     /// Adds up accesses.
     pub(super) fn of<'a>(accesses: &[Access], depths: &[u32], places: impl Fn(usize) -> &'a [Place]) -> Self {
         let mut local = Self::default();
@@ -55,6 +65,10 @@ impl Local {
             };
             *total += access.bytes;
             *of_line += access.bytes;
+            if access.place.is_some() {
+                *if access.is_store { &mut local.fixed_stored } else { &mut local.fixed_loaded } += access.bytes;
+                local.at_fixed_places += 1;
+            }
             match access.place {
                 Some(place) if access.is_spill => used.extend(place..place.saturating_add(access.bytes)),
                 Some(_) => {}
@@ -85,6 +99,7 @@ mod tests {
         let local = Local::of(&accesses, &[0, 1, 1], |_| &places);
         assert_eq!((local.stored, local.loaded, local.marked_stored, local.marked_loaded), (4, 12, 4, 4));
         assert_eq!((local.marked_places, local.computed, local.lines.len()), (4, 8, 2));
+        assert_eq!((local.fixed_stored, local.fixed_loaded, local.at_fixed_places), (4, 4, 2));
         assert_eq!((local.lines[0].depth, local.lines[0].loaded, local.lines[0].marked), (1, 12, 4));
     }
 }

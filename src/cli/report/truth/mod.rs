@@ -2,7 +2,7 @@
 //!
 //! * [`input`]: the machine code that an input holds or that ptxas makes of it;
 //! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
-//!   registers than are live; [`local`], what moves to and from local memory;
+//!   registers than are live; [`local`], what moves to and from local memory; [`spills`], how much of that is spilled;
 //! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
 
 mod allocation;
@@ -12,6 +12,7 @@ pub(super) mod input;
 pub(super) mod json;
 pub(super) mod kernel;
 mod local;
+pub(super) mod spills;
 pub(super) mod table;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ use nvptx_ra::forecast::Forecast;
 
 use super::allocation::Why;
 use super::kernel::{Held, Kernel, Point};
+use super::spills::{SpillBytes, SpillSource};
 use super::{Place, Truth};
 use crate::kernel_names;
 use crate::machine::life_ranges::Kind;
@@ -45,7 +46,7 @@ pub(in super::super) fn table(truth: &Truth, forecasts: &[Forecast]) -> String {
     );
     for (kernel, name) in truth.kernels.iter().zip(&names) {
         let occupancy = truth.occupancy(kernel);
-        let spills = kernel.spill_bytes().map_or("?".to_owned(), |bytes| bytes.to_string());
+        let spills = kernel.spills();
         let warps = format!("{}/{}", occupancy.warps, truth.architecture.max_warps);
         let limits = if kernel.facts.is_kernel { occupancy.limits.to_string() } else { "(function)".to_owned() };
         // Writing to a string cannot fail.
@@ -116,17 +117,20 @@ fn local(text: &mut String, truth: &Truth, kernel: &Kernel) {
     if local.lines.is_empty() {
         return;
     }
-    match kernel.real {
-        Some(real) if real.spill_store_bytes + real.spill_load_bytes > 0 => {
-            let (stored, loaded) = (real.spill_store_bytes, real.spill_load_bytes);
-            let _ = writeln!(text, "  spills, as ptxas says: {stored} bytes stored, {loaded} loaded");
+    let SpillBytes { stored, loaded, source, .. } = kernel.spills();
+    let by = match source {
+        SpillSource::Ptxas => "as ptxas says",
+        SpillSource::Marks => "by ptxas's marks",
+        SpillSource::FixedPlaces => "at most",
+    };
+    let _ = match (source, stored + loaded) {
+        (SpillSource::Ptxas | SpillSource::Marks, 0) => {
+            writeln!(text, "  nothing is spilled, {by}; local memory holds what has an address")
         }
-        Some(_) => {
-            let _ = writeln!(text, "  nothing is spilled, as ptxas says; local memory holds what has an address");
-        }
-        None => {
-            let _ = writeln!(text, "  a cubin does not tell spills from arrays; ptxas marks some of the spills");
-        }
+        _ => writeln!(text, "  spills, {by}: {stored} bytes stored, {loaded} loaded"),
+    };
+    if source == SpillSource::FixedPlaces {
+        let _ = writeln!(text, "  this machine code does not tell spills from arrays at fixed places; its PTX does");
     }
     let _ = writeln!(text, "  {}", kernel.stack_text());
     for line in local.lines.iter().take(SHOWN) {
@@ -241,11 +245,6 @@ impl Truth {
 }
 
 impl Kernel {
-    /// Bytes that a thread moves to spill slots and from them, in the code, where ptxas says so.
-    pub(in super::super) fn spill_bytes(&self) -> Option<u32> {
-        self.real.map(|real| real.spill_store_bytes + real.spill_load_bytes)
-    }
-
     /// Bytes of stack of a thread.
     pub(in super::super) fn stack_bytes(&self) -> u32 {
         let said = self.real.map(|real| real.total_stack_bytes);
