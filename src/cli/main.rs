@@ -49,6 +49,7 @@ mod processor;
 mod progress_bar;
 mod ptx;
 mod ptxas;
+mod ptxas_run;
 mod record;
 mod replay;
 mod report;

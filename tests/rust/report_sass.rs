@@ -4,6 +4,7 @@ mod cuda;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -31,6 +32,24 @@ const ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .en
     \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
     \tmov.u64 %rd2, a;\n\tld.global.u32 %r1, [%rd1];\n\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd2, %rd3;\n\
     \tst.local.u32 [%rd4], %r1;\n\tld.local.u32 %r2, [a+8];\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}\n";
+
+/// The same with more values than 24 registers hold.
+const SPILLS_BESIDE_ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\
+    \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<40>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
+    \tmov.u64 %rd2, a;\n\tld.global.u32 %r1, [%rd1];\n\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd2, %rd3;\n\
+    \tld.volatile.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd1];\n\
+    \tld.volatile.global.v4.u32 {%r8, %r9, %r10, %r11}, [%rd1+16];\n\
+    \tld.volatile.global.v4.u32 {%r12, %r13, %r14, %r15}, [%rd1+32];\n\
+    \tld.volatile.global.v4.u32 {%r16, %r17, %r18, %r19}, [%rd1+48];\n\
+    \tld.volatile.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd1+64];\n\
+    \tld.volatile.global.v4.u32 {%r24, %r25, %r26, %r27}, [%rd1+80];\n\
+    \tst.local.u32 [%rd4], %r1;\n\tbar.sync 0;\n\tld.local.u32 %r2, [a+8];\n\tst.global.u32 [%rd1], %r2;\n\
+    \tst.volatile.global.v4.u32 [%rd1], {%r4, %r5, %r6, %r7};\n\
+    \tst.volatile.global.v4.u32 [%rd1+16], {%r8, %r9, %r10, %r11};\n\
+    \tst.volatile.global.v4.u32 [%rd1+32], {%r12, %r13, %r14, %r15};\n\
+    \tst.volatile.global.v4.u32 [%rd1+48], {%r16, %r17, %r18, %r19};\n\
+    \tst.volatile.global.v4.u32 [%rd1+64], {%r20, %r21, %r22, %r23};\n\
+    \tst.volatile.global.v4.u32 [%rd1+80], {%r24, %r25, %r26, %r27};\n\tret;\n}\n";
 
 /// A kernel that calls a function.
 const CALL: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func (.param .b32 r) f(.param .b32 x)\n{\n\
@@ -96,9 +115,17 @@ impl Tool {
     }
 
     fn assemble(&self, ptx: &str, cubin: &str) {
+        self.assemble_with(ptx, cubin, &[]);
+    }
+
+    /// Assembles with these options, too. What ptxas says.
+    fn assemble_with(&self, ptx: &str, cubin: &str, options: &[&str]) -> String {
         let mut ptxas = Command::new(self.bin.join("ptxas"));
-        ptxas.args(["-lineinfo", "-arch=sm_90", "-o"]).arg(self.path(cubin)).arg(self.path(ptx));
-        assert!(ptxas.status().expect("ptxas starts").success());
+        ptxas.args(["-lineinfo", "-arch=sm_90", "-o"]).arg(self.path(cubin)).arg(self.path(ptx)).args(options);
+        let output = ptxas.output().expect("ptxas starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        said
     }
 }
 
@@ -123,7 +150,7 @@ fn measures() {
         assert_eq!(from_loads, 42, "{held:?}");
     }
     assert!(of_ptx["kernels"][0]["forecast"]["registers"].is_u64());
-    assert!(of_cubin["kernels"][0]["forecast"].is_null() && of_cubin["kernels"][0]["spill_store_bytes"].is_null());
+    assert!(of_cubin["kernels"][0]["forecast"].is_null() && of_cubin["kernels"][0]["spill_store_bytes"] == 0);
     // The table and the page say the same.
     let output = tool.run(&["report", "--sass", "k.ptx", "--html", "k.html"]);
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -155,21 +182,151 @@ fn several_cubins() {
     assert_eq!(tool.json(&["report", "--sass", "--json", "--kernel", "k", "k.cubin"])["kernels"][0]["name"], "k");
 }
 
-/// What ptxas says is spilled is found among the accesses, by line; a cubin alone does not say so.
+/// What ptxas says is spilled is found among the accesses, by line; in a cubin, ptxas's marks tell as much.
 #[test]
 fn spills() {
     let Some(tool) = Tool::new() else { return };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx");
+    let text = |name: &str| fs::read_to_string(root.join(name)).expect("it is in the repository");
+    let texts = [
+        (kernel(80, ".maxntid 256\n.maxnreg 40\n"), "255"),
+        (kernel(300, ".maxnreg 24\n"), "255"),
+        (text("smith_waterman.ptx"), "24"),
+        (text("kernels/spmv.ptx"), "24"),
+        (text("kernels/scan.ptx"), "24"),
+        (text("kernels/bitonic_sort.ptx"), "24"),
+        (ARRAY.to_owned(), "255"),
+        (SPILLS_BESIDE_ARRAY.to_owned(), "24"),
+    ];
+    let (mut spilling, mut with_arrays) = (0, 0);
+    for (text, limit) in texts {
+        tool.write("k.ptx", &text);
+        let said = tool.assemble_with("k.ptx", "k.cubin", &["-v", "-maxrregcount", limit]);
+        let report = tool.json(&["report", "--sass", "--json", "k.cubin"]);
+        for kernel in report["kernels"].as_array().expect("an array") {
+            let name = kernel["name"].as_str().expect("a name");
+            let bytes = |key: &str| kernel[key].as_u64().expect("a number");
+            let (stored, loaded) = (bytes("spill_store_bytes"), bytes("spill_load_bytes"));
+            let own = said.split(&format!("Function properties for {name}\n")).nth(1).expect("its properties");
+            let expected = format!(" {stored} bytes spill stores, {loaded} bytes spill loads");
+            assert!(own.lines().next().is_some_and(|line| line.ends_with(&expected)), "{name}: {expected}: {said}");
+            assert_eq!(kernel["spills_from"], "marks");
+            spilling += u32::from(stored > 0);
+            with_arrays += u32::from(bytes("local_store_bytes") > stored);
+        }
+    }
+    assert!(spilling >= 6 && with_arrays == 2, "{spilling} {with_arrays}");
+    // The same by ptxas's own words, and by line.
     tool.write("k.ptx", kernel(80, ".maxntid 256\n.maxnreg 40\n"));
-    let kernel = &tool.json(&["report", "--sass", "--json", "k.ptx"])["kernels"][0];
-    let bytes = |key: &str| kernel[key].as_u64().expect("a number");
-    assert!(bytes("spill_store_bytes") > 0 && bytes("registers") == 40);
-    assert_eq!(bytes("local_store_bytes"), bytes("spill_store_bytes"));
-    assert_eq!(bytes("local_load_bytes"), bytes("spill_load_bytes"));
-    assert!(kernel["local"].as_array().is_some_and(|lines| lines.iter().all(|line| line["line"].is_u64())));
     tool.assemble("k.ptx", "k.cubin");
-    let output = tool.run(&["report", "--sass", "k.cubin"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("a cubin does not tell spills from arrays"));
-    assert!(tool.fails(&["report", "--sass", "--fail-on-spill", "k.ptx"]).contains("kernel 'k' spills"));
+    let of = |name: &str| tool.json(&["report", "--sass", "--json", name])["kernels"][0].clone();
+    let (of_ptx, of_cubin) = (of("k.ptx"), of("k.cubin"));
+    assert_eq!((&of_ptx["spills_from"], &of_cubin["spills_from"]), (&"ptxas".into(), &"marks".into()));
+    for key in ["registers", "spill_store_bytes", "spill_load_bytes", "marked_spill_store_bytes", "local"] {
+        assert_eq!(of_ptx[key], of_cubin[key], "{key}");
+    }
+    assert!(of_ptx["registers"] == 40 && of_ptx["spill_store_bytes"].as_u64() > Some(0));
+    assert!(of_cubin["local"].as_array().is_some_and(|lines| lines.iter().all(|line| line["line"].is_u64())));
+    let table = String::from_utf8_lossy(&tool.run(&["report", "--sass", "k.cubin"]).stdout).into_owned();
+    assert!(table.contains("  spills, by ptxas's marks: "), "{table}");
+    assert!(tool.lints(&["--sass", "k.cubin"]).contains(&"spills".to_owned()));
+}
+
+/// A gate sees the spills of a cubin, and those that grew; annotations say so, too. Where machine code does not tell spills
+/// from arrays, the gate says that, and ends with 2.
+#[test]
+fn gates() {
+    let Some(tool) = Tool::new() else { return };
+    let build = |words: usize, limit: u32| {
+        tool.write("k.ptx", kernel(words, &format!(".maxntid 256\n.maxnreg {limit}\n")));
+        tool.assemble("k.ptx", "k.cubin");
+    };
+    let gate = |arguments: &[&str]| {
+        let output = tool.run(&[&["report", "--sass"], arguments].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said, String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    build(60, 48);
+    assert_eq!(gate(&["--baseline", "base.json", "k.cubin"]).0, Some(0));
+    let (code, said, _) = gate(&["--fail-on-spill", "--baseline", "base.json", "k.cubin"]);
+    assert!(code == Some(1) && said.starts_with("nvptx-ra: kernel 'k' spills "), "{said}");
+    // Fewer registers, more spills.
+    build(60, 40);
+    let (code, said, annotations) = gate(&["--baseline", "base.json", "--format", "github", "k.cubin"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("kernel 'k' shrank: 48 → 40 registers"), "{said}");
+    let grew = said.lines().find(|line| line.contains("kernel 'k' grew: ")).expect("it grew");
+    let grew = grew.strip_prefix("nvptx-ra: ").expect("who says so");
+    assert!(grew.ends_with(" bytes of spills"), "{grew}");
+    assert!(annotations.contains("::error file=a.cu,line=") && annotations.contains(grew), "{annotations}");
+    // ptxas's words on the PTX mean the same, and that they are another source is said.
+    let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
+    assert!(code == Some(1) && said.contains(grew), "{said}");
+    let sources = "base.json: it has spills from ptxas's marks in machine code, and this report from ptxas's own words";
+    assert!(said.contains(sources), "{said}");
+    // Fewer warps are worse, too.
+    tool.write("k.ptx", kernel(60, ".maxntid 256\n.maxnreg 64\n"));
+    let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
+    assert!(code == Some(1) && said.contains("kernel 'k' lost warps: 40 → 32 warps on an SM"), "{said}");
+    // The code of a release that marks nothing.
+    build(60, 40);
+    let mut code = fs::read(tool.path("k.cubin")).expect("ptxas wrote it");
+    let at =
+        |code: &[u8], bytes: &[u8]| code.windows(bytes.len()).position(|window| window == bytes).expect("it has it");
+    let release = at(&code, &[4, 0x37, 4, 0]);
+    code[release + 4] = 124;
+    let marks = at(&code, &[4, 0x55]);
+    code[marks + 1] = 0x7f;
+    tool.write("old.cubin", &code);
+    let (ended, said, table) = gate(&["--fail-on-spill", "old.cubin"]);
+    assert_eq!(ended, Some(2), "{said}");
+    assert!(said.contains("give the PTX of it, or build it with CUDA 12.8 or later"), "{said}");
+    assert!(table.contains("≤ "), "{table}");
+    let (ended, said, _) = gate(&["--baseline", "base.json", "old.cubin"]);
+    assert_eq!(ended, Some(2), "{said}");
+    assert!(said.contains("spills cannot be compared: base.json has ptxas's marks in machine code"), "{said}");
+    // Bounds compare with bounds.
+    assert_eq!(gate(&["--baseline", "bounds.json", "old.cubin"]).0, Some(0));
+    assert_eq!(gate(&["--baseline", "bounds.json", "old.cubin"]).0, Some(0));
+    let bounds = fs::read_to_string(tool.path("bounds.json")).expect("it is written");
+    let fewer = bounds.replace("\"fixed_place_store_bytes\": ", "\"fixed_place_store_bytes\": 1, \"was\": ");
+    tool.write("bounds.json", fewer);
+    let (ended, said, _) = gate(&["--baseline", "bounds.json", "old.cubin"]);
+    assert!(ended == Some(1) && said.contains(" bytes of local accesses at fixed places"), "{said}");
+    // A kernel that spills nothing passes in any case.
+    build(10, 40);
+    assert_eq!(gate(&["--fail-on-spill", "k.cubin"]).0, Some(0));
+}
+
+/// A crash of ptxas is told as one, by its signal, and nothing else is missed.
+#[test]
+fn crashes() {
+    let Some(tool) = Tool::new() else { return };
+    tool.write("k.ptx", kernel(10, ".maxntid 256\n"));
+    let bin = tool.path("bin");
+    fs::create_dir(&bin).expect("there is space");
+    for name in ["nvdisasm", "cuobjdump"] {
+        std::os::unix::fs::symlink(tool.bin.join(name), bin.join(name)).expect("there is space");
+    }
+    let script =
+        "#!/bin/sh\ncase $1 in --version|--help) exit 0 ;; esac\necho 'ptxas info    : 0 bytes gmem'\nkill -SEGV $$\n";
+    fs::write(bin.join("ptxas"), script).expect("there is space");
+    fs::set_permissions(bin.join("ptxas"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let tool = Tool { bin, ..tool };
+    let commands: [(&[&str], &str); 4] = [
+        (&["report", "--sass", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); report without --sass"),
+        (&["report", "--sass", "--diff", "k.ptx", "k.ptx"], "nvptx-ra: --sass: k.ptx: ptxas crashed (signal 11); "),
+        (&["report", "--compare-ptxas", "k.ptx"], "nvptx-ra: --compare-ptxas: k.ptx: ptxas crashed (signal 11); "),
+        (
+            &["tune", "k.ptx", "-o", "o.ptx"],
+            "nvptx-ra: kernel 'k': ptxas crashed (signal 11), on the kernel as it is given",
+        ),
+    ];
+    for (command, expected) in commands {
+        let said = tool.fails(command);
+        assert!(said.contains(expected), "{command:?}: {said}");
+        assert!(!said.contains("No such file") && !said.contains("refuses"), "{command:?}: {said}");
+    }
 }
 
 /// Two builds are compared, by line; a baseline fails where a kernel grew.
@@ -203,9 +360,11 @@ fn lints() {
     let (head, kernel_of_call) = CALL.split_at(CALL.find(".visible").expect("a kernel"));
     let (head, _) = head.split_at(head.find("\n{").expect("a body"));
     let elsewhere = format!("{}\n;\n{kernel_of_call}", head.replace(".func", ".extern .func"));
-    let cases: [(&str, &str, String, String); 12] = [
+    let cases: [(&str, &str, String, String); 14] = [
         ("no-launch-bounds", "", kernel(90, ""), kernel(90, bounds)),
         ("ignored-bounds", "", kernel(9, ".minnctapersm 4\n"), kernel(9, ".maxntid 256\n.minnctapersm 4\n")),
+        ("spills", "", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),
+        ("spills", "--sass", kernel(60, ".maxntid 256\n.maxnreg 40\n"), kernel(60, bounds)),
         (
             "needless-spills",
             "--sass",

@@ -7,7 +7,8 @@ use nvptx_ra::error::Error;
 
 use super::invocation::Invocation;
 use super::real::RealPtxas;
-use crate::ptxas::{Folder, refusal};
+use crate::ptxas::Folder;
+use crate::ptxas_run::Failure;
 
 /// What ptxas makes of a text.
 pub(super) struct Assembled {
@@ -36,9 +37,8 @@ pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8], ru
     command.arg("--output-file").arg(&output).arg(&text);
     let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&real.path, &error))?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
-    if !done.status.success() {
-        let problem = format!("ptxas refuses what was found: {}", refusal(&messages));
-        return Err(Error::pass(problem, "the unchanged result stays"));
+    if let Some(failure) = Failure::of(done.status, &messages) {
+        return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
     Ok(Assembled { cubin, messages })

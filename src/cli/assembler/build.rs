@@ -10,6 +10,7 @@ use super::improve::{Improved, improve, known, say};
 use super::invocation::Source;
 use super::task::Task;
 use super::{deliver, unchanged};
+use crate::ptxas_run::crash;
 use crate::{interrupt, output};
 
 /// Does what ptxas would do, or better.
@@ -36,7 +37,8 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     }
     let unchanged = unchanged::run(task.invocation, task.real)?;
     if !unchanged.status.success() {
-        task.settings.log.line(&format!("nothing is searched: ptxas ends with {}", unchanged.status));
+        let end = crash("ptxas", unchanged.status).unwrap_or_else(|| format!("ptxas ends with {}", unchanged.status));
+        task.settings.log.line(&format!("nothing is searched: {end}"));
     }
     let is_searched = unchanged.status.success() && entry.is_none_or(|entry| entry.choice.is_some());
     let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };

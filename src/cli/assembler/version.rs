@@ -8,6 +8,7 @@ use super::deliver;
 use super::invocation::Invocation;
 use super::real::RealPtxas;
 use super::settings::Settings;
+use crate::ptxas_run::crash;
 
 /// What ptxas prints in any case. Where it prints something else, as its help, nothing is added.
 const MARK: &[u8] = b", release ";
@@ -17,6 +18,7 @@ pub(super) fn print(invocation: &Invocation, settings: &Settings, real: &RealPtx
     let problem = |error: std::io::Error| Error::file(&real.path, &error);
     let mut command = real.command();
     let done = command.args(&invocation.arguments).stdin(Stdio::inherit()).output().map_err(problem)?;
+    crash("ptxas", done.status).iter().for_each(|crash| settings.log.line(crash));
     let mut text = done.stdout;
     if done.status.success() && text.windows(MARK.len()).any(|window| window == MARK) {
         text.extend_from_slice(line(settings).as_bytes());

@@ -10,6 +10,7 @@ use super::cubin::with_fewer_registers;
 use super::life_ranges::{self, LifeRanges};
 use super::source_lines::SourceLines;
 use crate::ptxas;
+use crate::ptxas_run::crash;
 
 /// How many letters of what a program says against a file are shown.
 const SHOWN: usize = 300;
@@ -103,7 +104,9 @@ fn run<T>(
         return Ok(read);
     }
     let words = if words.trim().is_empty() { status.to_string() } else { shortened(words.trim()) };
-    Err(Error::pass(format!("{name}: nvdisasm refuses it: {words}"), "the file may be cut or damaged; build it again"))
+    let refused = || format!("nvdisasm refuses it: {words}");
+    let problem = crash("nvdisasm", status).unwrap_or_else(refused);
+    Err(Error::pass(format!("{name}: {problem}"), "the file may be cut or damaged; build it again"))
 }
 
 /// What a user does where a program is missing.
@@ -138,7 +141,8 @@ pub(crate) fn extract(file: &Path, name: &str, folder: &Path) -> Result<Vec<Path
     if !cubins.is_empty() {
         return Ok(cubins);
     }
-    let words = shortened(String::from_utf8_lossy(&output.stderr).trim());
+    let crash = crash("cuobjdump", output.status).map_or(String::new(), |crash| crash + "; ");
+    let words = shortened((crash + String::from_utf8_lossy(&output.stderr).trim()).trim_end_matches("; "));
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
     let problem = format!("{name}: it holds no machine code for a GPU that cuobjdump finds{words}");
     Err(Error::pass(problem, "give a cubin, or a file that was linked with one; PTX alone can be given as it is"))

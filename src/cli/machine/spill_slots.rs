@@ -1,6 +1,6 @@
 //! The places of the stack in which ptxas keeps values: its stores and loads of them, and which store a load finds.
 //!
-//! ptxas marks these accesses since CUDA 13.0. In older code all accesses of fixed places of the stack are taken for them:
+//! nvdisasm prints ptxas's marks of these accesses since CUDA 13.0. Without them all accesses of fixed places of the stack are taken:
 //! arrays of the program's own are mostly indexed by what is computed, and a value that is not spilled is named in vain.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -25,6 +25,8 @@ pub(super) struct Kernel<'a> {
     pub(super) spill_bytes: u32,
     /// Where these bytes come from; a forecast has no source.
     pub(super) spills_from: Option<SpillSource>,
+    /// Bytes of the accesses that ptxas marks.
+    pub(super) marked_bytes: u32,
     /// Where most of them move.
     pub(super) spills: Place,
     /// Warps that an SM holds; `None` of a function.
@@ -104,8 +106,17 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
         let old_spills = old_spills(old);
         match spills(old_spills, kernel) {
             Spills::Same => {}
-            Spills::Compared(old, what) => {
-                changes.push((what, old, kernel.spill_bytes, &kernel.spills));
+            Spills::Compared(was, what) => {
+                // A few bytes that ptxas marks it does not count.
+                let (was, is) = match (old_spills.and_then(|(from, _)| from), kernel.spills_from) {
+                    (Some(SpillSource::Ptxas), Some(SpillSource::Marks)) => {
+                        let marked = sum(old, ["marked_spill_store_bytes", "marked_spill_load_bytes"]);
+                        (marked.unwrap_or(was), kernel.spill_bytes)
+                    }
+                    (Some(SpillSource::Marks), Some(SpillSource::Ptxas)) => (was, kernel.marked_bytes),
+                    _ => (was, kernel.spill_bytes),
+                };
+                changes.push((what, was, is, &kernel.spills));
                 if let Some((from, _)) = old_spills.filter(|&(from, _)| from != kernel.spills_from) {
                     sources = Some((from, kernel.spills_from));
                 }
@@ -142,7 +153,8 @@ pub(super) fn compare(path: &Path, object: &Value, reports: &[File<'_>]) -> Resu
         }
     }
     if let Some((old, new)) = sources {
-        say!("nvptx-ra: {}: it has spills from {}, and this report from {}", path.display(), words(old), words(new));
+        let words = [old, new].map(words).join(", and this report from ");
+        say!("nvptx-ra: {}: it has spills from {words}; where both have marks, these are compared", path.display());
     }
     if shrank && growths.is_empty() && !is_blind {
         say!("nvptx-ra: {}: remove it and run the command again to record the improvement", path.display());
@@ -189,8 +201,13 @@ fn old_spills(old: &Value) -> Option<(Option<SpillSource>, u64)> {
         Some(SpillSource::FixedPlaces) => ["fixed_place_store_bytes", "fixed_place_load_bytes"],
         _ => ["spill_store_bytes", "spill_load_bytes"],
     };
-    let [stored, loaded] = keys.map(|key| old[key].as_u64());
-    Some((from, stored?.checked_add(loaded?)?))
+    Some((from, sum(old, keys)?))
+}
+
+/// The sum of two figures of a kernel; `None` where one is missing.
+fn sum(kernel: &Value, keys: [&str; 2]) -> Option<u64> {
+    let [one, other] = keys.map(|key| kernel[key].as_u64());
+    one?.checked_add(other?)
 }
 
 /// What spills are by their source.
@@ -217,7 +234,17 @@ mod tests {
         let of = |from: Option<SpillSource>, bytes: u32| {
             let place = Place::default();
             let (peak, spills) = (place.clone(), place);
-            Kernel { name: "k", registers: 9, peak, spill_bytes: bytes, spills_from: from, spills, warps: None }
+            let marked_bytes = bytes;
+            Kernel {
+                name: "k",
+                registers: 9,
+                peak,
+                spill_bytes: bytes,
+                spills_from: from,
+                marked_bytes,
+                spills,
+                warps: None,
+            }
         };
         let compared = |old: Option<(Option<SpillSource>, u64)>, new: &Kernel<'_>| match spills(old, new) {
             Spills::Same => "same",

@@ -1,6 +1,6 @@
 //! What ptxas itself says of the same kernels.
 
-use std::process::Command;
+use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::forecast::{UnknownCall, UnknownCallee};
@@ -10,6 +10,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
 use crate::ptxas::{self, Measured};
+use crate::ptxas_run::{Failure, Run};
 
 /// Of what ptxas says against a file, so many lines are shown.
 const TOLD_LINES: usize = 8;
@@ -32,31 +33,25 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
 pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
     let ptx = ptx(report, arguments)?;
     // What is called and not there is no error then.
-    let assembled = Command::new(ptxas::tool("ptxas"))
-        .args(["-v", "-O3", "-arch", &report.cpu, "-o", "/dev/null"])
-        .args(report.calls_outside.then_some("-c"))
-        .arg(&ptx)
-        .output()
-        .map_err(|error| {
-            Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
-        })?;
-    let said = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
-    if assembled.status.success() {
-        return Ok(ptxas::parse(&said));
-    }
+    let nowhere = Path::new("/dev/null");
+    let run = Run::assemble(&ptx, &report.cpu, nowhere, report.calls_outside, false).map_err(|error| {
+        Error::pass(format!("--compare-ptxas: ptxas: {error}"), "put ptxas on PATH, or leave out --compare-ptxas")
+    })?;
+    let Some(failure) = run.failure() else { return Ok(ptxas::parse(&run.words)) };
     let kept = ptx.keep().map_err(|error| Error::file(&error.path, &error.error))?;
     // What it made of functions before the error is not what is asked.
     let lines: Vec<&str> =
-        said.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
+        run.words.lines().filter(|line| !line.starts_with("ptxas info") && !line.starts_with("    ")).collect();
     let (told, rest) = lines.split_at(lines.len().min(TOLD_LINES));
     let mut told = told.join("\n");
-    if told.is_empty() {
-        told = format!("{}, without a word", assembled.status);
-    }
     if !rest.is_empty() {
         told += &format!("\n{} lines more", rest.len());
     }
-    let problem = format!("--compare-ptxas: {}: ptxas refuses its PTX: {told}", report.input);
+    let failure = match failure {
+        Failure::Refused(_) if !told.is_empty() => Failure::Refused(told),
+        other => other,
+    };
+    let problem = format!("--compare-ptxas: {}: {}", report.input, failure.about("its PTX"));
     Err(Error::pass(problem, format!("the forecast is without ptxas's figures; the PTX is kept in {}", kept.display())))
 }
 

@@ -144,6 +144,7 @@ fn file(truth: &Truth) -> baseline::File<'_> {
         peak: lint::subject::place(truth, kernel.peak.point.places.first().copied()),
         spill_bytes: kernel.spills().most(),
         spills_from: Some(kernel.spills().source),
+        marked_bytes: kernel.local.marked_stored + kernel.local.marked_loaded,
         spills: lint::subject::place(truth, kernel.local.spills().next().map(|(place, _)| place)),
         warps: kernel.facts.is_kernel.then(|| truth.occupancy(kernel).warps),
     });

@@ -283,6 +283,7 @@ impl Report {
             peak: peak(forecast),
             spill_bytes: forecast.spill_bytes(),
             spills_from: None,
+            marked_bytes: 0,
             spills: peak(forecast),
             warps: Some(forecast.occupancy.warps),
         });

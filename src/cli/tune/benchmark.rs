@@ -50,9 +50,9 @@ impl Benchmark {
         let filled = self.command.replace(CUBIN, &quoted(&cubin.to_string_lossy())).replace(KERNEL, &quoted(kernel));
         let mut shell = Command::new("sh");
         shell.args(["-c", &filled]);
-        let succeeded = process::run(shell, &output, &errors, self.limit).map_err(|problem| format!("it {problem}"))?;
+        let status = process::run(shell, &output, &errors, self.limit).map_err(|problem| format!("it {problem}"))?;
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
-        if !succeeded {
+        if !status.success() {
             let errors = text(&errors);
             return Err(format!("it fails: {}", last_line(&errors).unwrap_or("it says nothing on standard error")));
         }

@@ -78,9 +78,9 @@ pub(super) fn optimised(
     command.arg("optimise").arg("--folder").arg(folder.path(""));
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
-    let is_done =
+    let status =
         process::run(command, &errors, &errors, limit).map_err(|trouble| refused(&format!("a process {trouble}")))?;
-    if !is_done {
+    if !status.success() {
         let mut complaint = Complaint::default();
         String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| complaint.hear(line));
         return Err(refused(complaint.error().unwrap_or("the process ends without a reason")));

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::interrupt::is_interrupted;
@@ -29,9 +29,9 @@ impl std::fmt::Display for Trouble {
 /// The signal with which a machine without memory, or a person, ends programs.
 const KILL: i32 = 9;
 
-/// Runs a program to its end, or to the limit, its output in files, which may be one. Whether it succeeded; an error
+/// Runs a program to its end, or to the limit, its output in files, which may be one. How it ended; an error
 /// where there was no end. Whatever it has started and not waited for is ended with it then.
-pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Duration) -> Result<bool, Trouble> {
+pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Duration) -> Result<ExitStatus, Trouble> {
     let lost = |problem: String| Trouble::Lost(problem);
     let interrupted = || Err(lost("was interrupted".into()));
     if is_interrupted() {
@@ -48,7 +48,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Dur
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.signal() == Some(KILL) => return Err(lost("was killed".into())),
-            Ok(Some(status)) => return Ok(status.success()),
+            Ok(Some(status)) => return Ok(status),
             Ok(None) if is_interrupted() => {
                 end(&mut child);
                 return interrupted();
@@ -99,10 +99,10 @@ mod tests {
         let ended = |command: &str| {
             let mut shell = Command::new("sh");
             shell.args(["-c", command]);
-            run(shell, &log, &log, Duration::from_secs(30))
+            run(shell, &log, &log, Duration::from_secs(30)).map(|status| (status.code(), status.signal()))
         };
-        assert_eq!(ended("exit 1"), Ok(false));
-        assert_eq!(ended("kill -SEGV $$"), Ok(false));
+        assert_eq!(ended("exit 1"), Ok((Some(1), None)));
+        assert_eq!(ended("kill -SEGV $$"), Ok((None, Some(11))));
         assert_eq!(ended("kill -KILL $$"), Err(Trouble::Lost("was killed".into())));
     }
 }

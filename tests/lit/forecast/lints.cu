@@ -50,6 +50,7 @@ KERNEL BOUNDS(256, 4) sized_blocks(volatile int *p) {
 }
 
 // More values of one line than a block has registers for, and fewer.
+// CHECK: lints.cu:{{[0-9]+}}:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, {{.*}} [spills] [-Rpass-missed=nvptx-lint]
 // CHECK: lints.cu:[[#VALUES]]:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{.*}} it stands {{[0-9]+}} times in one block, {{.*}} [unrolled-too-far] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(1024) unrolled(volatile int *p) {
   copy<128>(p);

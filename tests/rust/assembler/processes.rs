@@ -100,7 +100,7 @@ fn the_log() {
     assert_eq!(said(&run("warn")), "");
 }
 
-/// A ptxas that a signal ends looks the same from outside; one that fails hands on its exit code and its words.
+/// A ptxas that a signal ends looks the same from outside, and the log tells the signal; one that fails hands on its exit code and its words.
 #[test]
 fn ends_as_ptxas_ends() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -113,16 +113,23 @@ fn ends_as_ptxas_ends() {
             .args(["ptxas", "-arch=sm_90", "a.ptx"])
             .current_dir(folder)
             .env("NVPTX_RA_PTXAS", real)
+            .env("NVPTX_RA_LOG", folder.join("log"))
             .output()
             .expect("it starts")
     };
-    for (signal, number) in [("SEGV", 11), ("ABRT", 6), ("KILL", 9)] {
-        assert_eq!(run(&format!("kill -{signal} $$")).status.signal(), Some(number), "{signal}");
+    for (signal, number, how) in [("SEGV", 11, "crashed"), ("ABRT", 6, "crashed"), ("KILL", 9, "was ended")] {
+        let ended = run(&format!("kill -{signal} $$"));
+        assert_eq!(ended.status.signal(), Some(number), "{signal}");
+        assert_eq!(said(&ended), "", "{signal}");
+        let log = fs::read_to_string(folder.join("log")).expect("a log");
+        assert_eq!(log, format!("ptxas {how} (signal {number})\n"));
+        fs::remove_file(folder.join("log")).expect("it is there");
     }
     let failed = run("echo out; echo 'ptxas fatal   : no' >&2; exit 255");
     assert_eq!(failed.status.code(), Some(255));
     assert_eq!(failed.stdout, b"out\n");
     assert_eq!(failed.stderr, b"ptxas fatal   : no\n");
+    assert!(!folder.join("log").exists());
 }
 
 /// A request to end, whichever, ends ptxas, too.

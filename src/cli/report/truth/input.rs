@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
@@ -12,6 +11,7 @@ use nvptx_ra::input_kind::InputKind;
 use super::Truth;
 use crate::input::{self, Input};
 use crate::ptxas::{self, Folder};
+use crate::ptxas_run::Run;
 
 /// The kinds that hold machine code.
 pub(in super::super) const MACHINE_CODE: [InputKind; 4] =
@@ -62,21 +62,14 @@ pub(in super::super) fn of_ptx(
 ) -> Result<Truth, Error> {
     let folder = Folder::new("report")?;
     let cubin = folder.path("k.cubin");
-    let assembled = Command::new(ptxas::tool("ptxas"))
-        .args(["-v", "-O3", "-lineinfo", "-arch", cpu, "-o"])
-        .arg(&cubin)
-        .args(is_part.then_some("-c"))
-        .arg(ptx)
-        .output()
-        .map_err(|error| {
-            let remedy = "put NVIDIA's ptxas and nvdisasm on PATH, or set CUDA_PATH to a CUDA toolkit";
-            Error::pass(format!("--sass: ptxas: {error}"), remedy)
-        })?;
-    let words = String::from_utf8_lossy(&assembled.stderr).into_owned() + &String::from_utf8_lossy(&assembled.stdout);
-    if !assembled.status.success() {
-        let ended = assembled.status.to_string();
-        let why = if words.trim().is_empty() { &ended } else { ptxas::refusal(&words) };
-        let problem = format!("--sass: {name}: ptxas refuses its PTX: {why}");
+    let run = Run::assemble(ptx, cpu, &cubin, is_part, true).map_err(|error| {
+        let remedy = "put NVIDIA's ptxas and nvdisasm on PATH, or set CUDA_PATH to a CUDA toolkit";
+        Error::pass(format!("--sass: ptxas: {error}"), remedy)
+    })?;
+    let failure = run.failure();
+    let words = run.words;
+    if let Some(failure) = failure {
+        let problem = format!("--sass: {name}: {}", failure.about("its PTX"));
         let remedy = match words.contains("Optimized debugging") || words.contains(".target debug") {
             true => "compile it with -lineinfo or -gline-tables-only in the place of -g",
             false => "report without --sass forecasts it",

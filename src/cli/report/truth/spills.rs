@@ -1,10 +1,10 @@
 //! How many bytes a function spills: in ptxas's own words, or by the marks that ptxas leaves in machine code.
 //!
-//! The marks are exact for kernels on sm_90 and later. They differ from `ptxas -v` in three cases:
+//! The marks are those of the code. They differ from `ptxas -v` in three cases:
 //!
 //! * a function that follows the calling convention saves registers for its caller: ptxas counts these bytes, and marks
 //!   none of them;
-//! * below sm_90, ptxas marks a few accesses that it does not count;
+//! * in a few kernels, ptxas marks some accesses more than it counts;
 //! * [`MARKS`] accesses do not fit into a cubin: the length of the table has 16 bits, and each mark has 8 bytes.
 
 use nvptx_ra::tune::evidence::Real;

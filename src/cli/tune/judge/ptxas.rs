@@ -20,6 +20,7 @@ use crate::cache::{Key, KeyBuilder};
 use crate::machine::spills::spills;
 use crate::machine::{disassembler, listing, machine_code};
 use crate::ptxas::{self, Folder};
+use crate::ptxas_run::{Failure, crash};
 use crate::tune::process::{self, Trouble};
 
 /// The programs that are asked.
@@ -90,6 +91,9 @@ impl Ptxas {
             .stdin(Stdio::null())
             .output()
             .map_err(|error| Error::pass(format!("{}: {error}", tools.ptxas.display()), REMEDY))?;
+        if let Some(crash) = crash("ptxas", version.status) {
+            return Err(Error::pass(format!("{}: {crash}, asked for its version", tools.ptxas.display()), REMEDY));
+        }
         if !tools.cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", REMEDY));
         }
@@ -191,12 +195,13 @@ impl Ptxas {
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
         assembler.args(has_lines.then_some("-lineinfo"));
         let _permit = self.gate.as_ref().map(|gate| gate());
-        let succeeded = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
+        let status = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
-        if succeeded {
-            return Ok(report);
+        match Failure::of(status, &report) {
+            None => Ok(report),
+            Some(Failure::Crashed(crash)) => Err(NoAnswer::Refused(crash)),
+            Some(Failure::Refused(reason)) => Err(NoAnswer::Refused(format!("ptxas: {reason}"))),
         }
-        Err(NoAnswer::Refused(format!("ptxas: {}", ptxas::refusal(&report))))
     }
 
     /// What the disassembler says of a file. It is compared with what we read ourselves.
@@ -210,10 +215,10 @@ impl Ptxas {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, limit);
-        if !finished.map_err(|trouble| self.lost("cuobjdump", &trouble))? {
-            return Err(NoAnswer::Refused(
-                "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into(),
-            ));
+        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?;
+        if !status.success() {
+            let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
+            return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));
         }
         let listing = fs::read(listing).map_err(|error| self.failed(&"cuobjdump", &error))?;
         let code = listing::read(&String::from_utf8_lossy(&listing));

@@ -1,0 +1,106 @@
+//! Runs of ptxas, and how they end: well, by a refusal, or by a crash.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::ptxas::{refusal, tool};
+
+/// The signals of faults that a program has itself made: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
+const FAULTS: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
+
+/// A shell that started a program adds this to the signal that ended it.
+const OF_SHELL: i32 = 128;
+
+/// What says that a signal ended a program: `ptxas crashed (signal 11)`. `None` where it ended by itself. A script that
+/// starts the program hands the signal on as an exit code.
+pub(crate) fn crash(program: &str, status: ExitStatus) -> Option<String> {
+    let of_shell = status.code().and_then(|code| code.checked_sub(OF_SHELL)).filter(|signal| FAULTS.contains(signal));
+    let signal = status.signal().or(of_shell)?;
+    let how = if FAULTS.contains(&signal) { "crashed" } else { "was ended" };
+    Some(format!("{program} {how} (signal {signal})"))
+}
+
+/// Why ptxas makes nothing of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// A signal ended it, as this says.
+    Crashed(String),
+    /// It refuses the text, for this reason.
+    Refused(String),
+}
+
+impl Failure {
+    /// Why a run with these words failed; `None` where it succeeded.
+    pub(crate) fn of(status: ExitStatus, words: &str) -> Option<Self> {
+        if status.success() {
+            return None;
+        }
+        let refused = || match words.trim() {
+            "" => format!("{} ({status})", refusal(words)),
+            _ => refusal(words).to_owned(),
+        };
+        Some(crash("ptxas", status).map_or_else(|| Self::Refused(refused()), Self::Crashed))
+    }
+
+    /// The same in a sentence without its end; `what` is refused.
+    pub(crate) fn about(&self, what: &str) -> String {
+        match self {
+            Self::Crashed(crash) => crash.clone(),
+            Self::Refused(reason) => format!("ptxas refuses {what}: {reason}"),
+        }
+    }
+}
+
+/// A run of ptxas that came to its end.
+pub(crate) struct Run {
+    pub(crate) status: ExitStatus,
+    /// Its messages.
+    pub(crate) words: String,
+}
+
+impl Run {
+    /// Runs ptxas with the arguments that a command has.
+    pub(crate) fn of(command: &mut Command) -> io::Result<Self> {
+        let output = command.stdin(Stdio::null()).output()?;
+        let words = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        Ok(Self { status: output.status, words })
+    }
+
+    /// Assembles a file as `nvcc` does, with its figures among the messages; `is_part` is linked later.
+    pub(crate) fn assemble(ptx: &Path, cpu: &str, output: &Path, is_part: bool, has_lines: bool) -> io::Result<Self> {
+        let mut command = Command::new(tool("ptxas"));
+        let head = ["-v", "-O3", "-arch", cpu, "-o"].map(OsStr::new);
+        command.args(head).arg(output).args(has_lines.then_some("-lineinfo")).args(is_part.then_some("-c")).arg(ptx);
+        Self::of(&mut command)
+    }
+
+    /// Why it failed; `None` where it succeeded.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        Failure::of(self.status, &self.words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A signal is a crash, whether ptxas or a script ends so. An exit code is a refusal, with its reason or the code.
+    #[test]
+    fn ends() {
+        let of = |script: &str| {
+            let run = Run::of(Command::new("sh").args(["-c", script])).expect("there is a shell");
+            run.failure().map(|failure| failure.about("its PTX"))
+        };
+        let said = |text: &str| Some(text.to_owned());
+        assert_eq!(of("exit 0"), None);
+        assert_eq!(of("echo 'ptxas fatal   : no'; exit 1"), said("ptxas refuses its PTX: ptxas fatal   : no"));
+        assert_eq!(of("exit 255"), said("ptxas refuses its PTX: it failed without a message (exit status: 255)"));
+        assert_eq!(of("kill -SEGV $$"), said("ptxas crashed (signal 11)"));
+        assert_eq!(of("echo 'ptxas info    : 0 bytes gmem'; kill -ABRT $$"), said("ptxas crashed (signal 6)"));
+        assert_eq!(of("sh -c 'kill -SEGV $$'; exit $?"), said("ptxas crashed (signal 11)"));
+        assert_eq!(of("kill -TERM $$"), said("ptxas was ended (signal 15)"));
+    }
+}
