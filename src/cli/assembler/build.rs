@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use nvptx_ra::error::Error;
+use nvptx_ra::ptx::Module;
 
 use super::entry::Place;
-use super::improve::{Improved, improve, known, say};
+use super::improve::{Improved, improve, known, name, say};
 use super::invocation::Source;
 use super::task::Task;
 use super::{deliver, unchanged};
@@ -15,6 +16,10 @@ use crate::{interrupt, output};
 
 /// Does what ptxas would do, or better.
 pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
+    guarded(task, || {
+        log_unread(task);
+        Ok(None)
+    });
     let entry = task.place.as_ref().and_then(Place::get);
     if let Some(entry) = &entry {
         match &entry.choice {
@@ -45,6 +50,12 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     let messages = improved.and_then(|improved| put_in_place(task, improved));
     deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));
     Ok(if interrupt::is_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
+}
+
+/// Names the functions that are not read in the log. A text that cannot be cut is not searched, and the log says so then.
+fn log_unread(task: &Task<'_>) {
+    let unread = Module::read(&name(task.input), &task.input.text).map(|module| module.unread());
+    unread.unwrap_or_default().iter().for_each(|unread| task.settings.log.line(&unread.to_string()));
 }
 
 /// What comes of work that may fail in any way: then the unchanged result stays.

@@ -1,9 +1,6 @@
 //! An invocation whose kernels may get better, with what is known of it.
 
-use nvptx_ra::ptx::Module;
-
 use super::entry::Place;
-use super::improve;
 use super::invocation::{Input, Invocation};
 use super::real::RealPtxas;
 use super::settings::Settings;
@@ -32,9 +29,6 @@ impl<'a> Task<'a> {
     /// Of an invocation that has one input.
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
         let input = &invocation.inputs[0];
-        // A text that cannot be cut is not searched, and the log says so.
-        let unread = Module::read(&improve::name(input), &input.text).map(|module| module.unread());
-        unread.unwrap_or_default().iter().for_each(|unread| settings.log.line(&unread.to_string()));
         let place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
             settings.log.line(&error.to_string());
             None

@@ -19,7 +19,15 @@ fn count(text: &str) -> usize {
     let (mut code, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
         let end = match first {
-            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            '"' => {
+                let mut is_escaped = true;
+                let is_end = |letter: char| {
+                    let is_end = letter == '"' && !is_escaped;
+                    is_escaped = letter == '\\' && !is_escaped;
+                    is_end
+                };
+                rest.find(is_end).map_or(rest.len(), |end| end + 1)
+            }
             '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             _ => {
