@@ -134,8 +134,9 @@ choices! {
     pub enum BitSpill {
         /// None.
         "off" => Off,
-        /// Those that several instructions define, on paths of their own. ptxas cannot compare these again. None where so many
-        /// words are live, 7/5 of the registers, that ptxas may give registers up for warps.
+        /// Those that several instructions define, on paths of their own, if the code gets shorter: constants set several at
+        /// once. ptxas cannot compare these again. None where so many words are live, 7/5 of the registers, that ptxas may give
+        /// registers up for warps.
         "auto" => Auto,
         /// All that are read in other blocks. ptxas may compare again for less than a bit costs; `nvptx-ra tune` tries it.
         "on" => On,

@@ -34,6 +34,7 @@ use crate::config;
 use crate::config::BitSpill;
 use crate::function::{EditList, Function, VReg};
 use crate::spill::bits;
+use crate::spill::bits::Policy;
 use crate::target::Classification;
 use choice::may_be_full;
 use chosen::Choices;
@@ -174,7 +175,8 @@ pub(crate) fn rematerialise_above(function: &Function, classification: &Classifi
         };
         let Facts { cfg, occurrences, frequencies, live, .. } = &facts;
         let facts = bits::Facts { function, cfg, occurrences, frequencies, live };
-        let kept = bits::keep(&facts, wanted.predicates, is_wanted, &mut outcome.edits);
+        let policy = if wanted.bits == BitSpill::On { Policy::Any } else { Policy::Shorter };
+        let kept = bits::keep(&facts, (wanted.predicates, policy), is_wanted, &mut outcome.edits);
         outcome.bits = kept.predicates;
         outcome.added += kept.accesses as isize;
     }

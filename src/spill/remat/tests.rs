@@ -239,3 +239,56 @@ fn comparisons_are_made_again() {
     assert_eq!(comparisons(20, is_live, "LD_i32").0, 0);
     assert_eq!(comparisons(20, "", "").0, 0);
 }
+
+/// How many predicates of such a kernel are kept as bits: so many, which both arms of a branch define, and blocks of their own read.
+/// `alone`: each is set in a block of its own in the second arm.
+fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: BitSpill) -> usize {
+    let mut text = format!(
+        "mfv 1\nfunction \"k\"\nkernel\nopcode LD_i32\nopcode SETP_i32ri\nopcode MOV_B1_i constant\nopcode CBranch\n\
+         opcode ST_i32\nregs %0 B32{}\nbb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read\n  \
+         %99 = SETP_i32ri %0, 0, 3\n  CBranch %99, bb2 :: terminator\n",
+        " B1".repeat(99),
+    );
+    let mut next = 3;
+    let end = 3 + if alone { count - 1 } else { 0 };
+    text += &format!("bb1: frequency 0.5 depth 0 -> bb{end}\n");
+    (1..=count).for_each(|number| text += &format!("  %{number} = {first}\n"));
+    text += &format!("bb2: frequency 0.5 depth 0 -> bb{}\n", if alone { 3 } else { end });
+    for number in 1..=count {
+        text += &format!("  %{number} = {second}\n");
+        if alone && number < count {
+            text += &format!("bb{next}: frequency 0.5 depth 0 -> bb{}\n", next + 1);
+            next += 1;
+        }
+    }
+    for number in 1..=count {
+        let block = end + number - 1;
+        let to = if number == count { String::new() } else { format!(" -> bb{}", block + 1) };
+        text += &format!("bb{block}: frequency 1.0 depth 0{to}\n  ST_i32 %{number}, 1 :: write\n");
+    }
+    text += "end\n";
+    let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let wanted = Wanted { bits: wanted_bits, ..wanted(99, 99, true) };
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    assert!(check(&function, &outcome.edits).is_ok());
+    outcome.bits
+}
+
+/// By default, predicates become bits where ptxas then takes fewer instructions: where constants set several at once, which takes one.
+/// Where both arms compare, and where each constant stands alone, bits take more than ptxas's own way, and only the option takes them.
+#[test]
+fn bits_by_default() {
+    let [compares, clears] = ["SETP_i32ri %0, 7, 3", "MOV_B1_i 0"];
+    for (arms, alone, pays) in [
+        ([compares, clears], false, true),
+        ([clears, clears], false, true),
+        ([compares, compares], false, false),
+        ([compares, clears], true, false),
+    ] {
+        let of = |count, bits| bits_of(count, arms, alone, bits);
+        let asked = of(16, BitSpill::On);
+        assert!(asked >= 9, "{asked} bits: {arms:?} {alone}");
+        assert_eq!(of(16, BitSpill::Auto), if pays { asked } else { 0 }, "{arms:?} {alone}");
+        assert_eq!([of(13, BitSpill::Auto), of(16, BitSpill::Off)], [0, 0], "{arms:?} {alone}");
+    }
+}

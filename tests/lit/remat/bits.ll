@@ -1,7 +1,8 @@
 ; More predicates are live across a barrier than a thread has, and assembly has set them, which cannot be done again. All but those that
 ; fit into predicates are kept as bits of general registers, each set where its predicate is defined and tested where that is read: 32 of
-; a register, and others of a second one. By default, predicates with one definition stay, and those with several go, a constant as a
-; number. Thirteen predicates are left alone, and by the option all are. So are, by default, those of a kernel in which so many words are
+; a register, and others of a second one. By default, predicates with one definition stay, and so do those with several where bits take
+; more instructions than ptxas does: here each constant stands alone. Those of an arm that sets all to false at once go, each constant as
+; a number. Thirteen predicates are left alone, and by the option all are. So are, by default, those of a kernel in which so many words are
 ; live that ptxas may give registers up for warps: 400 are, and 320 are not. The checker proves the edits, LLVM's machine verifier and ptxas
 ; take the code, and the same happens to PTX as text. Debug information, which stands between a constant and its store, changes nothing
 ; but the numbers of registers.
@@ -16,22 +17,28 @@
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.text %}
 ; RUN: %python %S/Inputs/flags.py 48 several > %t.several.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.several.ll -o %t.several
-; RUN: FileCheck %s --check-prefix=SEVERAL --input-file=%t.several
-; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.several %}
-; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.several.ll -o - | FileCheck %s --check-prefix=OFF
-; RUN: %python %S/Inputs/flags.py 13 several > %t.few.ll
+; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.several.ll -o - | cmp - %t.several
+; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.several.ll -o %t.alone
+; RUN: FileCheck %s --check-prefix=SEVERAL --input-file=%t.alone
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.alone %}
+; RUN: %python %S/Inputs/flags.py 48 together > %t.together.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.together.ll -o %t.together
+; RUN: FileCheck %s --check-prefix=TOGETHER --input-file=%t.together
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.together %}
+; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.together.ll -o - | FileCheck %s --check-prefix=OFF
+; RUN: %python %S/Inputs/flags.py 13 together > %t.few.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.few.ll -o %t.few
 ; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.few.ll -o - | cmp - %t.few
-; RUN: %python %S/Inputs/flags.py 48 several 320 > %t.words.ll
-; RUN: %llc-ra -mcpu=sm_90 %t.words.ll -o - | FileCheck %s --check-prefix=SEVERAL
-; RUN: %python %S/Inputs/flags.py 48 several 400 > %t.more.ll
+; RUN: %python %S/Inputs/flags.py 48 together 320 > %t.words.ll
+; RUN: %llc-ra -mcpu=sm_90 %t.words.ll -o - | FileCheck %s --check-prefix=TOGETHER
+; RUN: %python %S/Inputs/flags.py 48 together 400 > %t.more.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.more.ll -o %t.more
 ; RUN: %llc-ra -nvptx-ra-bit-spill=off -mcpu=sm_90 %t.more.ll -o - | cmp - %t.more
-; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.more.ll -o - | FileCheck %s --check-prefix=SEVERAL
-; RUN: %opt -passes=debugify -S %t.several.ll -o %t.debug.ll
+; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.more.ll -o - | FileCheck %s --check-prefix=TOGETHER
+; RUN: %opt -passes=debugify -S %t.together.ll -o %t.debug.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.debug.ll -o %t.debug
 ; RUN: %python %S/Inputs/unnumbered.py %t.debug > %t.debug.text
-; RUN: %python %S/Inputs/unnumbered.py %t.several | cmp - %t.debug.text
+; RUN: %python %S/Inputs/unnumbered.py %t.together | cmp - %t.debug.text
 ; CHECK-LABEL:    .entry flags(
 ; CHECK:          mov.b32 {{%r[0-9]+}}, 0;
 ; CHECK-NEXT:     mov.b32 {{%r[0-9]+}}, 0;
@@ -60,3 +67,7 @@
 ; SEVERAL:        bar.sync
 ; SEVERAL-COUNT-42: and.b32
 ; SEVERAL-NOT:    and.b32
+; TOGETHER-LABEL: .entry flags(
+; TOGETHER:       and.b32 [[WORD:%r[0-9]+]], [[WORD]], -2;
+; TOGETHER:       selp.b32 {{%r[0-9]+}}, 1, 0, {{%p[0-9]+}};
+; TOGETHER:       bar.sync

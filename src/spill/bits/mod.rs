@@ -6,13 +6,17 @@
 //!
 //! Predicates that live in one block stay: ptxas moves a comparison next to the instruction that reads it. So do those that
 //! [comparisons made again](super::remat) serve. Across blocks, too, ptxas may compare again where that is cheaper than a bit. It
-//! cannot where several definitions, each on paths of its own, set a predicate. So these go by default, and all only if asked.
+//! cannot where several definitions, each on paths of its own, set a predicate. So by default only these go, and only where bits take
+//! [fewer instructions](gain) than ptxas does; all go only if asked.
 //!
 //! Predicates that are never live together share a bit, as values in memory share a slot, and 32 bits are a register. Which
 //! register that is, and that it holds no predicate at first, is left to what applies the edits: a bit is a slot there.
 
+mod gain;
+
 use std::ops::Range;
 
+use gain::{Gain, gains};
 use rustc_hash::FxHashMap;
 
 use super::at::At;
@@ -55,10 +59,24 @@ pub(crate) struct Kept {
     pub(crate) accesses: usize,
 }
 
+/// Which predicates are kept as bits, of those that may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// All.
+    Any,
+    /// Those with which the code gets shorter, and runs no more instructions.
+    Shorter,
+}
+
 /// Keeps predicates as bits where more than seven that live in several blocks are live at once, if somewhere more than `many` are:
 /// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into, and a
 /// search among the bits so far for each predicate that is chosen.
-pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, edits: &mut EditList) -> Kept {
+pub(crate) fn keep(
+    facts: &Facts<'_>,
+    (many, policy): (u32, Policy),
+    may_go: impl Fn(VReg) -> bool,
+    edits: &mut EditList,
+) -> Kept {
     let Facts { function, live, .. } = *facts;
     let is_global = |reg: VReg| function.class(reg) == RegClass::B1 && !live.live_ins(reg).is_empty();
     let mut pressure = Pressure::weighted(function, live, |reg| u32::from(is_global(reg) && may_go(reg)));
@@ -68,6 +86,9 @@ pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, 
     let runs = Runs::new(facts);
     let global = function.regs().filter(|&reg| is_global(reg) && may_go(reg));
     let mut candidates: Vec<Candidate> = global.filter_map(|reg| candidate(facts, &pressure, &runs, reg)).collect();
+    if policy == Policy::Shorter {
+        retain_shorter(facts, &mut candidates);
+    }
     candidates.sort_by(|one, other| one.price.total_cmp(&other.price).then(one.reg.cmp(&other.reg)));
     candidates.retain(|candidate| {
         let is_full = candidate.freed.iter().any(|stretch| pressure.most_in(stretch) > PREDICATES.min(many));
@@ -77,6 +98,10 @@ pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, 
         is_full
     });
     let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
+    // Constants of fewer predicates stand alone where others stood beside them.
+    if policy == Policy::Shorter && !gains(facts, &chosen).into_iter().sum::<Gain>().pays() {
+        return Kept::default();
+    }
     let mut slot_of: FxHashMap<VReg, Slot> = FxHashMap::default();
     for (number, sharing) in (0..).zip(fewest(&chosen, live)) {
         let slot = edits.create_bit_slot(BitPlace { word: number / u32::BITS, bit: number % u32::BITS });
@@ -86,6 +111,13 @@ pub(crate) fn keep(facts: &Facts<'_>, many: u32, may_go: impl Fn(VReg) -> bool, 
     let stores: usize = candidates.iter().map(|one| one.store(function, slot_of[&one.reg], edits)).sum();
     let tests: usize = candidates.iter().map(|one| one.test(function, slot_of[&one.reg], edits)).sum();
     Kept { predicates: chosen.len(), accesses: stores + tests }
+}
+
+/// Leaves those with which the code gets shorter.
+fn retain_shorter(facts: &Facts<'_>, candidates: &mut Vec<Candidate>) {
+    let regs: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
+    let mut gains = gains(facts, &regs).into_iter();
+    candidates.retain(|_| gains.next().is_some_and(Gain::pays));
 }
 
 /// How often instructions run, up to each; what a variable is does not.

@@ -1,0 +1,98 @@
+//! How many instructions [bits](super::bits) save, compared with ptxas's own way to keep more predicates than a thread has.
+//!
+//! ptxas 13.0.88 keeps each such predicate in a general register. `P2R` moves it there behind each definition, `ISETP` brings it
+//! back where it is read, and a constant takes a `PLOP3` ahead of the `P2R`. A bit takes `SEL` and `LOP3` behind a definition, and
+//! `LOP3` where it is read. So a definition by a comparison costs one instruction more as a bit, and a read costs the same. Constants
+//! decide: ptxas makes one `LOP3` of all constants that follow each other, however many bits they set or clear.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use super::Facts;
+use crate::analysis::Occurrence;
+use crate::function::{Inst, Operand, Role, VReg, Value};
+
+/// Instructions with which ptxas sets a predicate to a constant, where it sets others, too.
+const OF_A_CONSTANT: f64 = 2.0;
+
+/// The same where it sets no other: mostly, the branch around the constant becomes the guard of a comparison.
+const OF_A_CONSTANT_ALONE: f64 = 1.0;
+
+/// What setting a bit of a comparison takes beyond what ptxas takes.
+const OF_A_COMPARISON: f64 = 1.0;
+
+/// Instructions that bits save; fewer than none where they take more.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Gain {
+    /// In the code.
+    instructions: f64,
+    /// Each as often as it runs.
+    executed: f64,
+}
+
+impl Gain {
+    /// Whether the code gets shorter, and no more runs.
+    pub(super) fn pays(self) -> bool {
+        self.instructions > 0.0 && self.executed >= 0.0
+    }
+}
+
+impl Add for Gain {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { instructions: self.instructions + other.instructions, executed: self.executed + other.executed }
+    }
+}
+
+impl Sum for Gain {
+    fn sum<I: Iterator<Item = Self>>(gains: I) -> Self {
+        gains.fold(Self::default(), Self::add)
+    }
+}
+
+/// What an instruction does to a predicate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Constant(bool),
+    Definition,
+    Read,
+}
+
+/// What each predicate gains if all are kept as bits of a word. O(n log n) in their accesses.
+pub(super) fn gains(facts: &Facts<'_>, regs: &[VReg]) -> Vec<Gain> {
+    let mut gains = vec![Gain::default(); regs.len()];
+    let of = |&(number, reg): &(usize, VReg)| {
+        let accesses = facts.occurrences.of(reg).iter().filter(|access| access.is_def() || access.is_use());
+        accesses.map(move |access| (access.inst, number, kind(facts, access))).collect::<Vec<_>>()
+    };
+    let numbered = regs.iter().copied().enumerate();
+    let mut accesses: Vec<(Inst, usize, Access)> = numbered.flat_map(|numbered| of(&numbered)).collect();
+    accesses.sort_by_key(|&(inst, number, _)| (inst, number));
+    let block = |inst| facts.function.block_of(inst);
+    let is_row = |one: &(Inst, usize, Access), other: &(Inst, usize, Access)| {
+        matches!(one.2, Access::Constant(_)) && one.2 == other.2 && block(one.0) == block(other.0)
+    };
+    for row in accesses.chunk_by(is_row) {
+        let gain = match (row[0].2, row.len()) {
+            (Access::Read, _) => continue,
+            (Access::Definition, _) => -OF_A_COMPARISON,
+            (Access::Constant(_), 1) => OF_A_CONSTANT_ALONE - 1.0,
+            (Access::Constant(_), constants) => OF_A_CONSTANT - 1.0 / constants as f64,
+        };
+        for &(inst, number, _) in row {
+            let executed = gain * facts.frequencies[block(inst)];
+            gains[number] = gains[number] + Gain { instructions: gain, executed };
+        }
+    }
+    gains
+}
+
+fn kind(facts: &Facts<'_>, access: &Occurrence) -> Access {
+    let function = facts.function;
+    match (access.is_def(), function.role(access.inst), function.operands(access.inst)) {
+        (false, ..) => Access::Read,
+        (true, Role::Constant, &[_, Operand { value: Value::Immediate(value), .. }]) => Access::Constant(value != 0),
+        _ => Access::Definition,
+    }
+}
