@@ -26,17 +26,18 @@ pub(super) fn table(report: &Report) -> String {
         write!(text, "{:width$}  registers  spills (bytes)  stack  shared{slots_title}  warps  limited by", "kernel");
     let _ = writeln!(text, "{}", if measured.is_some() { "                 ptxas" } else { "" });
     for (forecast, name) in forecasts.iter().zip(&names) {
-        let registers = format!("{}{}", if forecast.is_at_least() { "≥" } else { "" }, forecast.registers);
-        let spilled = forecast.spill_bytes();
-        let warps = format!("{}/{}", forecast.occupancy.warps, architecture.max_warps);
+        let (least, most) = forecast.bound_signs();
+        let registers = format!("{least}{}", forecast.registers);
+        let spilled = format!("{least}{}", forecast.spill_bytes());
+        let stack = format!("{least}{}", forecast.stack_bytes + forecast.callee_stack_bytes);
+        let warps = format!("{most}{}/{}", forecast.occupancy.warps, architecture.max_warps);
         let limits = forecast.occupancy.limits.to_string();
         let slots = report.slots.get(&forecast.name);
         let slots = slots.map_or(String::new(), |slots| format!("{} ({})", slots.values, slots.bytes));
         let slots_width = slots_title.len();
         let _ = write!(
             text,
-            "{name:width$}  {registers:>9}  {spilled:>14}  {:>5}  {:>6}{slots:>slots_width$}  {warps:>5}  {limits}",
-            forecast.stack_bytes + forecast.callee_stack_bytes,
+            "{name:width$}  {registers:>9}  {spilled:>14}  {stack:>5}  {:>6}{slots:>slots_width$}  {warps:>5}  {limits}",
             forecast.block_shared_bytes()
         );
         if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
@@ -61,7 +62,8 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
     let peak = &forecast.peak;
     let place = if peak.line == 0 { String::new() } else { format!(" at {}:{}", short(file), peak.line) };
     let _ = writeln!(text, "\n{}", kernel_names::readable(&forecast.name));
-    let _ = write!(text, "  {} registers", forecast.registers);
+    let (at_least, at_most) = if forecast.is_at_least() { ("at least ", "at most ") } else { ("", "") };
+    let _ = write!(text, "  {at_least}{} registers", forecast.registers);
     if forecast.likely_registers.0 < forecast.likely_registers.1 {
         let _ = write!(text, " (likely {})", forecast.likely_text());
     }
@@ -70,8 +72,10 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
         let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.budget);
     }
     let _ = match forecast.next_step {
-        Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", forecast.occupancy.warps),
-        None => writeln!(text, "; {} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
+        Some(step) => {
+            writeln!(text, "; {at_most}{} warps on an SM, more with at most {step}", forecast.occupancy.warps)
+        }
+        None => writeln!(text, "; {at_most}{} warps on an SM, fewer registers bring no more", forecast.occupancy.warps),
     };
     if let Some(Slots { values, bytes, cache_given_up }) = slots {
         let kib = cache_given_up.div_ceil(1024);

@@ -6,6 +6,24 @@ use crate::printable::printable;
 /// Of more causes the number is told.
 const TOLD_CAUSES: usize = 3;
 
+/// Labels of figures that callees may raise or, of the last, lower.
+const EXACT: [&str; 5] = [
+    "    Registers",
+    "    Spill Stores [bytes/thread]",
+    "    Spill Loads [bytes/thread]",
+    "    Stack [bytes/thread]",
+    "    Occupancy [warps/SM]",
+];
+
+/// The same where the callees are not there to be seen.
+const AT_LEAST: [&str; 5] = [
+    "    Registers, at least",
+    "    Spill Stores, at least [bytes/thread]",
+    "    Spill Loads, at least [bytes/thread]",
+    "    Stack, at least [bytes/thread]",
+    "    Occupancy, at most [warps/SM]",
+];
+
 /// A figure of a forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
@@ -24,7 +42,10 @@ impl Forecast {
     /// The figures, the kernel's name first. As lines, `label: value`, they are in the shape of the remarks that
     /// AMDGPU's back end makes of a kernel's resources (`kernel-resource-usage`).
     pub fn figures(&self) -> Vec<Figure> {
-        let registers = if self.is_at_least() { "    Registers, at least" } else { "    Registers" };
+        let [registers, stores, loads, stack, warps] = match self.is_at_least() {
+            true => AT_LEAST,
+            false => EXACT,
+        };
         let or_none = |number: Option<u32>| number.map_or_else(|| "none".to_owned(), |number| number.to_string());
         let figure = |name, label, value: String| Figure { name, label, value, is_of_peak: false };
         let is_of_peak = self.holder == self.name;
@@ -34,11 +55,11 @@ impl Forecast {
             figure("Registers", registers, self.registers.to_string()),
             figure("LikelyRegisters", "    Likely [registers]", self.likely_text()),
             figure("Predicates", "    Predicates", self.predicates.to_string()),
-            figure("SpillStores", "    Spill Stores [bytes/thread]", self.spill_store_bytes.to_string()),
-            figure("SpillLoads", "    Spill Loads [bytes/thread]", self.spill_load_bytes.to_string()),
-            figure("Stack", "    Stack [bytes/thread]", self.stack_bytes.to_string()),
+            figure("SpillStores", stores, self.spill_store_bytes.to_string()),
+            figure("SpillLoads", loads, self.spill_load_bytes.to_string()),
+            figure("Stack", stack, self.stack_bytes.to_string()),
             figure("SharedMemory", "    Shared Memory [bytes/block]", self.shared_bytes.to_string()),
-            figure("Occupancy", "    Occupancy [warps/SM]", self.occupancy.warps.to_string()),
+            figure("Occupancy", warps, self.occupancy.warps.to_string()),
             figure("LimitedBy", "    Limited by", self.occupancy.limits.to_string()),
             figure("NextStep", "    Next Step [registers]", or_none(self.next_step)),
             of_peak("PeakWords", "    Peak [words]", self.peak.words.to_string()),

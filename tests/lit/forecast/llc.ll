@@ -25,6 +25,8 @@
 ; Only whole when all callees are there: what is elsewhere, and what nobody knows, makes it the least.
 ; CHECK-NEXT:Function Name: elsewhere
 ; CHECK-NEXT:    Registers, at least: {{[0-9]+}}
+;      CHECK:    Stack, at least [bytes/thread]: 0
+;      CHECK:    Occupancy, at most [warps/SM]: {{[0-9]+}}
 ;      CHECK:Function Name: indirect
 ; CHECK-NEXT:    Registers, at least: {{[0-9]+}}
 ;      CHECK:Function Name: calls

@@ -34,7 +34,7 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
 }
 
 fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
-    let at_least = if forecast.is_at_least() { "≥" } else { "" };
+    let (least, most) = forecast.bound_signs();
     let of = match forecast.budget {
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
         budget => format!("of {budget}, by launch bounds or a limit"),
@@ -60,13 +60,13 @@ fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, Stri
     };
     let warps = format!("of {} on an SM; limited by {}", report.architecture.max_warps, forecast.occupancy.limits);
     vec![
-        ("registers", format!("{at_least}{}", forecast.registers), of),
+        ("registers", format!("{least}{}", forecast.registers), of),
         ("likely", forecast.likely_text(), "registers that four of five kernels like it take".into()),
-        ("spills", grouped(u64::from(forecast.spill_bytes())), spills),
-        ("warps", forecast.occupancy.warps.to_string(), warps),
+        ("spills", format!("{least}{}", grouped(u64::from(forecast.spill_bytes()))), spills),
+        ("warps", format!("{most}{}", forecast.occupancy.warps), warps),
         ("block", threads.0, threads.1),
         ("shared memory", grouped(forecast.block_shared_bytes()), shared),
-        ("stack", grouped(forecast.stack_bytes + forecast.callee_stack_bytes), stack),
+        ("stack", format!("{least}{}", grouped(forecast.stack_bytes + forecast.callee_stack_bytes)), stack),
         ("predicates", forecast.predicates.to_string(), "live at once".into()),
         ("uniform words", forecast.uniform_registers.to_string(), "live at once, the same in a whole warp".into()),
     ]

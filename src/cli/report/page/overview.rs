@@ -39,15 +39,16 @@ pub(super) fn overview(report: &Report) -> Markup {
 fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
     let spilled = u64::from(forecast.spill_bytes());
     let real = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
+    let (least, most) = forecast.bound_signs();
     html! {
         tr {
             td { a href=(format!("#k{number}")) title=(forecast.name) { (kernel_names::short(&forecast.name)) } }
-            td.number { @if forecast.is_at_least() { "≥" } (forecast.registers) }
+            td.number { (least) (forecast.registers) }
             td { (bar(forecast.registers, MAX_REGISTERS)) }
-            td.number.warning[spilled > 0] { (grouped(spilled)) }
-            td.number { (grouped(forecast.stack_bytes + forecast.callee_stack_bytes)) }
+            td.number.warning[spilled > 0] { (least) (grouped(spilled)) }
+            td.number { (least) (grouped(forecast.stack_bytes + forecast.callee_stack_bytes)) }
             td.number { (grouped(forecast.block_shared_bytes())) }
-            td.number { (forecast.occupancy.warps) "/" (report.architecture.max_warps) }
+            td.number { (most) (forecast.occupancy.warps) "/" (report.architecture.max_warps) }
             td { (bar(forecast.occupancy.warps, report.architecture.max_warps)) }
             td { (forecast.occupancy.limits) }
             @if report.measured.is_some() {
