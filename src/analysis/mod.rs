@@ -21,6 +21,7 @@ mod phi_placement;
 mod post_dominators;
 mod segment;
 mod uniformity;
+mod unrolled_loops;
 
 pub use cfg::Cfg;
 pub(crate) use dependences::{DependenceGraph, Edges, Node};
@@ -36,6 +37,7 @@ pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
 pub use uniformity::UniformityInfo;
+pub use unrolled_loops::{Obstacle, UnrolledLoops, Unrolling};
 
 /// One of each analysis, with the memory that they keep between functions.
 #[derive(Debug, Default)]

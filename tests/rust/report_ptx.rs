@@ -133,3 +133,76 @@ fn addresses_of_masked_accesses() {
     let words = features["words"].as_f64().expect("a number");
     assert!((20.0..=24.0).contains(&words), "20 words are loaded, and an address has 2: {features}");
 }
+
+/// The only kernel of a PTX file, as JSON.
+fn kernel_of(text: &str) -> serde_json::Value {
+    let folder = tempfile::tempdir().expect("there is space");
+    fs::write(folder.path().join("k.ptx"), text).expect("there is space");
+    let report: serde_json::Value =
+        serde_json::from_str(&succeeds(folder.path(), &["report", "k.ptx", "--json"]).0).expect("it is JSON");
+    report["kernels"][0].clone()
+}
+
+/// ptxas keeps an array in registers that a loop indexes by its counter, once it has unrolled the loop as a whole: 12 registers, and no
+/// stack. It does not unroll the loop if that ends with two jumps, and the array stays in memory.
+#[test]
+fn array_of_a_loop_that_is_unrolled() {
+    let text =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ptx/unrolled_array.ptx")).expect("it is there");
+    let kernel = kernel_of(&text);
+    assert_eq!((&kernel["stack_bytes"], &kernel["stack_because"]), (&0.into(), &serde_json::Value::Null));
+    assert!(kernel["likely_registers"][0].as_u64().is_some_and(|least| least <= 12), "{kernel}");
+    let two_jumps =
+        text.replace("setp.ne.s32", "setp.eq.s32").replace("@%p1 bra LOOP;", "@%p1 bra END;\n    bra.uni LOOP;\nEND:");
+    let kernel = kernel_of(&two_jumps);
+    assert_eq!(kernel["stack_bytes"], 16, "{kernel}");
+    assert!(kernel["stack_because"].is_object(), "{kernel}");
+}
+
+/// What loads of tensor memory write is held from their issue to the wait, whatever is read of it behind that.
+#[test]
+fn loads_of_tensor_memory_in_flight() {
+    let with = |loads: usize| {
+        let mut text = ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u32 t)\n.reqntid 128\n{\n\
+            .reg .b32 %r<700>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [a]; ld.param.u32 %r699, [t];\n"
+            .to_owned();
+        let row = |first: usize, count: usize| {
+            (first..first + count).map(|number| format!("%r{number}")).collect::<Vec<_>>().join(", ")
+        };
+        for load in 0..loads {
+            let _ = writeln!(
+                text,
+                "tcgen05.ld.sync.aligned.32x32b.x128.b32 {{{}}}, [%r699+{}];",
+                row(128 * load, 128),
+                128 * load
+            );
+        }
+        text += "tcgen05.wait::ld.sync.aligned;\n";
+        for first in (0..128 * loads).step_by(4) {
+            let _ = writeln!(text, "st.global.v4.b32 [%rd1+{}], {{{}}};", 4 * first, row(first, 4));
+        }
+        let kernel = kernel_of(&(text + "ret;\n}\n"));
+        (kernel["registers"].as_u64().expect("a number"), kernel["spill_store_bytes"].as_u64().expect("a number"))
+    };
+    let (registers, spilled) = with(1);
+    assert!(registers >= 128 && spilled == 0, "{registers} registers, {spilled} bytes");
+    let (registers, spilled) = with(2);
+    assert!(registers == 255 && spilled > 0, "{registers} registers, {spilled} bytes");
+}
+
+/// Where a callee is not there to be seen, the table says bounds: no fewer registers and bytes, and no more warps.
+#[test]
+fn bounds_in_the_table() {
+    let folder = tempfile::tempdir().expect("there is space");
+    let call = ".extern .func f;\n.visible .entry k()\n{\n{\ncall.uni f;\n}\nret;\n}\n";
+    let alone = ".visible .entry k()\n{\nret;\n}\n";
+    for (code, signs) in [(call, ["≥", "≥0", "≥0", "≤64/64"]), (alone, ["", "0", "0", "64/64"])] {
+        fs::write(folder.path().join("k.ptx"), format!(".version 8.0\n.target sm_90\n.address_size 64\n{code}"))
+            .expect("there is space");
+        let (table, _) = succeeds(folder.path(), &["report", "k.ptx"]);
+        let row: Vec<&str> = table.lines().nth(1).expect("a row").split_whitespace().collect();
+        assert_eq!([row[2], row[3], row[5]], [signs[1], signs[2], signs[3]], "{table}");
+        assert_eq!(row[1].trim_end_matches(|letter: char| letter.is_ascii_digit()), signs[0], "{table}");
+        assert_eq!(table.contains("; at most 64 warps"), !signs[0].is_empty(), "{table}");
+    }
+}

@@ -22,8 +22,11 @@ mod word_sharing;
 mod word_sources;
 pub(super) mod words;
 
-use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo};
+use crate::analysis::{
+    Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UniformityInfo, UnrolledLoops, Unrolling,
+};
 use crate::function::{Function, RegClass, VReg};
+use crate::index::IndexVec;
 use crate::target::Classification;
 use behaviour::Behaviours;
 use promotion::Promotion;
@@ -38,6 +41,8 @@ pub(super) struct Held {
     pub(super) cfg: Cfg,
     /// Its loops.
     pub(super) loops: Loops,
+    /// What ptxas makes of each.
+    pub(super) unrollings: IndexVec<Loop, Result<Unrolling, Obstacle>>,
     /// Where its registers are read and written.
     pub(super) occurrences: Occurrences,
     /// Where its registers are live.
@@ -61,12 +66,17 @@ impl Held {
     /// ranges.
     pub(super) fn compute(&mut self, function: &Function, classification: &Classification) {
         self.find_live_ranges(function, classification);
-        let Self { cfg, loops, occurrences, ranges, uniformity, .. } = self;
+        let Self { cfg, loops, unrollings, occurrences, ranges, uniformity, .. } = self;
         let Self { behaviours, words, uniform_registers, promotion, .. } = self;
+        let unrolled = UnrolledLoops::new((function, classification), loops, occurrences);
+        unrollings.clear();
+        unrollings.extend(unrolled.all());
         behaviours.compute(function, classification);
         words.compute(function, behaviours, (occurrences, ranges));
         uniform_registers.compute(function, (behaviours, words), occurrences, uniformity);
-        promotion.compute(function, (cfg, loops), (occurrences, ranges));
+        promotion.compute(function, (cfg, loops, &unrolled), (occurrences, ranges));
+        // What a loop counts that becomes as many bodies as it has turns is a constant in each.
+        unrolled.counters(unrollings).for_each(|reg| words.drop_all(reg));
         // The address of a variable that is in registers is not computed.
         promotion.addresses().for_each(|reg| words.drop_all(reg));
     }

@@ -42,7 +42,11 @@ impl<'a> Definition<'a> {
             }
             WordSharing::Constants => return Source::Constant,
             WordSharing::Source | WordSharing::Offset => return self.part(0, index),
-            _ if info.purity == Purity::Reads && reads_own_parameter(self.function, info, self.inst) => {
+            // At an address that is computed, it is loaded as from other memory.
+            _ if info.purity == Purity::Reads
+                && !self.uses().iter().any(|operand| operand.reg().is_some())
+                && reads_own_parameter(self.function, info, self.inst) =>
+            {
                 return Source::Constant;
             }
             WordSharing::Nothing => return self.half_of_pair().map_or(Source::New, |lower| Source::Word(lower, 0)),

@@ -4,7 +4,7 @@ use super::call_graph::{CallGraph, Joined};
 use super::forecast::{Case, Forecast, launch};
 use super::occupancy_first::registers_for_warps;
 use super::permutation;
-use super::register_floors::{carried, least};
+use super::register_floors::{carried, least, of_local_arrays};
 use super::separate_compilation::LinkConflict;
 use super::summary::Summary;
 use crate::error::Error;
@@ -81,13 +81,18 @@ fn of_kernel(
     let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
     let held = carried(&features, case.architecture);
     let permuted = permutation::words(&features, case.architecture);
+    let arrays = of_local_arrays(&features, bounds, budget);
+    let wanted = wanted.max(arrays.map_or(1.0, |arrays| arrays.0));
     let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
     let given_up = registers_for_warps(&features, model, bounds, case.architecture);
     let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
     let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
         (Some(entry), _) => (entry, (entry, entry)),
         (None, Some(_)) => (needed, (needed, budget)),
-        (None, None) => (needed, likely_registers(needed, model, budget)),
+        (None, None) => {
+            let (fewest, most) = likely_registers(needed, model, budget);
+            (needed, (fewest, arrays.map_or(most, |arrays| most.max(arrays.1))))
+        }
     };
     let spilled =
         spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget))).max(permutation::spilled(permuted, budget));

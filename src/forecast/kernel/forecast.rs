@@ -93,6 +93,12 @@ impl Forecast {
         !self.unknown_calls.is_empty()
     }
 
+    /// The signs ahead of figures that [callees may raise](Self::is_at_least), as registers, and of those that they may lower, as warps.
+    /// Nothing stands ahead of an exact figure.
+    pub fn bound_signs(&self) -> (&'static str, &'static str) {
+        if self.is_at_least() { ("≥", "≤") } else { ("", "") }
+    }
+
     /// Bytes that a thread moves to spill slots and from them, in the code.
     pub fn spill_bytes(&self) -> u32 {
         self.spill_store_bytes + self.spill_load_bytes

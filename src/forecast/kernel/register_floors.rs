@@ -3,16 +3,40 @@
 
 use crate::forecast::model::features::Features;
 use crate::forecast::model::table::Model;
+use crate::function::LaunchBounds;
 use crate::target::machine::{Architecture, MAX_REGISTERS};
 
-/// The words that loops carry from iteration to iteration, or one instruction takes at once, and that do not fit into
-/// the uniform registers: registers hold them, or they are spilled, whatever the order of the code.
+/// The words that loops carry from iteration to iteration, one instruction takes at once, or asynchronous instructions hold up to a
+/// wait, and that do not fit into the uniform registers: registers hold them, or they are spilled, whatever the order of the code.
 pub(in crate::forecast) fn carried(features: &Features, architecture: &Architecture) -> f64 {
     let not_uniform = features.get("carried_all_words") - f64::from(architecture.uniform_registers);
-    features.get("carried_words").max(not_uniform)
+    features.get("carried_words").max(not_uniform).max(features.get("in_flight_words"))
 }
 
-/// The fewest registers that a kernel takes for what it calls and divides.
+/// Of kernels that load so many words of local arrays, ptxas issues these loads early, too, if it knows how many blocks an SM is to hold:
+/// nothing tells it to keep below the limit.
+const LOCAL_ARRAYS: f64 = 32.0;
+
+/// Such a kernel takes this share at least of the words that are live with all loads early.
+const SHARE_OF_EARLY: f64 = 0.875;
+
+/// The fewest registers of a kernel that loads its local arrays early, and the limit, which it may take; `None` of any other.
+pub(in crate::forecast) fn of_local_arrays(
+    features: &Features,
+    bounds: &LaunchBounds,
+    limit: u32,
+) -> Option<(f64, u32)> {
+    let has_arrays = bounds.min_blocks.is_some() && features.get("array_load_words") >= LOCAL_ARRAYS;
+    has_arrays.then(|| (SHARE_OF_EARLY * features.get("early_words"), limit))
+}
+
+/// ptxas issues the loads of a loop that it unrolls together, while they cost no warps: a kernel of n independent loads takes 8
+/// registers and two for each, an address and a value beside others, and no more than 30 to 32 from 12 loads on.
+const FILLED_AT_LEAST: f64 = 8.0;
+const WORDS_OF_A_LOAD: f64 = 2.0;
+const FILLED: f64 = 30.0;
+
+/// The fewest registers that a kernel takes for what it calls and divides, and for loops that ptxas unrolls.
 pub(in crate::forecast) fn least(features: &Features, model: &Model) -> f64 {
     let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
     // What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.
@@ -28,8 +52,10 @@ pub(in crate::forecast) fn least(features: &Features, model: &Model) -> f64 {
         (features.get("wide_divisions") > 0.0 && can_hold, at_division, model.head.with_division),
         (only_external, features.get("words_at_call"), model.head.with_external),
     ];
+    let loaded = features.get("unrolled_load_words");
+    let filled = if loaded > 0.0 { FILLED_AT_LEAST + WORDS_OF_A_LOAD * loaded } else { 1.0 };
     let taken = floors.into_iter().filter(|floor| floor.0).map(|(_, live, more)| live + more);
-    taken.fold(1.0, f64::max)
+    taken.fold(filled.min(FILLED), f64::max)
 }
 
 #[cfg(test)]
@@ -38,7 +64,7 @@ mod tests {
     use crate::forecast::kernel::estimate::taken;
     use crate::forecast::kernel::estimate::tests::case;
     use crate::forecast::{Case, Forecast, forecast_by_name};
-    use crate::function::{Function, LaunchBounds};
+    use crate::function::Function;
 
     /// A kernel that holds so many words from before an instruction until behind it. `before` may set %2 and %3, and
     /// `across` %4; @0 is a symbol of that name.

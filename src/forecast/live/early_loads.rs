@@ -3,9 +3,12 @@
 //! ptxas moves loads ahead of what waits for them as far as its registers go, which is why a kernel can need far more
 //! than its PTX holds at any point.
 
+use std::collections::BTreeMap;
+
 use crate::forecast::held::behaviour::Behaviours;
 use crate::forecast::held::memory_accesses::Spaces;
 use crate::forecast::held::opcode_facts::{Kinds, Motion};
+use crate::forecast::held::promotion::Promotion;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
@@ -16,7 +19,15 @@ pub(in crate::forecast) struct EarliestPlaces {
     places: IndexVec<Inst, Inst>,
     /// Where each register was defined last, if that is in the block at hand.
     defined: IndexVec<VReg, Inst>,
+    /// Behind the last store to each word of the stack's variables in the block at hand.
+    stored: BTreeMap<i64, Inst>,
 }
+
+/// Bytes of a word.
+const WORD: i64 = 4;
+
+/// A store that may write more words counts as one of all.
+const MOST_STORED: i64 = 64;
 
 impl EarliestPlaces {
     /// The first instruction that a load could stand in front of.
@@ -26,10 +37,10 @@ impl EarliestPlaces {
     }
 
     /// Becomes the places of a function's loads, and of what they wait for: behind the definitions of what they read,
-    /// as early as those could stand, and a load behind what writes the same memory. Debug values are no places: who
+    /// as early as those could stand, and a load behind what writes the same memory, of the stack the same words. Debug values are no places: who
     /// could stand in front of one could stand in front of the instruction behind it. O(operands).
-    pub(in crate::forecast) fn compute(&mut self, function: &Function, behaviours: &Behaviours) {
-        let Self { places, defined } = self;
+    pub(in crate::forecast) fn compute(&mut self, function: &Function, behaviours: &Behaviours, promotion: &Promotion) {
+        let Self { places, defined, stored } = self;
         places.clear();
         places.extend(function.insts());
         defined.clear();
@@ -43,6 +54,7 @@ impl EarliestPlaces {
             let start = function.block_range(block).start;
             // Behind the last write of each memory.
             let mut written = [start; Spaces::COUNT];
+            stored.clear();
             // The first of the debug values in front of the instruction at hand.
             let mut debug = start;
             let mut has_debug = false;
@@ -62,8 +74,23 @@ impl EarliestPlaces {
                     motion => {
                         let accesses = behaviours.accesses(inst);
                         let behind = accesses.reads.numbers().map(|space| written[space]).fold(start, Inst::max);
-                        accesses.writes.numbers().for_each(|space| written[space] = next);
-                        if motion == Motion::Load { behind } else { inst }
+                        match promotion
+                            .place(inst)
+                            .map(|bytes| bytes.start.div_euclid(WORD)..(bytes.end + WORD - 1).div_euclid(WORD))
+                        {
+                            // Of two accesses of the stack, ptxas knows whether they meet.
+                            Some(words) if motion == Motion::Store && words.end - words.start <= MOST_STORED => {
+                                words.for_each(|word| _ = stored.insert(word, next));
+                                inst
+                            }
+                            Some(words) if motion == Motion::Load => {
+                                stored.range(words).map(|(_, &behind)| behind).fold(behind, Inst::max)
+                            }
+                            _ => {
+                                accesses.writes.numbers().for_each(|space| written[space] = next);
+                                if motion == Motion::Load { behind } else { inst }
+                            }
+                        }
                     }
                 };
                 let reads = operands.iter().filter_map(Operand::read_reg);
@@ -82,6 +109,7 @@ impl EarliestPlaces {
 mod tests {
     use super::EarliestPlaces;
     use crate::forecast::held::behaviour::Behaviours;
+    use crate::forecast::held::promotion::Promotion;
     use crate::function::{Function, Inst};
 
     /// How far in front of its own place the last load of this code may stand.
@@ -94,7 +122,7 @@ mod tests {
         );
         let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let mut places = EarliestPlaces::default();
-        places.compute(&function, &Behaviours::new(&function));
+        places.compute(&function, &Behaviours::new(&function), &Promotion::default());
         let last = Inst(function.num_insts() as u32 - 1);
         last.0 - places.of(last).0
     }

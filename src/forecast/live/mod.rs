@@ -7,13 +7,15 @@
 //! * [`reordering`]: the fewest words that a list scheduler reaches in each region;
 //! * [`instruction_counts`]: what is counted of the instructions, and how much is live at rare ones;
 //! * [`unrolling`]: what is live in loops that ptxas unrolls;
-//! * [`loop_carried`]: what loops carry, a lower bound in every order.
+//! * [`loop_carried`]: what loops carry, a lower bound in every order;
+//! * [`in_flight`]: what asynchronous instructions keep up to a wait, another one.
 //!
 //! Reports ask for more: [`peak`] and [`curve`] say which values are live where, and [`loop_invariants`] what could
 //! move in front of loops.
 
 pub(super) mod curve;
 mod early_loads;
+mod in_flight;
 pub(super) mod instruction_counts;
 pub(super) mod loop_carried;
 mod loop_invariants;
@@ -26,14 +28,14 @@ mod word_ranges;
 use super::held::Held;
 use super::held::opcode_facts::Motion;
 use crate::analysis::Point;
-use crate::function::{Function, Inst};
+use crate::function::{Function, Inst, Operand};
 use early_loads::EarliestPlaces;
 use instruction_counts::Counts;
 use loop_carried::Carried;
 use loop_invariants::{Invariants, Policy};
 use pressure::{Declared, WordPressures};
 use reordering::{Reached, Reordering};
-use unrolling::Unrolling;
+use unrolling::{UnrolledWords, Unrolling};
 use word_ranges::WordRanges;
 
 /// What is live at once in one function, without its callees. The memory is used for one function after another.
@@ -47,10 +49,14 @@ pub(super) struct Live {
     pub(super) with_early_loads: u32,
     /// Words in the better of two orders.
     pub(super) reached: Reached,
-    /// Varying words in the loops that ptxas unrolls.
-    pub(super) unrolled: u32,
+    /// What is held in the loops that ptxas unrolls.
+    pub(super) unrolled: UnrolledWords,
     /// Words in any order.
     pub(super) carried: Carried,
+    /// Words that asynchronous instructions keep up to a wait.
+    pub(super) in_flight: u32,
+    /// Words that the code loads from places of stack variables that ptxas knows.
+    pub(super) array_loads: u32,
     /// What was counted of the instructions.
     pub(super) counts: Counts,
     word_ranges: WordRanges,
@@ -85,6 +91,12 @@ impl Live {
         self.counts = Counts::new(function, held, &pressures.varying);
         self.unrolled = self.unrolling.most_words(function, held, &pressures.varying);
         self.carried = Carried::most(function, held);
+        self.in_flight = in_flight::most_words(function, held);
+        let is_of_array =
+            |&inst: &Inst| held.behaviours.motion(inst) == Motion::Load && promotion.place(inst).is_some();
+        let defined =
+            function.insts().filter(is_of_array).flat_map(|inst| function.operands(inst)).filter_map(Operand::def);
+        self.array_loads = defined.map(|reg| function.class(reg).words()).sum();
     }
 
     /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
@@ -101,7 +113,7 @@ impl Live {
     /// The most varying words live at once where every load is issued as early as possible.
     fn hoist_loads(&mut self, function: &Function, held: &Held) -> u32 {
         let Self { places, word_ranges, .. } = self;
-        places.compute(function, &held.behaviours);
+        places.compute(function, &held.behaviours, &held.promotion);
         let is_moved = |inst: Inst| held.behaviours.motion(inst) == Motion::Load && places.of(inst) != inst;
         let place = |start: Point| {
             let inst = start.inst();

@@ -6,7 +6,7 @@
 //! subroutine, and no store depends on a condition. LLVM has unrolled before what runs a known number of times.
 
 use super::pressure::Pressure;
-use crate::analysis::Loop;
+use crate::analysis::{Loop, Obstacle};
 use crate::forecast::held::Held;
 use crate::forecast::held::opcode_facts::{Kinds, Motion};
 use crate::function::ptx_opcode::equivalent;
@@ -21,6 +21,18 @@ const MOST_WEIGHT: u32 = 50;
 
 /// What a division of integers of at most 32 bits weighs.
 const DIVISION_WEIGHT: u32 = 22;
+
+/// Of the loads of more than four bodies ptxas issues so many words early at most, as long as they cost no warps.
+const MOST_OF_KNOWN_TURNS: u32 = 32;
+
+/// What is held in the loops that ptxas unrolls; nothing where there is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::forecast) struct UnrolledWords {
+    /// The most varying words that are live, with the loads of all bodies ahead.
+    pub(in crate::forecast) words: u32,
+    /// The most words that all bodies of a loop load.
+    pub(in crate::forecast) loads: u32,
+}
 
 /// The bodies of a function's loops. Memory for one function after another.
 #[derive(Debug, Default)]
@@ -43,12 +55,12 @@ struct Body {
 }
 
 impl Unrolling {
-    /// The most varying words that are live in a loop that ptxas unrolls, with the loads of all its bodies ahead; 0
-    /// where there is none. O(operands of innermost loops, and occurrences of what their exits read).
-    pub(super) fn most_words(&mut self, function: &Function, held: &Held, varying: &Pressure) -> u32 {
+    /// What is held in the loops that ptxas unrolls. O(operands of innermost loops, and occurrences of what their exits
+    /// read).
+    pub(super) fn most_words(&mut self, function: &Function, held: &Held, varying: &Pressure) -> UnrolledWords {
         let loops = &held.loops;
         if loops.is_empty() {
-            return 0;
+            return UnrolledWords::default();
         }
         self.bodies.clear();
         self.bodies.resize(loops.len(), Body::default());
@@ -65,15 +77,28 @@ impl Unrolling {
         let is_unrolled = |&(number, body): &(Loop, &Body)| {
             !body.is_refused && body.exits == 1 && body.exit.is_some_and(|exit| counts(function, held, number, exit))
         };
-        let unrolled = self.bodies.iter_enumerated().filter(is_unrolled);
-        unrolled.map(|(_, body)| body.live + (FACTOR - 1) * body.load_words).max().unwrap_or(0)
+        let mut most = UnrolledWords::default();
+        for (number, body) in self.bodies.iter_enumerated().filter(is_unrolled) {
+            let (bodies, loads) = match held.unrollings[number] {
+                // The form of the branch alone forbids it.
+                Err(Obstacle::Branch) => continue,
+                // It may be unrolled for all that is known.
+                Err(_) => (FACTOR, 0),
+                Ok(unrolling) => (unrolling.bodies(), unrolling.bodies().saturating_mul(body.load_words)),
+            };
+            let more = bodies.saturating_sub(1).saturating_mul(body.load_words);
+            let more = if bodies > FACTOR { more.min(MOST_OF_KNOWN_TURNS) } else { more };
+            most.words = most.words.max(body.live + more);
+            most.loads = most.loads.max(loads);
+        }
+        most
     }
 }
 
 impl Body {
     /// Adds a block of the loop.
     fn add(&mut self, function: &Function, held: &Held, varying: &Pressure, this: Loop, block: Block) {
-        let Held { behaviours, words, loops, .. } = held;
+        let Held { behaviours, words, loops, promotion, .. } = held;
         let (header, succs) = (loops.header(this), function.succs(block));
         let runs_always = block == header || succs.contains(&header);
         let subroutines = Kinds::CALL | Kinds::DOUBLE_ROUTINE | Kinds::SLOW_PATH | Kinds::WIDE_DIVISION;
@@ -85,7 +110,9 @@ impl Body {
             }
             self.weight += if known.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
             let motion = behaviours.motion(inst);
-            if motion == Motion::Load {
+            // What is loaded from a variable in registers is there.
+            let is_in_registers = promotion.is_promoted() && promotion.place(inst).is_some();
+            if motion == Motion::Load && !is_in_registers {
                 let written = function.operands(inst).iter().filter_map(Operand::def);
                 let loaded: u32 = written.map(|reg| words.held(reg).count() as u32).sum();
                 // What is not held, parameters, is not loaded.

@@ -47,7 +47,7 @@ impl Feature {
 
 /// The words live at once in the order of the code, or in a loop that ptxas unrolls.
 fn unrolled(live: &Live) -> u32 {
-    live.pressures.all.most().max(live.unrolled)
+    live.pressures.all.most().max(live.unrolled.words)
 }
 
 /// The features, in the order in which models and reports list them.
@@ -145,6 +145,12 @@ pub static FEATURES: &[Feature] = &[
         "the most words that change places from one iteration of a loop to the next"),
     Feature::of("moved_uniform_words", Most, |live| live.carried.moved_uniform,
         "the most words that change places in a loop and may do so in uniform registers"),
+    Feature::of("in_flight_words", Most, |live| live.in_flight,
+        "the most words that asynchronous instructions hold up to the instruction that waits for them"),
+    Feature::of("array_load_words", Sum, |live| live.array_loads,
+        "words that are loaded from stack variables at places that ptxas knows"),
+    Feature::of("unrolled_load_words", Most, |live| live.unrolled.loads,
+        "the most words that the bodies of a loop load that ptxas unrolls: they can be issued together"),
 ];
 
 /// A function's features, as [`FEATURES`] lists them.

@@ -21,7 +21,9 @@ use refusal::PromotionRefusal;
 pub(in crate::forecast) use stack_accesses::Transfer;
 use stack_accesses::{Access, Address, StackAccesses};
 
-use crate::analysis::{Cfg, LiveRanges, Loops, Occurrences, Point};
+use std::ops::Range;
+
+use crate::analysis::{Cfg, LiveRanges, Loops, Occurrences, Point, UnrolledLoops, Unrolling};
 use crate::function::{Function, Inst, Slot, VReg};
 use crate::index::EntityIndex;
 use crate::target::Classification;
@@ -54,6 +56,10 @@ pub(in crate::forecast) struct Promotion {
     refusal: Option<PromotionRefusal>,
     layout: Layout,
     promoted: PromotedValues,
+    /// All accesses are known.
+    is_followed: bool,
+    /// Accesses at addresses that are computed, and that ptxas knows once it has unrolled the loop around them. In the order of the code.
+    known_in_turns: Vec<Inst>,
 }
 
 /// The values that lie in the stack, one behind the other.
@@ -69,11 +75,16 @@ impl Promotion {
     pub(in crate::forecast) fn compute(
         &mut self,
         function: &Function,
-        (cfg, loops): (&Cfg, &Loops),
+        (cfg, loops, unrolled): (&Cfg, &Loops, &UnrolledLoops<'_>),
         (occurrences, ranges): (&Occurrences, &LiveRanges),
     ) {
         self.promoted.clear();
+        self.known_in_turns.clear();
         let found = self.stack.compute(function, occurrences);
+        if found.is_ok() && !loops.is_empty() {
+            self.find_known_in_turns(unrolled, function, loops);
+        }
+        self.is_followed = found.is_ok();
         self.refusal = found.and_then(|()| self.find_values()).and_then(|()| self.pays(function, loops)).err();
         if self.is_promoted() {
             let (accesses, layout) = (&self.stack.accesses, self.layout);
@@ -134,6 +145,35 @@ impl Promotion {
         stores.filter(move |access| self.layout.values_of(access) & own != 0).map(|access| access.inst)
     }
 
+    /// Finds the accesses at addresses that are computed, but constants in each turn of a loop that ptxas unrolls as a whole.
+    fn find_known_in_turns(&mut self, unrolled: &UnrolledLoops<'_>, function: &Function, loops: &Loops) {
+        let stack = &self.stack;
+        let is_known = |reg| matches!(stack.address(reg), Some(Address::At(_)));
+        let computed = stack.accesses.iter().filter(|access| matches!(access.address, Address::Anywhere(_)));
+        let is_known_in_turns = |access: &&Access| {
+            let base =
+                Transfer::of(function, access.inst).and_then(|of| function.operands(access.inst)[of.address].reg());
+            loops.innermost(function.block_of(access.inst)).zip(base).is_some_and(|(this, base)| {
+                matches!(unrolled.unrolling(this), Ok(Unrolling::Whole(_)))
+                    && unrolled.is_known_in_turns(this, base, &is_known)
+            })
+        };
+        self.known_in_turns.extend(computed.filter(is_known_in_turns).map(|access| access.inst));
+    }
+
+    /// Where an access of the stack lies, in bytes from its start, and how many bytes it has: of all where that is not known. `None` of
+    /// what is no access of a stack of which all accesses are known.
+    pub(in crate::forecast) fn place(&self, inst: Inst) -> Option<Range<i64>> {
+        let accesses = if self.is_followed { &self.stack.accesses[..] } else { &[] };
+        let access = &accesses[accesses.binary_search_by_key(&inst, |access| access.inst).ok()?];
+        Some(match access.address {
+            Address::At(offset) => {
+                offset..offset.saturating_add(i64::from(access.width / 8).saturating_mul(i64::from(access.values)))
+            }
+            Address::Anywhere(_) => 0..self.stack.bytes,
+        })
+    }
+
     /// Numbers the values, if they are of one width that is promoted, and not too many.
     fn find_values(&mut self) -> Result<(), PromotionRefusal> {
         let accesses = &self.stack.accesses;
@@ -155,6 +195,7 @@ impl Promotion {
                         return Err(PromotionRefusal::Misaligned(access.inst));
                     }
                 }
+                Address::Anywhere(_) if self.known_in_turns.contains(&access.inst) => {}
                 Address::Anywhere(offset) => {
                     if count.saturating_add(offset.max(0) / step) > MOST_PICKED_FROM {
                         return Err(PromotionRefusal::TooManyMeant(access.inst));
@@ -170,6 +211,8 @@ impl Promotion {
         let gain = |access: &Access| {
             let meant = self.layout.count as f64 / f64::from(access.values.max(1));
             let gains = match (access.address, access.is_store) {
+                (_, true) if self.known_in_turns.contains(&access.inst) => STORE_GAINS,
+                (_, false) if self.known_in_turns.contains(&access.inst) => LOAD_GAINS,
                 (Address::At(_), true) => STORE_GAINS,
                 (Address::At(_), false) => LOAD_GAINS,
                 (Address::Anywhere(_), true) => REPLACE_GAINS - meant,
@@ -201,6 +244,8 @@ impl Default for Promotion {
             refusal: Some(PromotionRefusal::NoStack),
             layout: Layout::default(),
             promoted: PromotedValues::default(),
+            is_followed: false,
+            known_in_turns: Vec::new(),
         }
     }
 }

@@ -6,10 +6,11 @@ use arbitrary::{Result, Unstructured};
 
 use super::Promotion;
 use super::stack_accesses::{Access, Address};
-use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point};
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UnrolledLoops};
 use crate::forecast::held::Held;
 use crate::function::{Function, Inst, Slot};
 use crate::fuzzing::{explore, reached as explored};
+use crate::target::Classification;
 
 /// %0 is the address of the first variable, %1 that of a value of it, %2 an index, %3 and %4 data, %8 to %23 what is
 /// stored.
@@ -37,7 +38,9 @@ fn promotion(function: &Function) -> Promotion {
     let registers: Vec<_> = function.regs().collect();
     let ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
     let mut promotion = Promotion::default();
-    promotion.compute(function, (&cfg, &loops), (&occurrences, &ranges));
+    let classification = Classification::by_name(function.opcodes());
+    let unrolled = UnrolledLoops::new((function, &classification), &loops, &occurrences);
+    promotion.compute(function, (&cfg, &loops, &unrolled), (&occurrences, &ranges));
     promotion
 }
 
