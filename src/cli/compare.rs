@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use nvptx_ra::emulate::{Comparison, Launches, Program, Side, Verdict, compare_programs};
+use nvptx_ra::emulate::{Comparison, Executed, Launches, Program, Side, Verdict, compare_programs};
 use nvptx_ra::error::{Error, ErrorKind};
 use serde_json::{Value, json};
 
@@ -15,7 +15,8 @@ use crate::{input, run};
 /// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
 /// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch on which nothing can be said, as of one with a race, is
 /// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel, or a function
-/// of a file is not read, and none differs, the exit status is 2.
+/// of a file is not read, and none differs, the exit status is 2. Executed instructions, and those that access local
+/// memory, are those of the launches that both files' kernels end.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The first file, which says how buffers are filled
@@ -151,6 +152,10 @@ fn as_text(comparison: &Comparison) -> String {
             _ = writeln!(text, "  launch {number}: the second program reads {places} places that the first does not");
         }
     }
+    for (executed, which) in comparison.executed.iter().flatten().zip(["first", "second"]) {
+        let Executed { instructions, local } = executed;
+        _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
+    }
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
         _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
@@ -194,8 +199,11 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
             "unknown": Side::unknown(program).into_iter().map(|(line, what)| json!([line, what])).collect::<Vec<_>>(),
         })
     };
+    let executed = comparison.executed.map(|sides| {
+        sides.map(|Executed { instructions, local }| json!({ "instructions": instructions, "local": local }))
+    });
     json!({
-        "kernel": comparison.kernel, "verdict": word(comparison), "launches": launches,
+        "kernel": comparison.kernel, "verdict": word(comparison), "launches": launches, "executed": executed,
         "programs": [side(&comparison.sides[0], programs[0]), side(&comparison.sides[1], programs[1])],
     })
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::Outcome;
 use super::memory::Image;
-use super::run::{Side, Store, stores};
+use super::run::{Executed, Side, Store, stores};
 use super::source::SourceLine;
 use super::tolerance::{Equality, are_equal, value_of};
 use super::types::low;
@@ -68,6 +68,8 @@ pub struct Comparison {
     pub launches: Vec<Launched>,
     /// What ran of each program.
     pub sides: [Side; 2],
+    /// What each program executed in the launches that both end; nothing where there is no such launch.
+    pub executed: Option<[Executed; 2]>,
 }
 
 impl Comparison {

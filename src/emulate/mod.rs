@@ -38,7 +38,7 @@ pub use machine::RACE;
 pub use program::Program;
 pub use record::{Buffer, Parameter, Record, Values, record};
 pub use reference::{Reference, compare, compare_programs};
-pub use run::{Coverage, Side, Store, Stores, run};
+pub use run::{Coverage, Executed, Side, Store, Stores, run};
 pub use source::SourceLine;
 pub use types::Kind;
 

@@ -113,6 +113,8 @@ impl<'p> Reference<'p> {
             }
         };
         comparison.sides[1].add(second, &outcome);
+        let executed = comparison.executed.get_or_insert_default();
+        executed.iter_mut().zip([&ready.outcome, &outcome]).for_each(|(all, one)| all.add(one));
         launched.new_reads = image.new_reads();
         let difference = first_difference(&ready.outcome, &outcome, &mut image, equality(launches));
         if let Some((address, stores)) = difference {

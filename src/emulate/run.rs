@@ -16,6 +16,23 @@ pub struct Coverage {
     pub blocks: [usize; 2],
 }
 
+/// What a program executed in the launches that both programs end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// Instructions of warps.
+    pub instructions: u64,
+    /// Those that access local memory.
+    pub local: u64,
+}
+
+impl Executed {
+    /// Adds what was executed in a launch.
+    pub(super) fn add(&mut self, outcome: &Outcome) {
+        self.instructions += outcome.steps;
+        self.local += outcome.local;
+    }
+}
+
 /// What ran of a program in all launches.
 #[derive(Clone, Debug, Default)]
 pub struct Side {

@@ -168,8 +168,10 @@ pub(super) fn load(
     if is_strong {
         world.outcome.depends_on_order = true;
     }
+    let mut is_local = false;
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
+        is_local |= matches!(first, Target::Local(_));
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
             let info = function.rows[row.0 as usize];
@@ -198,6 +200,7 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
+    world.outcome.local += u64::from(is_local);
     Ok(())
 }
 
@@ -213,8 +216,10 @@ pub(super) fn store(
     let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
+    let mut is_local = false;
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
+        is_local |= matches!(first, Target::Local(_));
         let thread = warp.global_thread(world, lane);
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
@@ -233,5 +238,6 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
+    world.outcome.local += u64::from(is_local);
     Ok(())
 }

@@ -314,3 +314,30 @@ fn writes_that_race() {
     let reason = stores(&first, &launches(64, &[])).expect_err("it is not known what is there at the end");
     assert!(reason.contains("a race: a write"), "{reason}");
 }
+
+/// Of both programs, the same launches count: those that both end. An instruction of a warp that accesses local memory counts once,
+/// by a generic address, too.
+#[test]
+fn executed() {
+    let loads = |count: usize, end: &str| {
+        let load = "ld.local.u32 %r2, [frame]; add.u32 %r1, %r1, %r2;\n".repeat(count);
+        let generic = "cvta.local.u64 %d1, %d0; ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;";
+        format!(
+            ".local .b32 frame; mov.u64 %d0, frame; st.local.u32 [frame], %t; mov.u32 %r1, 0;\n{load}{generic}\n{end}\n\
+             st.global.u32 [%at], %r1;"
+        )
+    };
+    let compared = |first: &str, second: &str| {
+        let [first, second] = [first, second].map(|body| program(&file("", body)));
+        let launches = Launches { count: 3, more: 0, block: Some([64, 1, 1]), grid: Some([1; 3]), ..Launches::default() };
+        compare_programs(&first, &second, "k", &launches)
+    };
+    let comparison = compared(&loads(1, ""), &loads(1, ""));
+    let [first, second] = comparison.executed.expect("both end");
+    assert_eq!(first, second);
+    assert_eq!(first.local, 3 * 2 * 3, "a store and two loads of two warps in three launches");
+    let [first, second] = compared(&loads(1, ""), &loads(3, "")).executed.expect("both end, whatever they store");
+    // Results differ in the first launch, which is the last one then.
+    assert_eq!((first.local, second.local, second.instructions - first.instructions), (2 * 3, 2 * 5, 2 * 4));
+    assert_eq!(compared(&loads(1, ""), &loads(1, "again: bra again;")).executed, None);
+}
