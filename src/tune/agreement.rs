@@ -11,6 +11,8 @@ pub enum Agreement {
     NotComparable(String),
     /// They differ.
     Different(Difference),
+    /// Nobody has compared them, as the user wants it.
+    NotCompared,
 }
 
 /// A difference between a variant and stock.
@@ -29,13 +31,14 @@ impl Agreement {
             Self::Same => "same",
             Self::NotComparable(_) => "not comparable",
             Self::Different(_) => "different",
+            Self::NotCompared => "not compared",
         }
     }
 
     /// Why nothing can be said, or where they differ.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Same => None,
+            Self::Same | Self::NotCompared => None,
             Self::NotComparable(reason) => Some(reason),
             Self::Different(difference) => Some(&difference.place),
         }

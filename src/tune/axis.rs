@@ -45,4 +45,24 @@ impl Axis {
         Self::Kept,
         Self::SmemSpilling,
     ];
+
+    /// Whether a choice along it is proved to leave alone what a kernel computes.
+    pub fn is_proved(self) -> bool {
+        match self {
+            // Compilers and LLVM's optimisations work unseen by the checker.
+            Self::Compiler | Self::Ahead | Self::Optimisations => false,
+            // The checker proves the edits of the passes.
+            Self::Order
+            | Self::AssemblyLoads
+            | Self::SimdVideo
+            | Self::SharedAddresses
+            | Self::Remat
+            | Self::Names
+            | Self::Kept
+            // Bounds and options of ptxas leave the meaning of the PTX alone. The name of a kernel would not be one of these:
+            // ptxas compiles kernels with some names in another way.
+            | Self::Limit
+            | Self::SmemSpilling => true,
+        }
+    }
 }

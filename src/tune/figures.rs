@@ -42,13 +42,16 @@ pub struct Allowance {
     pub spills_for_arrays: bool,
     /// So many more machine instructions, in hundredths of stock's.
     pub more_instructions: u32,
+    /// A variant that is neither proved to compute what stock does nor has run as stock does.
+    pub uncompared: bool,
 }
 
 impl Allowance {
     /// However many more instructions.
     pub const ANY_INSTRUCTIONS: u32 = u32::MAX;
     /// For a kernel that its caller times: what costs less for spills may have a few more instructions.
-    pub const TIMED: Self = Self { fewer_warps: false, spills_for_arrays: false, more_instructions: 3 };
+    pub const TIMED: Self =
+        Self { fewer_warps: false, spills_for_arrays: false, more_instructions: 3, uncompared: false };
 }
 
 /// A block of a kernel, as far as it is known how it is launched.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::agreement::{Agreement, Difference};
+use super::assurance::Assurance;
 use super::variant::Variant;
 
 /// A variant that does not compute what stock does.
@@ -21,20 +22,11 @@ pub struct Refused {
 /// What ran in a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Instructions of warps of stock and of the variant.
-    pub steps: [u64; 2],
     /// Statements of stock that ran, and all of them.
     pub statements: [usize; 2],
 }
 
 impl Reach {
-    /// How many hundredths more instructions the variant runs than stock; nothing up to ten.
-    pub fn hundredths_more(&self) -> Option<u64> {
-        let [stock, variant] = self.steps;
-        let more = variant.saturating_sub(stock).saturating_mul(100).checked_div(stock)?;
-        (more > 10).then_some(more)
-    }
-
     /// Whether less than a tenth of the statements ran.
     pub fn is_small(&self) -> bool {
         let [ran, all] = self.statements;
@@ -42,20 +34,71 @@ impl Reach {
     }
 }
 
+/// What stock and a variant executed in the launches that both ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// PTX instructions of warps of stock and of the variant.
+    pub instructions: [u64; 2],
+    /// Those that access local memory.
+    pub local: [u64; 2],
+}
+
+impl Executed {
+    /// How many times as many instructions as stock the variant executes.
+    pub fn ratio(&self) -> f64 {
+        let [stock, variant] = self.instructions;
+        variant as f64 / stock.max(1) as f64
+    }
+
+    /// Whether the variant executes at most eleven tenths of stock's instructions.
+    pub fn is_no_slower(&self) -> bool {
+        let [stock, variant] = self.instructions;
+        variant.saturating_mul(10) <= stock.saturating_mul(11)
+    }
+
+    /// Whether a third of stock's accesses of local memory is gone, or more.
+    pub fn spares_local(&self) -> bool {
+        let [stock, variant] = self.local;
+        stock > 0 && variant.saturating_mul(3) <= stock.saturating_mul(2)
+    }
+}
+
 /// What a comparison of a variant with stock came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// What it found.
     pub agreement: Agreement,
+    /// Whether nothing can be said for a reason that is stock's, so that nothing can be said of any variant.
+    pub is_stocks: bool,
     /// The folder with the PTX of both, where they differ.
     pub folder: Option<PathBuf>,
     /// What ran, where both are the same in all launches.
     pub reach: Option<Reach>,
+    /// What both executed, where they ended a launch.
+    pub executed: Option<Executed>,
 }
 
 impl From<Agreement> for Compared {
     fn from(agreement: Agreement) -> Self {
-        Self { agreement, folder: None, reach: None }
+        Self { agreement, is_stocks: false, folder: None, reach: None, executed: None }
+    }
+}
+
+/// A variant that computes what stock does, as far as is known, and may not win all the same.
+#[derive(Clone, Debug)]
+pub struct Barred {
+    /// The variant.
+    pub variant: Variant,
+    /// Why it could not be compared, where nothing else shows that it computes what stock does.
+    pub uncompared: Option<String>,
+    /// Whether it has not been shown to be worth what it may execute more.
+    pub is_costly: bool,
+}
+
+impl Barred {
+    /// Why, in words.
+    pub fn words(&self) -> &'static str {
+        if self.is_costly { "may execute more for nothing" } else { "could not be compared" }
     }
 }
 
@@ -64,10 +107,28 @@ impl From<Agreement> for Compared {
 pub struct Findings {
     /// What was refused, the best first.
     pub refused: Vec<Refused>,
+    /// What may not win for other reasons.
+    pub barred: Vec<Barred>,
+    /// Why nothing can be said of stock, and so of no variant.
+    pub stock_is_uncompared: Option<String>,
     /// What is said of the variant that wins; nothing of stock, and nothing where none was compared.
     pub winner: Option<Agreement>,
     /// What ran when the winner was compared, if it is the same in all launches.
     pub reach: Option<Reach>,
+    /// What stock and the winner executed when they were compared.
+    pub executed: Option<Executed>,
+    /// What came of the comparisons, by PTX.
+    pub(super) known: Vec<Known>,
+}
+
+/// What came of the comparison of some PTX with stock's.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The fingerprint of the PTX.
+    pub(super) text: Option<String>,
+    /// Whether floating-point numbers had to agree on every bit.
+    pub(super) is_exact: bool,
+    pub(super) compared: Compared,
 }
 
 impl Findings {
@@ -76,23 +137,36 @@ impl Findings {
         self.winner.as_ref().filter(|_| *winner != Variant::Stock)
     }
 
+    /// What shows that the variant that wins computes what stock does; nothing of stock.
+    pub fn assurance_of(&self, winner: &Variant) -> Option<Assurance> {
+        self.said_of(winner).map(|agreement| Assurance::of(winner, agreement))
+    }
+
+    /// What stock and the variant that wins executed; nothing of stock.
+    pub fn executed_of(&self, winner: &Variant) -> Option<Executed> {
+        self.executed.filter(|_| self.said_of(winner).is_some())
+    }
+
     /// Whether a variant was refused.
     pub fn has_refused(&self, variant: &Variant) -> bool {
         self.refused.iter().any(|refused| refused.variant == *variant)
     }
 
-    /// Notes what a comparison came to: a variant that differs is refused, any other one wins.
-    pub(super) fn note(&mut self, variant: Variant, compared: Compared) {
-        let Compared { agreement, folder, reach } = compared;
-        match agreement {
-            Agreement::Different(difference) => {
-                self.refused.push(Refused { variant, difference, folder, is_known: false });
-            }
-            agreement => {
-                self.winner = Some(agreement);
-                self.reach = reach;
-            }
-        }
+    /// Notes what the comparison of the winner came to.
+    pub(super) fn note_winner(&mut self, compared: Compared) {
+        let Compared { agreement, reach, executed, .. } = compared;
+        (self.winner, self.reach, self.executed) = (Some(agreement), reach, executed);
+    }
+
+    /// Why a variant may not win, though nothing says that it differs.
+    pub fn barred_of(&self, variant: &Variant) -> Option<&Barred> {
+        self.barred.iter().find(|barred| barred.variant == *variant)
+    }
+
+    /// Whether a variant may not win, though nothing says that it differs. `is_allowed` says whether what could not be compared may.
+    pub(super) fn has_barred(&self, variant: &Variant, is_allowed: bool) -> bool {
+        let bars = |barred: &Barred| barred.is_costly || barred.uncompared.is_some() && !is_allowed;
+        self.barred.iter().any(|barred| barred.variant == *variant && bars(barred))
     }
 }
 
@@ -100,12 +174,15 @@ impl Findings {
 mod tests {
     use super::*;
 
-    /// More instructions are told from eleven hundredths on, and a comparison of less than a tenth of the statements is small.
+    /// Eleven tenths of the instructions are no more, two thirds of the accesses are fewer, and where stock has no access a variant
+    /// spares no access. A comparison of less than a tenth of the statements is small.
     #[test]
-    fn reach() {
-        let more = |steps| Reach { steps, statements: [1, 1] }.hundredths_more();
-        assert_eq!([more([100, 111]), more([100, 110]), more([100, 90]), more([0, 9])], [Some(11), None, None, None]);
-        let is_small = |statements| Reach { steps: [1, 1], statements }.is_small();
+    fn executed() {
+        let of = |instructions, local| Executed { instructions, local };
+        assert!(of([100, 110], [0; 2]).is_no_slower() && !of([100, 111], [0; 2]).is_no_slower());
+        assert!(of([1; 2], [30, 20]).spares_local() && !of([1; 2], [30, 21]).spares_local());
+        assert!(!of([1; 2], [0, 0]).spares_local());
+        let is_small = |statements| Reach { statements }.is_small();
         assert!(is_small([9, 91]) && !is_small([9, 90]) && !is_small([0, 0]));
     }
 }

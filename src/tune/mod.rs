@@ -9,13 +9,14 @@
 //! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
 //!   and its form as text;
 //! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
-//! * [`agreement`], [`findings`]: what comparisons say of variants;
+//! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants;
 //! * [`question`]: what is asked and told;
 //! * [`aim`]: what is best, and how much may be asked;
 //! * [`search`]: the kernels, each with what was tried on it and what is best.
 
 pub mod agreement;
 pub mod aim;
+pub mod assurance;
 pub mod axis;
 pub mod block_sizes;
 pub mod evidence;

@@ -43,6 +43,11 @@ impl Ahead {
         self.inline == "less" || matches!(self.unroll, "asked" | "cut")
     }
 
+    /// Whether the code may run more instructions than as LLVM has it, though fewer stand in it: loops that are rolled up, and calls.
+    fn may_run_more(self) -> bool {
+        self.inline != "llvm" || matches!(self.unroll, "asked" | "cut")
+    }
+
     /// The same but for what another one chooses.
     pub fn with(self, other: Self) -> Self {
         let either = |own, new| if new == "llvm" { own } else { new };
@@ -137,6 +142,12 @@ impl Optimisations {
     /// small numbers of 64 bits by a branch around the long division.
     pub fn leaves_out(self) -> bool {
         !self.skip.is_empty()
+    }
+
+    /// Whether a kernel may run more instructions than stock for the registers that it spares: loops that are rolled up, calls, and
+    /// addresses that are computed in each turn of a loop.
+    pub fn may_run_more(self) -> bool {
+        self.skip.contains(Skip::LOOP_REDUCE) || self.ahead.may_run_more()
     }
 
     /// The same but for what `other` has, too, and with what `other` alone has.

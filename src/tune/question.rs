@@ -1,6 +1,7 @@
 //! What a search asks of a kernel's variants, and what it is told.
 
 use super::figures::Figures;
+use super::findings::Compared;
 use super::variant::Variant;
 use crate::config::RegisterNames;
 
@@ -13,6 +14,8 @@ pub enum Question {
     Figures(Variant),
     /// The registers whose values ptxas spills in the PTX of a variant.
     Spilled(Variant),
+    /// What comes of a comparison of a variant with stock. No run of ptxas answers it.
+    Compared(Variant),
 }
 
 /// What is found.
@@ -24,6 +27,8 @@ pub enum Answer {
     Figures(Result<Figures, NoAnswer>),
     /// The registers, and what else is known then.
     Spilled(Result<Spilled, NoAnswer>),
+    /// What came of it; nothing where it was broken off.
+    Compared(Option<Compared>),
 }
 
 /// What is known of a variant whose machine code was looked at.

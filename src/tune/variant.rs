@@ -106,7 +106,11 @@ impl Variant {
 
     /// Whose code it is: 0 for our own, or the number of another compiler.
     pub fn compiler(&self) -> u8 {
-        self.passes().compiler
+        match self {
+            Self::Stock => 0,
+            Self::Linked(compiler) => *compiler,
+            Self::Passes(passes) => passes.compiler,
+        }
     }
 
     /// The same on the code of a compiler.
@@ -126,7 +130,7 @@ impl Variant {
 
     /// LLVM's optimisations.
     pub fn optimisations(&self) -> Optimisations {
-        self.passes().optimisations
+        if let Self::Passes(passes) = self { passes.optimisations } else { Passes::DEFAULT.optimisations }
     }
 
     /// Whether LLVM's own optimisations are others than those of stock.
@@ -264,6 +268,11 @@ impl Variant {
             Axis::Kept => passes.kept.is_some(),
             Axis::SmemSpilling => passes.smem_spilling,
         }
+    }
+
+    /// Whether all that it chooses is proved to leave alone what the kernel computes.
+    pub fn is_proved(&self) -> bool {
+        Axis::ALL.into_iter().all(|axis| axis.is_proved() || !self.moves_along(axis))
     }
 
     /// The `.maxnreg` that it sets, if it does.
@@ -432,6 +441,21 @@ mod tests {
         assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);
         assert_eq!(of(default.with_kept_values(kept)), [Axis::Kept]);
         assert_eq!(of(default.with_smem_spilling().with_limit(40)), [Axis::Limit, Axis::SmemSpilling]);
+    }
+
+    /// What our passes do and ptxas is told is proved; what LLVM and other compilers do otherwise is not, whatever else is chosen.
+    #[test]
+    fn what_is_proved() {
+        let ordered = Variant::ordered("late", 3).with_remat("peaks").toggled_assembly_loads().with_bits("on");
+        let told = ordered.with_limit(40).with_smem_spilling();
+        for proved in [Variant::Stock, Variant::DEFAULT, ordered.with_kept_values(Kept::for_registers(255, 0)), told] {
+            assert!(proved.is_proved(), "{proved}");
+            let ahead = Optimisations::ahead_of(Ahead::STACK);
+            for optimisations in [Optimisations::HOIST, Optimisations::without(Skip::GVN), ahead] {
+                assert!(!proved.optimised(optimisations).is_proved(), "{proved}");
+            }
+            assert!(!proved.on_code_of(1).is_proved(), "{proved}");
+        }
     }
 
     /// Each order stands once in the list.

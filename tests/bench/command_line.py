@@ -3,6 +3,8 @@
 import argparse
 import os
 
+TOOL = os.environ.get("NVPTX_RA", "target/release/nvptx-ra")
+
 
 def parser_of(text):
     """A parser whose --help shows a program's own text as it is written."""
@@ -27,7 +29,7 @@ def add_plugin(parser):
 
 def add_tool(parser):
     """nvptx-ra."""
-    parser.add_argument("--tool", default=os.environ.get("NVPTX_RA", "target/release/nvptx-ra"))
+    parser.add_argument("--tool", default=TOOL)
 
 
 def add_jobs(parser):

@@ -7,6 +7,8 @@ llc and ptxas judge every kernel first. Then those that spill, or --draw of them
 each alone in its module, CUDA's ahead of LLVM's optimisations where there is such a module (fetch.py --unoptimised),
 with its launch as far as launches.py knows it, and once for each number of --runs. Each profile is replayed, and has to
 make the same PTX, byte for byte. What the search chose is compared with stock by running, as `tune` does by default.
+A line of each winner says what it chose, what shows that it computes the same (proved, run or neither), and how many
+times as many PTX instructions as stock it executed. Of a --tool that does not count them, today's tool does.
 
 Everything measured is cached, so a run that was broken off goes on. Ends with 1 where a kernel is worse than stock LLVM,
 or with --also than the better of both compilers, in bytes spilled, warps or machine instructions, where a replay
@@ -32,6 +34,7 @@ import report
 import searched
 import tools
 import traffic
+import winners
 from plan import CICC, OWN, STOCK, Compiler, Plan
 
 CPU = "sm_90"
@@ -54,6 +57,7 @@ class Tuned:
     error: str
     said: dict | None
     plain_limit_does: bool = False
+    winner: winners.Winner | None = None
 
 
 def numbers(text):
@@ -126,8 +130,11 @@ def searches(wanted, stock, plan, arguments):
         path = kernel.unoptimised or kernel.path
         theirs = plan.cicc_text(module)
         also = str(theirs) if arguments.also and theirs.exists() else ""
-        error, said, _ = searched.searched(kernel, path, runs, plan, arguments.tool, also)
-        return Tuned(kernel, runs, error, said, not error and plain_limit_does(kernel, said, plan))
+        error, said, code = searched.searched(kernel, path, runs, plan, arguments.tool, also)
+        if error:
+            return Tuned(kernel, runs, error, None)
+        winner = winners.winner_of(kernel, said, code, plan)
+        return Tuned(kernel, runs, "", said, plain_limit_does(kernel, said, plan), winner)
 
     jobs = [(kernel, runs) for kernel in wanted for runs in arguments.runs]
     done = []
@@ -172,7 +179,7 @@ def better_of_both(kernel):
     """The figures of NVIDIA's code of a kernel, where it is searched, no comparison refuses it, and it is worse than stock
     in nothing; else stock's. What counts as spilled, and accesses of local memory, decide as in the search."""
     theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
-    is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"])
+    is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"] + kernel.get("barred", []))
     if not theirs or is_refused or is_worse(theirs, kernel["stock"]):
         return kernel["stock"]
     return theirs if theirs["sass_local"] <= kernel["stock"]["sass_local"] else kernel["stock"]
@@ -278,6 +285,7 @@ def shown(wanted, results, cicc):
                 lines.append(against_cicc(runs, of_part, cicc))
             rows.append(row_of(f"all that {part}", runs, of_part))
         lines += [compared(runs, with_runs), *with_both(runs, with_runs)]
+        lines += winners.lines_of(runs, [(of.kernel.key, of.winner) for of in with_runs if of.winner])
     rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
     for of in fitting:
         if is_worse(of.said["tuned"], of.said["stock"]):

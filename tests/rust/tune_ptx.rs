@@ -156,7 +156,7 @@ fn what_computes_something_else_does_not_win() {
     );
     let loads_first = |text: &str| text.find("ld.global.nc") < text.find("st.global");
     assert!(loads_first(&read(folder, "out/k.ptx")));
-    assert!(read(folder, "k.toml").contains("# k, compared with stock on the CPU: same\n"));
+    assert!(read(folder, "k.toml").contains("# k: proved; compared with stock on the CPU: same\n"));
 
     let warning = String::from_utf8_lossy(&output.stderr);
     let expected = "warning: kernel 'k': 'order=";
@@ -362,6 +362,11 @@ fn the_best_of_two_compilers() {
     let from = |number: usize| &json["kernels"][number]["from"];
     assert_eq!((from(0), from(1).as_str()), (&serde_json::Value::Null, Some("b.ptx")), "{json:#}");
     assert_eq!(json["kernels"][1]["tried"][0]["choice"], "also", "{json:#}");
+    let kernel = &json["kernels"][1];
+    assert_eq!((&kernel["assurance"], &kernel["compared"]["verdict"]), (&"run".into(), &"same".into()), "{json:#}");
+    let executed = &kernel["executed"];
+    let [stock, winner] = [0, 1].map(|of| executed["instructions"][of].as_f64().expect("a number"));
+    assert_eq!(executed["ratio"], winner / stock, "{json:#}");
 }
 
 /// Another compiler's code that computes something else does not win, and code for another target is refused.
@@ -413,8 +418,15 @@ fn linked_with_ptxas() {
     let folder = folder(&format!("{own}{slow}"), false);
     let folder = folder.path();
     fs::write(folder.join("b.ptx"), format!("{other}{quick}")).expect("there is space");
-    let said = succeeds(folder, &["tune", "k.ptx", "--also", "b.ptx", "--runs", "1", "--no-compare"]);
-    assert!(said.contains("from b.ptx: 1 of 1 kernels"), "{said}");
+    let options = ["tune", "k.ptx", "--also", "b.ptx", "--runs", "1", "--no-compare"];
+    let said = succeeds(folder, &options);
+    assert!(said.contains("from b.ptx: 0 of 1 kernels"), "nothing shows that it computes the same: {said}");
+    assert!(
+        said.contains("nvptx-ra: 'k' with --allow-uncompared: ") && said.contains(" instructions by also\n"),
+        "{said}"
+    );
+    let said = succeeds(folder, &[&options[..], &["--allow-uncompared"]].concat());
+    assert!(said.contains("from b.ptx: 1 of 1 kernels") && said.contains("  neither  "), "{said}");
     let tuned = read(folder, "k.tuned.ptx");
     for expected in
         [".version 8.5\n.target sm_90", "half_1, (a)", "$str_1[4] = {37", "seen[4] = {1", ".b8 tile[]", "vprintf"]

@@ -207,7 +207,7 @@ pub(super) fn say(settings: &Settings, changes: &[Change]) {
 
 /// A kernel's gain in one line.
 fn line(change: &Change) -> String {
-    let Change { kernel, choice, before, after, agreement } = change;
+    let Change { kernel, choice, before, after, agreement, assurance } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
     _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
     match (after.spill_store_bytes, after.spill_load_bytes) {
@@ -221,6 +221,9 @@ fn line(change: &Change) -> String {
         before.warps, after.warps, before.instructions, after.instructions
     );
     text = text + ", " + choice;
+    if !assurance.is_empty() {
+        text = text + "; " + assurance;
+    }
     if !agreement.is_empty() {
         text = text + "; run on the CPU: " + agreement;
     }
@@ -242,6 +245,7 @@ mod tests {
             kernel: "k".into(),
             choice: "order=eager".into(),
             agreement: "same".into(),
+            assurance: "proved".into(),
             before: cost(232, 72),
             after,
         }
@@ -258,7 +262,7 @@ mod tests {
     /// The line has bytes stored and loaded, registers, warps, instructions and the choice.
     #[test]
     fn lines() {
-        let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; run on the CPU: same";
+        let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; proved; run on the CPU: same";
         assert_eq!(line(&change()), expected);
     }
 

@@ -6,7 +6,7 @@ use nvptx_ra::emulate::{Launches, Program, Verdict, compare_programs};
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
-use nvptx_ra::tune::findings::Reach;
+use nvptx_ra::tune::findings::{Compared, Executed, Reach};
 
 use super::benchmark::quoted;
 use crate::interrupt::is_interrupted;
@@ -32,45 +32,60 @@ pub(super) struct Terms {
     pub(super) runs: usize,
 }
 
-/// Compares the PTX of a variant of a kernel with stock's. Also returns what ran, where both are the same in all launches.
-pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> (Agreement, Option<Reach>) {
+/// Compares the PTX of a variant of a kernel with stock's. Also says what ran, where both are the same in all launches, and what both
+/// executed in the launches that they end.
+pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Compared {
     let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
     let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
         (Ok(first), Ok(second)) => [first, second],
-        (Err(error), _) | (_, Err(error)) => return (Agreement::NotComparable(error.problem), None),
+        (Err(error), _) => return of_stock(error),
+        (_, Err(error)) => return Agreement::NotComparable(error.problem).into(),
     };
     let mut reasons = Vec::new();
-    let mut is_same = false;
-    let mut reach = Reach::default();
+    let (mut is_same, mut ends_any) = (false, false);
+    let (mut reach, mut executed) = (Reach::default(), Executed::default());
     for launches in launches(stock.len(), terms) {
         let comparison = compare_programs(&first, &second, kernel, &launches);
         if let Some(difference) = comparison.difference() {
-            let (place, command) = (difference.to_string(), command(kernel, &launches));
-            return (Agreement::Different(Difference { place, command }), None);
+            return different(difference.to_string(), kernel, &launches);
         }
         is_same |= comparison.is_same();
-        for (all, side) in reach.steps.iter_mut().zip(&comparison.sides) {
-            *all += side.steps;
+        for (which, side) in comparison.executed.iter().flatten().enumerate() {
+            ends_any = true;
+            executed.instructions[which] += side.instructions;
+            executed.local[which] += side.local;
         }
         let statements = comparison.sides[0].coverage.statements;
         reach.statements = reach.statements.max(statements);
         for launched in &comparison.launches {
             match &launched.verdict {
-                Verdict::NotComparable { program: 0, reason } => reasons.push(reason.clone()),
+                Verdict::NotComparable { program: 0, reason } => reasons.push((true, reason.clone())),
                 Verdict::NotComparable { reason, .. } if is_fault(reason) => {
-                    let (place, command) = (format!("the second program alone: {reason}"), command(kernel, &launches));
-                    return (Agreement::Different(Difference { place, command }), None);
+                    return different(format!("the second program alone: {reason}"), kernel, &launches);
                 }
-                Verdict::NotComparable { reason, .. } => reasons.push(format!("the variant: {reason}")),
+                Verdict::NotComparable { reason, .. } => reasons.push((false, format!("the variant: {reason}"))),
                 _ => {}
             }
         }
     }
-    match reasons.into_iter().next() {
-        Some(reason) if !is_same => (Agreement::NotComparable(reason), None),
-        Some(_) => (Agreement::Same, None),
-        None => (Agreement::Same, Some(reach)),
-    }
+    // Where no launch of stock got as far as to run a variant, none does.
+    let is_stocks = !ends_any && reasons.iter().all(|(is_stocks, _)| *is_stocks);
+    let is_whole = reasons.is_empty();
+    let agreement = match reasons.into_iter().next() {
+        Some((_, reason)) if !is_same => Agreement::NotComparable(reason),
+        _ => Agreement::Same,
+    };
+    let (executed, reach) = (ends_any.then_some(executed), is_whole.then_some(reach));
+    Compared { agreement, is_stocks, folder: None, reach, executed }
+}
+
+/// What is said of every variant where stock itself cannot be run.
+pub(super) fn of_stock(error: Error) -> Compared {
+    Compared { is_stocks: true, ..Agreement::NotComparable(error.problem).into() }
+}
+
+fn different(place: String, kernel: &str, launches: &Launches) -> Compared {
+    Agreement::Different(Difference { place, command: command(kernel, launches) }).into()
 }
 
 /// Whether a reason why the variant alone ended is a fault of it: stock ran the same launch to its end. A value that is

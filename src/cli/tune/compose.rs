@@ -10,7 +10,7 @@ use nvptx_ra::tune::search::KernelId;
 use nvptx_ra::tune::variant::Variant;
 
 use super::judge::Look;
-use super::tuning::Tuning;
+use super::tuning::{Tuning, checked};
 
 /// The result of a search.
 pub(super) struct Composed {
@@ -71,7 +71,7 @@ impl Whole {
         let variants: IndexVec<KernelId, Variant> = slices.ids().map(variant).collect();
         let of = |name: &str| slices.iter_enumerated().find_map(|(id, slice)| slice.variant_of(name, &variants[id]));
         let profile = code.profile(&of);
-        let ptx = code.compile(&profile)?;
+        let ptx = code.compile(&checked(profile.clone()))?;
         let limit = slices.iter().map(|slice| slice.limit).sum();
         let judged = match judges.judge.judge(&ptx, limit, Look::Closely) {
             Err(NoAnswer::Later) => return Ok(None),

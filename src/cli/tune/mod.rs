@@ -82,6 +82,7 @@ use self::progress::{Course, Progress};
 use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
 use self::tuning::{Judges, Pace, Tuning};
+use self::winners::Comparer;
 #[cfg(feature = "llvm")]
 use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
@@ -186,9 +187,13 @@ pub(crate) struct Arguments {
         value_parser = clap::value_parser!(u64).range(1..))]
     run_limit: u64,
     /// Do not compare what wins with stock. Unless given, the best variant of each kernel runs on the CPU as stock does, and
-    /// a variant that computes something else is reported and does not win
+    /// a variant that computes something else is reported and does not win. Without comparisons, only what the checker proves wins
     #[arg(long)]
     no_compare: bool,
+    /// Allow variants that could not be compared with stock and that no proof covers: LLVM's optimisations, or another compiler, had
+    /// a part in them
+    #[arg(long)]
+    allow_uncompared: bool,
     /// The order in which the figures are compared; figures that are not named come last
     #[arg(
         long,
@@ -288,6 +293,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             } else {
                 0
             },
+            uncompared: arguments.allow_uncompared,
         },
         seed: arguments.seed,
         preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),
@@ -364,7 +370,8 @@ fn search<'a>(
     if arguments.keep_partial {
         interrupt::answer_first(KEEPS);
     }
-    rounds::run(&mut tuning, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
+    let comparer = Comparer::new(&tuning.search, outputs::keep(arguments, output), !arguments.no_compare);
+    rounds::run(&mut tuning, &comparer, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
     let is_cut = interrupt::is_interrupted() && arguments.keep_partial;
     if arguments.keep_partial {
         interrupt::tolerate_first();
@@ -373,16 +380,14 @@ fn search<'a>(
         return Ok((tuning, false));
     }
     progress.end();
-    if !arguments.no_compare {
-        winners::compare(&mut tuning, &outputs::keep(arguments, output));
-        winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
-    }
+    winners::compare(&mut tuning, &comparer);
+    winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
     print::losses(&tuning.search);
     print::blocks_that_were_drawn(&tuning.search);
     print::small_comparisons(&tuning.search);
-    print::more_steps(&tuning.search);
     print::spills_for_warps(&tuning.search);
     print::warps_for_spills(&tuning.search);
     print::accesses_for_spills(&tuning.search);
+    print::what_is_not_allowed(&tuning.search);
     Ok((tuning, is_cut))
 }

@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use nvptx_ra::emulate::RACE;
 use nvptx_ra::tune::agreement::Agreement;
+use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::findings::Reach;
+use nvptx_ra::tune::findings::{Barred, Executed, Reach};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
+use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
 use super::compose::Composed;
@@ -86,13 +88,14 @@ pub(super) fn accesses_for_spills(search: &Search) {
     }
 }
 
-/// Which winners could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
+/// Which kernels could not be compared with stock, because threads race in blocks of a size that nobody has said, said once.
 pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
-    let unknown = |kernel: &'a Kernel| match &kernel.findings.winner {
-        Some(Agreement::NotComparable(reason)) if kernel.block.threads.is_none() && reason.contains(RACE) => {
-            Some(reason)
-        }
-        _ => None,
+    let unknown = |kernel: &'a Kernel| {
+        let of_winner = kernel.findings.winner.as_ref().and_then(Agreement::reason);
+        let reason = kernel.findings.stock_is_uncompared.as_deref().or(of_winner)?;
+        // Behind a word on the verdict, where that is given.
+        let race = reason.find(RACE).map(|start| &reason[start..]);
+        race.filter(|_| kernel.block.threads.is_none())
     };
     if let Some((count, kernel, reason)) = told(search, unknown) {
         say!(
@@ -102,21 +105,32 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
     }
 }
 
-/// Which winners run more instructions than stock where they were compared, said once: the figures are of the code.
-pub(super) fn more_steps(search: &Search) {
-    let more = |kernel: &Kernel| kernel.findings.reach?.hundredths_more();
-    if let Some((count, kernel, more)) = told(search, more) {
-        say!(
-            "nvptx-ra: {count} of the kernels run more instructions where they were compared, though their code may have fewer: \
-             '{kernel}' runs {more} % more; --run with a benchmark decides by time"
-        );
+/// What variants that could not be compared would bring, a line for each kernel.
+pub(super) fn what_is_not_allowed(search: &Search) {
+    for kernel in search.kernels.iter() {
+        if let Some((best, variant, figures)) = kernel.with_uncompared(&search.aim) {
+            let name = kernel_names::short(&kernel.name);
+            say!("nvptx-ra: '{name}' with --allow-uncompared: {} by {variant}", gain(&best, &figures));
+        }
     }
+}
+
+/// The figures that differ.
+fn gain(before: &Figures, after: &Figures) -> String {
+    let rows = [
+        (before.spill_bytes(), after.spill_bytes(), "bytes spilled"),
+        (before.warps, after.warps, "warps"),
+        (before.sass.local, after.sass.local, "accesses of local memory"),
+        (before.sass.instructions, after.sass.instructions, "instructions"),
+    ];
+    let rows = rows.iter().filter(|(before, after, _)| before != after);
+    rows.map(|(before, after, what)| format!("{before} → {after} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Which comparisons reached little of the code, said once.
 pub(super) fn small_comparisons(search: &Search) {
     let small = |kernel: &Kernel| kernel.findings.reach.filter(Reach::is_small);
-    if let Some((count, kernel, Reach { statements: [ran, all], .. })) = told(search, small) {
+    if let Some((count, kernel, Reach { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
              statements ran; `nvptx-ra run` takes the arguments of a launch"
@@ -131,16 +145,19 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
     let mut text = format!(
-        "{:width$}  spills (bytes)        warps  registers     instructions  compared        choice\n",
+        "{:width$}  spills (bytes)        warps  registers     instructions  executed  assurance    choice\n",
         "kernel"
     );
     let agreements: Vec<Option<&Agreement>> = agreements(search, composed).collect();
     for (((kernel, name), (variant, figures)), agreement) in
         search.kernels.iter().zip(&names).zip(composed.chosen.iter()).zip(&agreements)
     {
-        let (row, word) = (row(&kernel.stock, figures), agreement.map_or("", Agreement::word));
+        let row = row(&kernel.stock, figures);
+        let assurance = kernel.findings.assurance_of(variant);
+        let word = assurance.map_or("", |assurance| agreement.map_or(assurance.word(), |of| assurance.words(of)));
+        let executed = kernel.findings.executed_of(variant).map_or(String::new(), |of| format!("× {:.2}", of.ratio()));
         let from = tuning.code.name_of(variant.compiler()).map_or(String::new(), |file| format!(" from {file}"));
-        let _ = writeln!(text, "{name:width$}  {row}  {word:14}  {variant}{from}");
+        let _ = writeln!(text, "{name:width$}  {row}  {executed:>8}  {word:11}  {variant}{from}");
     }
     for (name, agreement) in names.iter().zip(&agreements) {
         if let Some(agreement @ Agreement::NotComparable(_)) = agreement {
@@ -195,20 +212,23 @@ fn other_files<'a>(tuning: &'a Tuning<'_>, composed: &'a Composed) -> impl Itera
 /// What is said of each choice; nothing of stock, and of what was not compared.
 fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<Item = Option<&'a Agreement>> {
     let kernels = search.kernels.iter().zip(composed.chosen.iter());
-    kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant))
+    let said = kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant));
+    said.map(|agreement| agreement.filter(|&agreement| *agreement != Agreement::NotCompared))
 }
 
 /// What is said of a search that an interruption ended.
 pub(super) const CUT: &str = "the search was cut by an interruption; this is the best that it had found";
 
-/// What a profile says: whether the search was cut, of the comparisons a line for each kernel that is not stock, and how
-/// bodies of other files are linked.
+/// What a profile says: whether the search was cut, a line for each kernel that is not stock on what shows that it computes the same,
+/// and how bodies of other files are linked.
 pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> Vec<String> {
     let search = &tuning.search;
     let cut = is_cut.then(|| CUT.to_owned());
-    let kernels = search.kernels.iter().zip(agreements(search, composed));
-    let note = |(kernel, agreement): (&Kernel, Option<&Agreement>)| {
-        Some(format!("{}, compared with stock on the CPU: {}", kernel.name, agreement?.sentence()))
+    let kernels = search.kernels.iter().zip(composed.chosen.iter()).zip(agreements(search, composed));
+    let note = |((kernel, (variant, _)), agreement): ((&Kernel, &(Variant, Figures)), Option<&Agreement>)| {
+        let word = kernel.findings.assurance_of(variant)?.word();
+        let run = |agreement: &Agreement| format!("; compared with stock on the CPU: {}", agreement.sentence());
+        Some(format!("{}: {word}{}", kernel.name, agreement.map_or(String::new(), run)))
     };
     let files = other_files(tuning, composed).filter(|&(_, taken)| taken > 0);
     let files: String = files.map(|(file, _)| format!(" --also {file}")).collect();
@@ -242,6 +262,17 @@ fn sums(search: &Search, composed: &Composed, by: &str) -> String {
     };
     let lines = [line("bytes spilled", &Figures::spill_bytes), line("instructions", &|one| one.sass.instructions)];
     lines.join("\n")
+}
+
+/// What stock and a variant executed.
+fn executed(of: Executed) -> Value {
+    json!({ "instructions": of.instructions, "local": of.local, "ratio": of.ratio() })
+}
+
+/// A variant that may not win.
+fn barred(of: &Barred) -> Value {
+    let Barred { variant, uncompared, is_costly } = of;
+    json!({ "choice": format!("{variant:#}"), "uncompared": uncompared, "executes_more_for_nothing": is_costly })
 }
 
 /// Everything that was found.
@@ -278,8 +309,11 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),
                 "tuned": figures.json(),
+                "assurance": kernel.findings.assurance_of(variant).map(Assurance::word),
                 "compared": agreement.map(Agreement::json),
+                "executed": kernel.findings.executed_of(variant).map(executed),
                 "refused": refused.collect::<Vec<Value>>(),
+                "barred": kernel.findings.barred.iter().map(barred).collect::<Vec<Value>>(),
                 "tried": tried,
             })
         })

@@ -11,6 +11,7 @@ use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch, SHARED_COST};
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judged::Judged;
@@ -25,8 +26,8 @@ use super::judge::{Judge as _, Look};
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::{Judges, Pace, Tuning};
-use super::winners::{self, Keep};
+use super::tuning::{Judges, Pace, Slice, Tuning};
+use super::winners::{self, Comparer, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
@@ -104,6 +105,9 @@ pub(crate) struct Change {
     pub(crate) choice: String,
     /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
     pub(crate) agreement: String,
+    /// What shows that it does; empty where an earlier version has not said it.
+    #[serde(default)]
+    pub(crate) assurance: String,
     pub(crate) before: Cost,
     pub(crate) after: Cost,
 }
@@ -167,8 +171,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let search = Search { aim, budget, kernels: kernels.into() };
     let pace = Pace { until: request.until, jobs };
     let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
-    rounds::run(&mut tuning, &|_| ());
-    winners::compare(&mut tuning, &Keep::Nowhere);
+    let comparer = Comparer::new(&tuning.search, Keep::Nowhere, true);
+    rounds::run(&mut tuning, &comparer, &|_| ());
+    winners::compare(&mut tuning, &comparer);
     winners::warnings(&tuning.search).for_each(|warning| (request.note)(&warning));
     if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {
         return Err(Error::pass("the time for the search is over", "give it more"));
@@ -180,6 +185,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
             kernel: kernel.name.clone(),
             choice: variant.to_string(),
             agreement: kernel.findings.winner.as_ref().map(Agreement::sentence).unwrap_or_default(),
+            assurance: kernel.findings.assurance_of(variant).map(Assurance::word).unwrap_or_default().into(),
             before: Cost::from(&kernel.stock),
             after: Cost::from(figures),
         })
@@ -237,8 +243,9 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
             let (before, after) = (Cost::from(&stock), Cost::from(&figures));
-            let agreement = String::new();
-            changes.push(Change { kernel: kernel.clone(), choice, agreement, before, after });
+            // The checker was on, and PTX has no choices but those of the passes and of ptxas.
+            let (agreement, assurance) = (String::new(), Assurance::Proved.word().into());
+            changes.push(Change { kernel: kernel.clone(), choice, agreement, assurance, before, after });
         }
     }
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes };

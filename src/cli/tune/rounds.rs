@@ -12,6 +12,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::evidence::{SpilledLoad, Spills};
 use nvptx_ra::tune::figures::{Block, Figures};
+use nvptx_ra::tune::findings::Compared;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question, Spilled};
 use nvptx_ra::tune::search::{KernelId, Search};
@@ -20,22 +21,28 @@ use nvptx_ra::tune::variant::Variant;
 use super::judge::Look;
 use super::tuning::{Judges, Slice, Tuning};
 use super::turns::{Parties, take_turns};
+use super::winners::Comparer;
 use crate::interrupt::is_interrupted;
 
 /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
-pub(super) fn run(tuning: &mut Tuning<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
+pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, pace, .. } = tuning;
+    let runs = search.budget.runs;
     let (aim, kernels) = (search.aim, search.kernels.len());
     let texts = search.kernels.iter().map(|_| Vec::new()).collect();
     let mut rounds = Rounds { search, until: pace.until, texts, progress };
     take_turns(pace.jobs, kernels, &mut rounds, |kernel, task| {
-        let slice = &slices[KernelId::new(kernel)];
+        let id = KernelId::new(kernel);
+        let slice = &slices[id];
         match task {
             Task::Compile(variant) => {
                 let ptx = slice.compile(&variant);
                 Outcome::Compiled(Compiled::new(variant, ptx))
             }
             Task::LookForSpills(variant, block) => Outcome::Spilled(spilled(judges, slice, &variant, block, &aim)),
+            Task::Compare(variant, block) => {
+                Outcome::Compared(Box::new(comparer.compared(id, slice, block, runs, &variant)))
+            }
             Task::Judge(text) => Outcome::Judged(text.figures(judges, slice, &aim)),
         }
     });
@@ -46,6 +53,7 @@ enum Task {
     Compile(Variant),
     Judge(Text),
     LookForSpills(Variant, Block),
+    Compare(Variant, Block),
 }
 
 /// What came of it.
@@ -53,6 +61,7 @@ enum Outcome {
     Compiled(Compiled),
     Judged(Result<Figures, NoAnswer>),
     Spilled(Result<Spilled, NoAnswer>),
+    Compared(Box<Compared>),
 }
 
 /// A variant that was compiled.
@@ -157,6 +166,7 @@ impl Parties for Rounds<'_> {
                 Some(Task::Judge(Text { ptx: texts.swap_remove(at).1, block, stock }))
             }
             Question::Spilled(variant) => Some(Task::LookForSpills(variant, block)),
+            Question::Compared(variant) => Some(Task::Compare(variant, block)),
         };
         questions.into_iter().filter_map(task).collect()
     }
@@ -171,6 +181,9 @@ impl Parties for Rounds<'_> {
                 Outcome::Judged(figures) => Answer::Figures(figures),
                 Outcome::Spilled(Err(_)) if is_interrupted() => Answer::Spilled(Err(NoAnswer::BrokenOff)),
                 Outcome::Spilled(spilled) => Answer::Spilled(spilled),
+                // It ended early.
+                Outcome::Compared(_) if is_interrupted() => Answer::Compared(None),
+                Outcome::Compared(compared) => Answer::Compared(Some(*compared)),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {
                     Ok((text, ptx)) => {
                         self.texts[id].push((variant, ptx));

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
+use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::search::{KernelId, Search};
@@ -73,6 +74,12 @@ impl Slice<'_> {
         }
     }
 
+    /// The same with the checker, whose errors are errors here.
+    pub(super) fn compile_checked(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
+        let profile_of = |variant: &Variant| checked(self.code.profile(&|name| self.variant_of(name, variant)));
+        self.code.compile_variant(variant, &profile_of, self.took)
+    }
+
     /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,
     /// because its registers and spills are the kernel's. `None` of what is not its own.
     pub(super) fn variant_of(&self, function: &str, variant: &Variant) -> Option<Variant> {
@@ -82,6 +89,18 @@ impl Slice<'_> {
         let is_owned = self.owned.binary_search_by(|owned| owned.as_str().cmp(function)).is_ok();
         is_owned.then(|| variant.of_callee())
     }
+}
+
+/// The same choices with the checker, whose errors are errors, where a pass may change something.
+pub(super) fn checked(profile: Profile) -> Profile {
+    let stock = Variant::Stock.entry("", "").options;
+    let entry = |entry: &Entry| {
+        let options = [entry.options.as_str(), "verify", "strict"].into_iter().filter(|options| !options.is_empty());
+        let options = if entry.options == stock { stock.clone() } else { options.collect::<Vec<_>>().join(";") };
+        Entry { options, ..entry.clone() }
+    };
+    let functions = profile.functions.iter().map(entry).collect();
+    profile.with_functions(functions)
 }
 
 /// A search and what it works with.

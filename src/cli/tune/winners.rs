@@ -1,7 +1,7 @@
 //! The best variant of each kernel wins only if it computes what stock does.
 //!
 //! A variant that differs is refused, kept with stock's PTX for a report, and the next best one is compared instead. A
-//! variant of which nothing can be said may win: the checker has proved what the passes did to it.
+//! variant of which nothing can be said may win if the checker has proved all that makes it another one.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -32,17 +32,41 @@ pub(super) enum Keep {
     In(PathBuf),
 }
 
-/// Compares the best variants of all kernels with stock until none differs.
-pub(super) fn compare(tuning: &mut Tuning<'_>, keep: &Keep) {
+/// Compares variants of the kernels of a search with stock.
+pub(super) struct Comparer {
+    keep: Keep,
+    /// Whether they run. If not, the checker alone is asked.
+    runs_them: bool,
+    /// The PTX of stock of each kernel, once it is wanted.
+    stock: IndexVec<KernelId, OnceLock<Result<Vec<u8>, Error>>>,
+}
+
+impl Comparer {
+    pub(super) fn new(search: &Search, keep: Keep, runs_them: bool) -> Self {
+        Self { keep, runs_them, stock: search.kernels.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Compares a variant with stock. The PTX of both is kept if they differ.
+    pub(super) fn compared(
+        &self,
+        id: KernelId,
+        slice: &Slice<'_>,
+        block: Block,
+        runs: usize,
+        variant: &Variant,
+    ) -> Compared {
+        Trial { slice, block, runs, comparer: self, stock: &self.stock[id] }.compared(variant)
+    }
+}
+
+/// Compares the best variants of all kernels with stock until nothing speaks against any.
+pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer) {
     let Tuning { search, slices, pace, .. } = tuning;
     let runs = search.budget.runs;
-    let trial = |(id, slice)| {
-        let block = search.kernels[id].block;
-        Trial { slice, block, runs, keep, stock: OnceLock::new() }
-    };
-    let trials: IndexVec<KernelId, Trial<'_>> = slices.iter_enumerated().map(trial).collect();
-    take_turns(pace.jobs, trials.len(), &mut Comparisons { search }, |kernel, variant| {
-        let compared = trials[KernelId::new(kernel)].compared(&variant);
+    let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
+    take_turns(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
+        let id = KernelId::new(kernel);
+        let compared = comparer.compared(id, &slices[id], blocks[id], runs, &variant);
         (variant, compared)
     });
 }
@@ -68,31 +92,40 @@ impl Parties for Comparisons<'_> {
     }
 }
 
-/// A kernel by itself whose variants are compared.
+/// A kernel by itself, a variant of which is compared.
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
     runs: usize,
-    keep: &'a Keep,
-    /// The PTX of stock, once it is wanted.
-    stock: OnceLock<Result<Vec<u8>, Error>>,
+    comparer: &'a Comparer,
+    stock: &'a OnceLock<Result<Vec<u8>, Error>>,
 }
 
 impl Trial<'_> {
-    /// Compares a variant with stock. The PTX of both is kept if they differ.
+    /// Compares a variant with stock, compiled with the checker: what that does not prove does not win, whatever it computes.
     fn compared(&self, variant: &Variant) -> Compared {
-        let stock = self.stock.get_or_init(|| self.slice.compile(&Variant::Stock));
-        let text = if stock.is_ok() { self.slice.compile(variant) } else { Ok(Vec::new()) };
-        let texts: [&[u8]; 2] = match (stock, &text) {
-            (Ok(stock), Ok(text)) => [stock, text],
-            (Err(error), _) | (_, Err(error)) => return Agreement::NotComparable(error.problem.clone()).into(),
+        let stock = match self.stock.get_or_init(|| self.slice.compile(&Variant::Stock)) {
+            Ok(stock) => stock,
+            Err(error) => return agreement::of_stock(error.clone()),
         };
-        let (agreement, reach) = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
-        let folder = match &agreement {
+        let text = match self.slice.compile_checked(variant) {
+            Ok(text) => text,
+            // It was compiled before, without the checker.
+            Err(error) => {
+                let place = format!("compiled with the checker: {}", error.problem);
+                return Agreement::Different(Difference { place, command: String::new() }).into();
+            }
+        };
+        if !self.comparer.runs_them {
+            return Compared { is_stocks: true, ..Agreement::NotCompared.into() };
+        }
+        let texts: [&[u8]; 2] = [stock, &text];
+        let compared = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
+        let folder = match &compared.agreement {
             Agreement::Different(difference) => self.kept(variant, texts, difference),
             _ => None,
         };
-        Compared { agreement, folder, reach }
+        Compared { folder, ..compared }
     }
 
     fn terms(&self, variant: &Variant) -> Terms {
@@ -100,14 +133,14 @@ impl Trial<'_> {
             threads: self.block.threads.filter(|_| !self.block.says_threads),
             dynamic_shared: self.block.dynamic_shared,
             // Compilers round differently: they fuse other operations.
-            is_exact: !variant.changes_optimisations() && variant.compiler() == 0,
+            is_exact: variant.is_proved(),
             runs: self.runs,
         }
     }
 
     /// Keeps the PTX of stock and of a variant, and says where.
     fn kept(&self, variant: &Variant, [stock, text]: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
-        let parent = match self.keep {
+        let parent = match &self.comparer.keep {
             Keep::Nowhere => return None,
             Keep::Privately => None,
             Keep::In(folder) => Some(folder.as_path()),
@@ -162,6 +195,12 @@ mod tests {
 
     const ID: KernelId = KernelId(0);
 
+    /// What comes of the comparison of a variant's PTX.
+    fn compared(text: &str) -> Compared {
+        let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
+        agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms)
+    }
+
     /// A search whose variants have given PTX, in the order in which they are tried: each spills less than the one before.
     fn searched(texts: &[String]) -> Search {
         let architecture = Architecture::by_name("sm_90").expect("is known");
@@ -179,6 +218,10 @@ mod tests {
         loop {
             let mut answer = |question: Question| match question {
                 Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
+                Question::Compared(variant) => {
+                    let number = variants.iter().position(|other| *other == variant).expect("it was compiled");
+                    Answer::Compared(Some(compared(&texts[number])))
+                }
                 Question::Text(variant) => {
                     variants.push(variant);
                     let text = texts.get(variants.len() - 1).map(|text| fingerprint(text));
@@ -205,9 +248,7 @@ mod tests {
         let number = |variant: &Variant| tried.iter().position(|other| other == variant);
         while let Some(variant) = search.ask_comparison(ID) {
             let text = &texts[number(&variant).expect("it was tried")];
-            let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
-            let compared = agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms).0.into();
-            search.tell_comparison(ID, variant, compared);
+            search.tell_comparison(ID, variant, compared(text));
         }
         let findings = &search.kernels[ID].findings;
         let refused = findings.refused.iter().filter_map(|refused| number(&refused.variant)).collect();

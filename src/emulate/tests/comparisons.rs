@@ -329,7 +329,8 @@ fn executed() {
     };
     let compared = |first: &str, second: &str| {
         let [first, second] = [first, second].map(|body| program(&file("", body)));
-        let launches = Launches { count: 3, more: 0, block: Some([64, 1, 1]), grid: Some([1; 3]), ..Launches::default() };
+        let launches =
+            Launches { count: 3, more: 0, block: Some([64, 1, 1]), grid: Some([1; 3]), ..Launches::default() };
         compare_programs(&first, &second, "k", &launches)
     };
     let comparison = compared(&loads(1, ""), &loads(1, ""));

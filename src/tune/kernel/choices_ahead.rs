@@ -34,6 +34,7 @@ impl Kernel {
             variant.compiler() == 0
                 && 2 * figures.sass.local <= self.stock.sass.local
                 && self.stock.sass.local > 0
+                && !self.is_hopeless_choice(aim, variant)
                 && !self.is_admissible(aim, variant, figures)
         };
         let promising = self.judged().filter(is_promising);

@@ -164,6 +164,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
+    use crate::tune::agreement::Agreement;
     use crate::tune::figures::{Allowance, tests::figures};
     use crate::tune::kept::Kept;
     use crate::tune::optimisations::Choices;
@@ -343,6 +344,7 @@ mod tests {
                         Answer::Figures(Ok(outcome))
                     }
                     Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
+                    Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
                 };
                 let answers = questions.iter().map(answer).collect();
                 let drawn = questions.iter().filter_map(|question| match question {

@@ -1,5 +1,6 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
+mod bars;
 mod choices_ahead;
 mod compilers;
 mod effects;
@@ -18,7 +19,7 @@ pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
 use self::spilled::Looks;
 use super::aim::Aim;
 use super::figures::{Block, Figures};
-use super::findings::{Findings, Refused};
+use super::findings::Findings;
 use super::optimisations::{Ahead, Choices};
 use super::variant::Variant;
 
@@ -120,7 +121,7 @@ impl Kernel {
             }
             let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
             let variant = self.freed(aim, self.with_sparing_bits(aim, variant));
-            if !self.proposed.contains(&variant) {
+            if !self.proposed.contains(&variant) && !self.is_hopeless_choice(aim, &variant) {
                 self.proposed.push(variant.clone());
                 return variant;
             }
@@ -175,10 +176,12 @@ impl Kernel {
     /// Whether a variant with these figures may count.
     pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
-        figures.is_no_worse(&self.stock, aim.allowance) && (!is_reshaped || figures.leaves_arrays(&self.stock))
+        figures.is_no_worse(&self.stock, aim.allowance)
+            && (!is_reshaped || figures.leaves_arrays(&self.stock))
+            && !self.is_hopeless_choice(aim, variant)
     }
 
-    /// What may win of all but some variants: it may count, no comparison has refused it, it is better than stock, and it is
+    /// What may win of all but some variants: it may count, no comparison speaks against it, it is better than stock, and it is
     /// no worse than the code of the better compiler. O(what was tried).
     fn may_win<'k>(
         &'k self,
@@ -186,7 +189,9 @@ impl Kernel {
         is_left_out: impl Fn(&Variant) -> bool + 'k,
     ) -> impl Fn(&Variant, &Figures) -> bool + 'k {
         let counts = move |variant: &Variant, figures: &Figures| {
-            self.is_admissible(aim, variant, figures) && !self.findings.has_refused(variant) && !is_left_out(variant)
+            let is_set_aside =
+                || self.findings.has_refused(variant) || self.findings.has_barred(variant, aim.allowance.uncompared);
+            self.is_admissible(aim, variant, figures) && !is_set_aside() && !is_left_out(variant)
         };
         let better = self.better_compiler(aim, &counts).map(|(variant, figures)| (variant.clone(), figures));
         move |variant, figures| {
@@ -210,10 +215,10 @@ impl Kernel {
         self.tried.push(Tried { variant, text, figures: None });
     }
 
-    /// What was tried and ptxas took, and a comparison did not refuse, in the order in which it was tried.
+    /// What was tried and ptxas took, and no comparison speaks against, in the order in which it was tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
         let judged = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
-        judged.filter(|(variant, _)| !self.findings.has_refused(variant))
+        judged.filter(|(variant, _)| !self.findings.has_refused(variant) && !self.findings.has_barred(variant, false))
     }
 
     /// What was judged, of variants with the same PTX the first.
@@ -253,26 +258,6 @@ impl Kernel {
             best
         };
         self.tried.iter().map(after).collect()
-    }
-
-    /// The variant that wins unless it computes something else than stock; `None` where stock wins, or where a comparison
-    /// has found nothing against the winner. The same PTX differs in the same way: what has the PTX of a variant that was
-    /// refused is refused, too, and not asked for.
-    pub(super) fn ask_comparison(&mut self, aim: &Aim) -> Option<Variant> {
-        if self.findings.winner.is_some() {
-            return None;
-        }
-        loop {
-            let (variant, _) = self.best(aim);
-            if variant == Variant::Stock {
-                return None;
-            }
-            let text = self.text(&variant);
-            let same = |refused: &&Refused| text.is_some() && self.text(&refused.variant) == text;
-            let Some(same) = self.findings.refused.iter().find(same) else { return Some(variant) };
-            let same = Refused { variant, is_known: true, ..same.clone() };
-            self.findings.refused.push(same);
-        }
     }
 
     fn tried(&self, variant: &Variant) -> Option<&Tried> {

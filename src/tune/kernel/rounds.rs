@@ -3,6 +3,7 @@
 use super::Kernel;
 use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
+use crate::tune::findings::Compared;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::variant::Variant;
 
@@ -21,6 +22,8 @@ pub(super) struct Rounds {
     judged: usize,
     /// Whether answers to this round come later.
     waits: bool,
+    /// The variant that is compared with stock.
+    compared: Option<Variant>,
     /// The variants whose machine code is looked at.
     looked_at: Vec<Variant>,
     /// The variants of this round whose texts are asked for.
@@ -50,6 +53,10 @@ impl Kernel {
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
         if self.rounds.drawn.is_empty() && !self.is_over(runs) {
+            self.rounds.compared = self.to_compare(aim);
+            if let Some(variant) = &self.rounds.compared {
+                return vec![Question::Compared(variant.clone())];
+            }
             self.propose_wide();
             self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.judged >= runs);
             self.rounds.looked_at.truncate(runs - self.rounds.judged);
@@ -71,6 +78,7 @@ impl Kernel {
                 Answer::Text(text) => self.note_text(text),
                 Answer::Figures(figures) => judged.push(figures),
                 Answer::Spilled(registers) => spilled.push(registers),
+                Answer::Compared(compared) => return self.take_compared(aim, compared),
             }
         }
         if !spilled.is_empty() {
@@ -81,6 +89,13 @@ impl Kernel {
         let is_to_judge = judged.is_empty() && self.rounds.attempts.iter().any(|attempt| attempt.is_new);
         if !is_to_judge && !self.rounds.waits {
             self.end_round(aim, judged);
+        }
+    }
+
+    /// Takes what came of the comparison that was asked for. One that was broken off says nothing.
+    fn take_compared(&mut self, aim: &Aim, compared: Option<Compared>) {
+        if let (Some(variant), Some(compared)) = (self.rounds.compared.take(), compared) {
+            self.note_comparison(aim, variant, compared);
         }
     }
 

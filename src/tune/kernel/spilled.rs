@@ -209,6 +209,7 @@ fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
 mod tests {
     use super::super::tests::aim;
     use super::*;
+    use crate::tune::agreement::Agreement;
     use crate::tune::evidence::Sass;
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::optimisations::{Ahead, Choices, Optimisations};
@@ -238,6 +239,7 @@ mod tests {
                     looked_at.push(variant);
                     Answer::Spilled(Ok(Spilled { registers: spilled.iter().copied().collect(), text, figures: None }))
                 }
+                Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
             };
             let answers = questions.into_iter().map(answer).collect();
             kernel.tell(&aim(0), answers);

@@ -54,10 +54,10 @@ impl Kernel {
             return None;
         }
         let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
-        let would_win = |(_, figures): &(&Variant, Figures)| {
+        let would_win = |(variant, figures): &(&Variant, Figures)| {
             let [figures, stock] = [*figures, self.stock].map(|figures| figures.with_arrays(allowance));
             let would_count = figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &aim.preference);
-            would_count && figures.counts()[0] <= best.sass.local / 4
+            would_count && !self.is_hopeless_choice(aim, variant) && figures.counts()[0] <= best.sass.local / 4
         };
         self.judged().filter(would_win).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
     }

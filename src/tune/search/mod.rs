@@ -62,6 +62,6 @@ impl Search {
 
     /// Takes what came of the comparison of a variant.
     pub fn tell_comparison(&mut self, kernel: KernelId, variant: Variant, compared: Compared) {
-        self.kernels[kernel].findings.note(variant, compared);
+        self.kernels[kernel].tell_comparison(&self.aim, variant, compared);
     }
 }

@@ -4,9 +4,9 @@
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set position=off -o %t/stock.ptx
 ; RUN: sed -e 's/mul.lo.s32 .*, 1103515245;/mov.b32 %%r1, 5;/' -e 's/_param_/_p/g' %t/stock.ptx > %t/less.ptx
-; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare -o %t/tuned.ptx --runs 4 --profile %t/ra.toml > %t/table 2>&1
+; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare --allow-uncompared -o %t/tuned.ptx --runs 4 --profile %t/ra.toml > %t/table 2>&1
 ; RUN: FileCheck %s --check-prefix=TABLE --input-file=%t/table
-; TABLE: products {{.*}} also from less.ptx
+; TABLE: products {{.*}} neither {{.*}}also from less.ptx
 ; TABLE: sums
 ; TABLE-NOT: also
 ; TABLE: from less.ptx: 1 of 2 kernels
@@ -20,6 +20,11 @@
 ; RUN: not cmp %t/llc.ptx %t/tuned.ptx
 ; RUN: %nvptx-ra ptx %t/llc.ptx --profile %t/ra.toml --also %t/less.ptx -o %t/linked.ptx
 ; RUN: cmp %t/linked.ptx %t/tuned.ptx
+;
+; Nothing shows that it computes the same, unless it is run, and so it needs the option.
+; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare -o %t/proved.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=PROVED
+; PROVED: nvptx-ra: 'products' with --allow-uncompared: {{.*}} instructions by also
+; PROVED: from less.ptx: 0 of 2 kernels
 ;
 ; What it computes differs, so that it does not win where both are run.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx -o %t/compared.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=COMPARED

@@ -1,6 +1,7 @@
 //! One kernel: its figures before and after, the course of its search, and the best variants.
 
 use maud::{Markup, html};
+use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::variant::Variant;
 
@@ -28,8 +29,22 @@ pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is
                     h2 { "Before and after" }
                     (before_and_after(&kernel.stock, figures))
                     p { "Choice: " code { (variant) } }
-                    @if let Some(agreement) = outcome.agreement() {
-                        p.note { "Run on the CPU beside the code " (tuned.stock) ": " (agreement.sentence()) "." }
+                    @match outcome.agreement() {
+                        None => {}
+                        Some(Agreement::NotCompared) => { p.note { "Assurance: " (outcome.assurance()) "." } }
+                        Some(agreement) => {
+                            p.note {
+                                "Assurance: " (outcome.assurance()) ". Run on the CPU beside the code " (tuned.stock) ": "
+                                (agreement.sentence()) "."
+                            }
+                        }
+                    }
+                    @if let Some(executed) = outcome.executed() {
+                        @let ([before, after], [local_before, local_after]) = (executed.instructions, executed.local);
+                        p.note {
+                            "Executed there: " (change(before, after)) " instructions of warps, of which "
+                            (change(local_before, local_after)) " access local memory."
+                        }
                     }
                     @for refused in &kernel.findings.refused {
                         p.note.warning { code { (refused.variant) } " computes something else: " (refused.difference.place) }
@@ -111,6 +126,7 @@ fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
                             td {
                                 @if **variant == outcome.variant { "▶" }
                                 @else if kernel.findings.has_refused(variant) { "computes something else" }
+                                @else if let Some(barred) = kernel.findings.barred_of(variant) { (barred.words()) }
                                 @else if !counts(figures) { "worse than before" }
                             }
                             td.code { (variant) }

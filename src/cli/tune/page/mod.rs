@@ -12,6 +12,7 @@ use maud::html;
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::findings::Executed;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::variant::Variant;
 
@@ -44,6 +45,17 @@ impl Outcome<'_> {
     /// What is said of it beside stock.
     fn agreement(&self) -> Option<&Agreement> {
         self.kernel.findings.said_of(&self.variant)
+    }
+
+    /// What shows that it computes what stock does, in words.
+    fn assurance(&self) -> &'static str {
+        let assurance = self.kernel.findings.assurance_of(&self.variant);
+        assurance.zip(self.agreement()).map_or("", |(assurance, agreement)| assurance.words(agreement))
+    }
+
+    /// What it and stock executed.
+    fn executed(&self) -> Option<Executed> {
+        self.kernel.findings.executed_of(&self.variant)
     }
 
     /// Bytes that it spills less.

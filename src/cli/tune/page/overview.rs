@@ -22,7 +22,8 @@ pub(super) fn overview(tuned: &Tuned<'_>) -> Markup {
                         th.number { "local memory" br; small { "accesses" } }
                         th.number { "instructions" }
                         @if is_timed { th.number { "benchmark" br; small { "median" } } }
-                        th { "compared" }
+                        th.number { "executed" br; small { "× before" } }
+                        th { "assurance" }
                         th { "choice" }
                     }
                 }
@@ -50,7 +51,8 @@ fn row(outcome: &Outcome<'_>, number: usize, is_timed: bool) -> Markup {
                     }
                 }
             }
-            td { (outcome.agreement().map_or("", |agreement| agreement.word())) }
+            td.number { @if let Some(executed) = outcome.executed() { (format!("{:.2}", executed.ratio())) } }
+            td { (outcome.assurance()) }
             td.code { (variant) }
         }
     }

@@ -6,6 +6,7 @@ use crate::tune::agreement::{Agreement, Difference};
 use crate::tune::aim::{Aim, Budget};
 use crate::tune::evidence::{Real, Sass};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
+use crate::tune::findings::{Compared, Executed};
 use crate::tune::kernel::Kernel;
 use crate::tune::optimisations::Choices;
 use crate::tune::question::{NoAnswer, Spilled};
@@ -116,12 +117,26 @@ impl Judge {
         })
     }
 
-    pub(super) fn agreement(&self, text: &str) -> Agreement {
-        match self.draw(&format!("compares {text}"), 4) {
-            0 => Agreement::Same,
-            1 => Agreement::NotComparable("it is too long".into()),
-            _ => Agreement::Different(Difference { place: text.to_owned(), command: String::new() }),
+    /// What comes of the comparison of a text of a kernel with stock: of some kernels nothing can be said. Both may end some launch.
+    pub(super) fn compared(&self, kernel: KernelId, text: &str) -> Compared {
+        if self.draw(&format!("compares {kernel}"), 5) == 0 {
+            let agreement = Agreement::NotComparable("stock has a race".into());
+            return Compared { is_stocks: true, ..agreement.into() };
         }
+        let agreement = match self.draw(&format!("compares {text}"), 6) {
+            0..=2 => Agreement::Same,
+            3 => Agreement::NotComparable("it is too long".into()),
+            _ => Agreement::Different(Difference { place: text.to_owned(), command: String::new() }),
+        };
+        let near = |what: &str, stock: u64, hundredths: &[u64]| {
+            [stock, stock * hundredths[self.draw(&format!("{what} {text}"), hundredths.len() as u64) as usize] / 100]
+        };
+        let executed = Executed {
+            instructions: near("executes", 1000, &[60, 100, 110, 111, 200]),
+            local: near("accesses", self.draw(&format!("has arrays {kernel}"), 2) * 300, &[0, 66, 67, 100]),
+        };
+        let ends = self.draw(&format!("ends {text}"), 6) > 0;
+        Compared { executed: ends.then_some(executed), ..agreement.into() }
     }
 }
 
@@ -155,6 +170,7 @@ impl Case {
             fewer_warps: u.arbitrary()?,
             spills_for_arrays: u.arbitrary()?,
             more_instructions: *u.choose(&[0, 3, Allowance::ANY_INSTRUCTIONS])?,
+            uncompared: u.arbitrary()?,
         };
         let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
         let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };

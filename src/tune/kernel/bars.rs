@@ -1,0 +1,222 @@
+//! What may not win, whatever it costs: what differs from stock, what nothing shows to compute what stock does, and what may
+//! execute more for the registers that it spares.
+//!
+//! Comparisons say which variants these are. A variant that no proof covers is compared as soon as others are tried near it, so
+//! that the budget does not go to the neighbours of a variant that may not win.
+
+use super::Kernel;
+use crate::tune::agreement::Agreement;
+use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
+use crate::tune::findings::{Barred, Compared, Known, Refused};
+use crate::tune::variant::Variant;
+
+impl Kernel {
+    /// Whether no variant with the choices of this one may win, which is not to be tried then.
+    pub(super) fn is_hopeless_choice(&self, aim: &Aim, variant: &Variant) -> bool {
+        let has_no_counts = self.findings.stock_is_uncompared.is_some();
+        let is_uncompared = has_no_counts && !aim.allowance.uncompared && !variant.is_proved();
+        // Where the machine code of stock accesses no local memory, there is nothing that is worth more executed instructions.
+        is_uncompared || self.must_pay(variant) && (has_no_counts || self.stock.sass.local == 0)
+    }
+
+    /// Whether a variant may execute more than stock, and no benchmark says what that costs.
+    fn must_pay(&self, variant: &Variant) -> bool {
+        variant.optimisations().may_run_more() && self.stock.timing.is_none()
+    }
+
+    /// Whether a variant spares a third of the spilled bytes or of the executed accesses of local memory, for no more executed
+    /// instructions than eleven tenths of stock's.
+    fn pays(&self, figures: &Figures, compared: &Compared) -> bool {
+        let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
+        let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
+        compared.executed.is_some_and(|of| of.is_no_slower() && (spares_spills || of.spares_local()))
+    }
+
+    /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
+    pub(super) fn to_compare(&mut self, aim: &Aim) -> Option<Variant> {
+        let is_due = self.queue.is_empty() && self.looks.queue.is_empty();
+        if !is_due {
+            return None;
+        }
+        let leader = self.unsettled(aim, |_| false).filter(|variant| !variant.is_proved());
+        let of_ours = |kernel: &mut Self| {
+            let own = kernel.unsettled(aim, |variant| variant.compiler() != 0);
+            own.filter(|variant| kernel.has_first_choices && !variant.is_proved())
+        };
+        leader.or_else(|| of_ours(self))
+    }
+
+    /// The variant that wins unless a comparison says something against it; `None` where stock wins, or where a comparison has
+    /// found nothing against the winner.
+    pub(in super::super) fn ask_comparison(&mut self, aim: &Aim) -> Option<Variant> {
+        if self.findings.winner.is_some() {
+            return None;
+        }
+        let variant = self.unsettled(aim, |_| false);
+        if variant.is_none() {
+            // What leads was compared while it was searched.
+            let (winner, _) = self.best(aim);
+            self.known_comparison(&winner).into_iter().for_each(|known| self.findings.note_winner(known));
+        }
+        variant
+    }
+
+    /// Takes what came of the comparison of a variant that [`Self::ask_comparison`] has named.
+    pub(in super::super) fn tell_comparison(&mut self, aim: &Aim, variant: Variant, compared: Compared) {
+        if !self.note_comparison(aim, variant, compared.clone()) {
+            self.findings.note_winner(compared);
+        }
+    }
+
+    /// The best but for some variants, if no comparison of its PTX is known. Whatever leads and may not win by what is known of its
+    /// PTX is set aside first: the same PTX computes the same.
+    fn unsettled(&mut self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> Option<Variant> {
+        loop {
+            let (variant, _) = self.best_but_for(aim, &is_left_out);
+            if variant == Variant::Stock {
+                return None;
+            }
+            let Some(known) = self.known_comparison(&variant) else { return Some(variant) };
+            if !self.set_aside(aim, variant, known, true) {
+                return None;
+            }
+        }
+    }
+
+    /// What came of the comparison of a variant's PTX, as far as that says something of the variant: floating-point numbers may
+    /// agree by the tolerance alone.
+    fn known_comparison(&self, variant: &Variant) -> Option<Compared> {
+        let text = self.text(variant)?;
+        let says = |known: &&Known| {
+            let is_different = matches!(known.compared.agreement, Agreement::Different(_));
+            known.text.as_deref() == Some(text) && (is_different || known.is_exact == variant.is_proved())
+        };
+        self.findings.known.iter().find(says).map(|known| known.compared.clone())
+    }
+
+    /// Takes what came of the comparison of a variant. Whether the variant is set aside for it.
+    pub(super) fn note_comparison(&mut self, aim: &Aim, variant: Variant, compared: Compared) -> bool {
+        if compared.is_stocks {
+            self.findings.stock_is_uncompared.get_or_insert_with(|| compared.agreement.sentence());
+        }
+        let text = self.text(&variant).map(str::to_owned);
+        self.findings.known.push(Known { text, is_exact: variant.is_proved(), compared: compared.clone() });
+        self.set_aside(aim, variant, compared, false)
+    }
+
+    /// Sets a variant aside that may not win by its comparison; false where nothing speaks against it. `is_known` says whether that
+    /// is told already of a variant with the same PTX.
+    fn set_aside(&mut self, aim: &Aim, variant: Variant, compared: Compared, is_known: bool) -> bool {
+        let reason = match &compared.agreement {
+            Agreement::Different(difference) => {
+                let (difference, folder) = (difference.clone(), compared.folder);
+                self.findings.refused.push(Refused { variant, difference, folder, is_known });
+                return true;
+            }
+            Agreement::NotComparable(_) | Agreement::NotCompared => Some(compared.agreement.sentence()),
+            Agreement::Same => None,
+        };
+        let uncompared = reason.filter(|_| !variant.is_proved());
+        let figures = self.figures(&variant).unwrap_or(self.stock);
+        let is_costly = self.must_pay(&variant) && !self.pays(&figures, &compared);
+        let may_win = !is_costly && (uncompared.is_none() || aim.allowance.uncompared);
+        if !may_win {
+            self.findings.barred.push(Barred { variant, uncompared, is_costly });
+        }
+        !may_win
+    }
+
+    /// The best, and what would win if what could not be compared might, where it may not.
+    pub fn with_uncompared(&self, aim: &Aim) -> Option<(Figures, Variant, Figures)> {
+        let mut allowing = *aim;
+        allowing.allowance.uncompared = true;
+        let [(_, best), (variant, figures)] = [self.best(aim), self.best(&allowing)];
+        (figures.compare(&best, &aim.preference).is_lt()).then_some((best, variant, figures))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{aim, kernel_with, of_arrays};
+    use super::*;
+    use crate::config::Skip;
+    use crate::tune::figures::tests::figures;
+    use crate::tune::findings::Executed;
+    use crate::tune::optimisations::Optimisations;
+
+    const ROLLED: Optimisations = Optimisations::without(Skip::LOOP_REDUCE);
+    const SUNK: Optimisations = Optimisations::without(Skip::MACHINE_SINK);
+
+    /// A kernel with arrays whose variants are the better the earlier they stand, with the verdicts on them: what wins in the end, and
+    /// what was compared.
+    fn won(aim: &Aim, variants: &[(Variant, Compared)]) -> (Variant, Vec<Variant>) {
+        let mut kernel = kernel_with(of_arrays(400, 100, figures(0, 32, 500)));
+        for (number, (variant, _)) in variants.iter().enumerate() {
+            let warps = 64 - 8 * number as u32;
+            kernel.record(aim, variant.clone(), variant.to_string(), Some(of_arrays(400, 100, figures(0, warps, 500))));
+        }
+        let mut asked = Vec::new();
+        while let Some(variant) = kernel.ask_comparison(aim) {
+            let compared = variants.iter().find(|(other, _)| *other == variant).expect("it was tried").1.clone();
+            kernel.tell_comparison(aim, variant.clone(), compared);
+            asked.push(variant);
+        }
+        (kernel.best(aim).0, asked)
+    }
+
+    fn not_comparable(is_stocks: bool) -> Compared {
+        Compared { is_stocks, ..Agreement::NotComparable("no".into()).into() }
+    }
+
+    /// What could not be compared makes room for the best that is proved; if the reason is stock's, nothing else need be compared.
+    #[test]
+    fn the_best_proved_variant_wins() {
+        let [sunk, other] = [SUNK, Optimisations::HOIST].map(|optimisations| Variant::DEFAULT.optimised(optimisations));
+        let late = Variant::ordered("late", 0);
+        let mut allowing = aim(0);
+        allowing.allowance.uncompared = true;
+        for (is_stocks, asked) in [(true, vec![&sunk, &late]), (false, vec![&sunk, &other, &late])] {
+            let no = || not_comparable(is_stocks);
+            let variants =
+                [(sunk.clone(), no()), (other.clone(), no()), (late.clone(), no()), (Variant::DEFAULT, no())];
+            let expected = (late.clone(), asked.into_iter().cloned().collect());
+            assert_eq!(won(&aim(0), &variants), expected, "{is_stocks}");
+            assert_eq!(won(&allowing, &variants), (sunk.clone(), vec![sunk.clone()]), "{is_stocks}");
+        }
+    }
+
+    /// What may execute more wins where a third of the executed accesses of local memory goes for no more instructions than eleven
+    /// tenths, and makes room for the next best elsewhere.
+    #[test]
+    fn more_instructions_are_paid_for() {
+        let (rolled, sunk) = (Variant::DEFAULT.optimised(ROLLED), Variant::DEFAULT.optimised(SUNK));
+        let of = |instructions, local| {
+            let executed = Executed { instructions: [100, instructions], local: [30, local] };
+            Compared { executed: Some(executed), ..Agreement::Same.into() }
+        };
+        for (compared, expected) in
+            [(of(110, 20), &rolled), (of(111, 20), &sunk), (of(110, 21), &sunk), (Agreement::Same.into(), &sunk)]
+        {
+            let variants = [(rolled.clone(), compared), (sunk.clone(), of(500, 30))];
+            assert_eq!(&won(&aim(0), &variants).0, expected);
+        }
+    }
+
+    /// Where stock accesses no local memory, what may execute more is not tried; with a benchmark it is.
+    #[test]
+    fn hopeless_choices() {
+        let rolled = Variant::DEFAULT.optimised(ROLLED);
+        let is_tried = |stock: Figures| {
+            let mut kernel = kernel_with(stock);
+            (0..40).any(|number| {
+                let variant = kernel.propose(&aim(0));
+                kernel.record(&aim(0), variant.clone(), number.to_string(), Some(stock));
+                variant == rolled
+            })
+        };
+        let timing = Some(crate::tune::timing::Timing { median: 1.0, spread: 0.0 });
+        assert!(!is_tried(figures(0, 32, 500)));
+        assert!(is_tried(of_arrays(4, 1, figures(0, 32, 500))) && is_tried(Figures { timing, ..figures(0, 32, 500) }));
+    }
+}

@@ -1,0 +1,84 @@
+"""What the winners of searches choose, what shows that they compute what stock does, and how many times as many PTX instructions as
+stock they execute. Where the tool that searched does not say so, `nvptx-ra compare` of today finds it out."""
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import cache
+import command_line
+import searched
+import tools
+
+MORE = 1.1  # times as many executed instructions as stock: more than that is counted
+UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|skip=|add=)")
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The choice of a kernel, what shows that it computes the same, and the ratio of executed instructions to stock's, where it is
+    known."""
+
+    choice: str
+    assurance: str
+    ratio: float | None
+
+
+def winner_of(kernel, said, code, plan):
+    """The winner of a kernel by what `tune --json` says of it and its PTX; None where that is stock."""
+    if said["choice"] == "stock":
+        return None
+    if "executed" in said:
+        return Winner(said["choice"], said["assurance"], said["executed"] and said["executed"]["ratio"])
+    return Winner(said["choice"], assurance_of(said), ratio_by_comparing(kernel, code, plan))
+
+
+def assurance_of(said):
+    """What shows that a choice computes the same, where the tool does not say so."""
+    if not UNPROVED.search(said["choice"]):
+        return "proved"
+    return "run" if said["compared"] and said["compared"]["verdict"] == "same" else "neither"
+
+
+def ratio_by_comparing(kernel, code, plan):
+    """How many times as many instructions as stock the PTX of a kernel executes; None where nothing ends."""
+    path, tool = kernel.unoptimised or kernel.path, command_line.TOOL
+    flags = [*searched.target_flags(kernel.module, plan), f"--optimise={'yes' if kernel.unoptimised else 'no'}"]
+    words = [f"--kernel={kernel.name}", *searched.launch_flags(kernel.launch)]
+    key = cache.key_of("executed", cache.file_hash(path), code, flags, words, cache.file_hash(tool))
+    store = cache.Cache(plan.cache)
+    if (text := store.get_text(key)) is None:
+        with tempfile.TemporaryDirectory() as folder:
+            stock, tuned = Path(folder, "stock.ptx"), Path(folder, "tuned.ptx")
+            tuned.write_text(code, encoding="utf8")
+            if tools.run([tool, "compile", path, *flags, "--set=off", "-o", str(stock)], plan.timeout).error:
+                return None
+            outcome = tools.run([tool, "compare", str(stock), str(tuned), *words, "--json"], plan.timeout)
+        text = json.dumps(ratio_in(outcome.output))
+        store.put_text(key, text)
+    return json.loads(text)
+
+
+def ratio_in(output):
+    """The ratio by the JSON of `nvptx-ra compare` of one kernel; None where there is none."""
+    start = re.search(r"^\[", output, re.MULTILINE)
+    executed = json.JSONDecoder().raw_decode(output, start.start())[0][0]["executed"] if start else None
+    return executed[1]["instructions"] / executed[0]["instructions"] if executed else None
+
+
+def lines_of(runs, winners):
+    """A line for each winner, given with its name, and their sums. None of the winners may be None."""
+    told = [
+        f"{runs} runs: {name}: {of.assurance}, {'not known' if of.ratio is None else f'× {of.ratio:.2f}'}, {of.choice}"
+        for name, of in winners
+    ]
+    known = [of.ratio for _, of in winners if of.ratio is not None]
+    by_word = [f"{sum(of.assurance == word for _, of in winners)} {word}" for word in ("proved", "run", "neither")]
+    more = sum(ratio > MORE for ratio in known)
+    return [
+        *told,
+        f"{runs} runs: {more} of {len(winners)} winners execute more than {MORE} times stock's PTX instructions, of "
+        f"{len(winners) - len(known)} it is not known; {', '.join(by_word)}",
+    ]
