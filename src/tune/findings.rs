@@ -98,7 +98,7 @@ pub struct Barred {
 impl Barred {
     /// Why, in words.
     pub fn words(&self) -> &'static str {
-        if self.is_costly { "may execute more for nothing" } else { "could not be compared" }
+        if self.is_costly { "may execute more instructions" } else { "could not be compared" }
     }
 }
 

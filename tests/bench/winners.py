@@ -4,13 +4,15 @@ stock they execute. Where the tool that searched does not say so, `nvptx-ra comp
 import json
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import cache
 import command_line
+import measure
 import searched
 import tools
+from plan import STOCK
 
 MORE = 1.1  # times as many executed instructions as stock: more than that is counted
 UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|skip=|add=)")
@@ -43,22 +45,23 @@ def assurance_of(said):
 
 
 def ratio_by_comparing(kernel, code, plan):
-    """How many times as many instructions as stock the PTX of a kernel executes; None where nothing ends."""
-    path, tool = kernel.unoptimised or kernel.path, command_line.TOOL
-    flags = [*searched.target_flags(kernel.module, plan), f"--optimise={'yes' if kernel.unoptimised else 'no'}"]
+    """How many times as many instructions as stock LLVM's PTX the PTX of a kernel executes; None where nothing ends."""
+    own = replace(plan, modules={kernel.module: kernel.path})
+    compiled, text = measure.compile_module(kernel.module, plan.compiler(STOCK), own)
+    if compiled["error"]:
+        return None
     words = [f"--kernel={kernel.name}", *searched.launch_flags(kernel.launch)]
-    key = cache.key_of("executed", cache.file_hash(path), code, flags, words, cache.file_hash(tool))
+    key = cache.key_of("executed", text, code, words, cache.file_hash(command_line.TOOL))
     store = cache.Cache(plan.cache)
-    if (text := store.get_text(key)) is None:
+    if (known := store.get_text(key)) is None:
         with tempfile.TemporaryDirectory() as folder:
             stock, tuned = Path(folder, "stock.ptx"), Path(folder, "tuned.ptx")
+            stock.write_text(text, encoding="utf8")
             tuned.write_text(code, encoding="utf8")
-            if tools.run([tool, "compile", path, *flags, "--set=off", "-o", str(stock)], plan.timeout).error:
-                return None
-            outcome = tools.run([tool, "compare", str(stock), str(tuned), *words, "--json"], plan.timeout)
-        text = json.dumps(ratio_in(outcome.output))
-        store.put_text(key, text)
-    return json.loads(text)
+            outcome = tools.run([command_line.TOOL, "compare", str(stock), str(tuned), *words, "--json"], plan.timeout)
+        known = json.dumps(ratio_in(outcome.output))
+        store.put_text(key, known)
+    return json.loads(known)
 
 
 def ratio_in(output):

@@ -341,7 +341,7 @@ fn the_best_of_two_compilers() {
     let options = ["tune", "k.ptx", "--also", "b.ptx", "--runs", "6", "--threads", "1", "--profile", "k.toml"];
     let said = succeeds(folder, &options);
     let row = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{said}"));
-    assert!(row("fixed").ends_with("same            also from b.ptx"), "{said}");
+    assert!(row("fixed").ends_with("  run          also from b.ptx"), "{said}");
     assert!(!row("moves").contains("b.ptx") && row("from b.ptx:").contains("1 of 2 kernels"), "{said}");
     let refused = "kernel 'moves' of b.ptx is not taken: it has 2 parameters instead of 1";
     assert!(said.contains(refused), "{said}");

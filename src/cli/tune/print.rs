@@ -272,7 +272,7 @@ fn executed(of: Executed) -> Value {
 /// A variant that may not win.
 fn barred(of: &Barred) -> Value {
     let Barred { variant, uncompared, is_costly } = of;
-    json!({ "choice": format!("{variant:#}"), "uncompared": uncompared, "executes_more_for_nothing": is_costly })
+    json!({ "choice": format!("{variant:#}"), "uncompared": uncompared, "may_execute_more": is_costly })
 }
 
 /// Everything that was found.
