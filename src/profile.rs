@@ -76,14 +76,22 @@ pub struct Unfit {
     pub changed: Vec<String>,
     /// Their choices need a later version of PTX.
     pub ahead: Vec<String>,
+    /// Their choices limit registers that `setmaxnreg` moves between warpgroups, which may wait for ever then.
+    pub limited: Vec<String>,
     /// Their bodies are in other files, by these names, which are not at hand.
     pub elsewhere: Vec<(String, String)>,
 }
 
+/// What is said of one function with `setmaxnreg` whose registers a choice limits, and of several.
+const LIMITED: [&str; 2] = [
+    "has setmaxnreg, which may wait for ever with the profile's maxnreg,",
+    "have setmaxnreg, which may wait for ever with the profile's maxnreg,",
+];
+
 impl Unfit {
     /// Whether the profile fits all functions.
     pub fn is_empty(&self) -> bool {
-        self.changed.is_empty() && self.ahead.is_empty() && self.elsewhere.is_empty()
+        [&self.changed, &self.ahead, &self.limited].into_iter().all(Vec::is_empty) && self.elsewhere.is_empty()
     }
 
     /// What is said of these functions; `None` where the profile fits all. `fate` is what becomes of one of them and of
@@ -93,6 +101,7 @@ impl Unfit {
         let parts = [
             about(&self.changed, verbs(["has changed", "have changed"]), again),
             about(&self.ahead, verbs(["needs a later version of PTX", "need a later version of PTX"]), newer),
+            about(&self.limited, verbs(LIMITED), again),
         ];
         let mut parts: Vec<String> = parts.into_iter().flatten().collect();
         let mut files: Vec<&str> = self.elsewhere.iter().map(|(_, file)| file.as_str()).collect();

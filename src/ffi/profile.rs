@@ -23,6 +23,9 @@ const WANTS_SMEM_SPILLING: &str = "nvptx-ra-smem-spilling";
 /// The attribute of a copy that the shim made of a function.
 const COPY_OF: &str = "nvptx-ra-copy-of";
 
+/// What stands in the IR of a function that moves registers between warpgroups: an intrinsic, or inline assembly.
+const MOVES_REGISTERS: &str = "setmaxnreg";
+
 /// What a module is marked with whose functions have the choices of a profile for unoptimised code.
 const REPLAYED: &str = "nvptx-ra.replayed";
 
@@ -93,6 +96,10 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
             unfit.ahead.push(name);
             continue;
         }
+        if entry.maxnreg.is_some() && moves_registers(module, function) {
+            unfit.limited.push(name);
+            continue;
+        }
         set_attributes(module, function, entry);
         if wants_smem_spilling(function) {
             module.insert_directive(function, SMEM_SPILLING);
@@ -108,8 +115,9 @@ fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
     for function in module.definitions() {
         let name = function.name();
         match profile.entry(&name) {
-            Some(entry) if is_hash_of_ir(&entry.hash, &function.ir()) => set_attributes(module, function, entry),
-            Some(_) => unfit.changed.push(name),
+            Some(entry) if !is_hash_of_ir(&entry.hash, &function.ir()) => unfit.changed.push(name),
+            Some(entry) if entry.maxnreg.is_some() && moves_registers(module, function) => unfit.limited.push(name),
+            Some(entry) => set_attributes(module, function, entry),
             None => {}
         }
     }
@@ -135,6 +143,28 @@ fn finish_in(module: &Module, profile: &Profile, features: &str) -> Result<Unfit
         }
     }
     Ok(unfit)
+}
+
+/// Whether a function, or any function that it names, has `setmaxnreg`: with fewer registers at entry, that may wait for ever. The
+/// numbers of LLVM IR are not read, so any limit counts. O(functions²) texts where one has it.
+fn moves_registers(module: &Module, function: Function) -> bool {
+    let bodies: Vec<(String, String)> = module.definitions().map(|other| (other.name(), other.ir())).collect();
+    if bodies.iter().all(|(_, ir)| !ir.contains(MOVES_REGISTERS)) {
+        return false;
+    }
+    let (mut reached, mut next) = (vec![function.name()], 0);
+    while let Some(name) = reached.get(next).cloned() {
+        next += 1;
+        let Some((_, ir)) = bodies.iter().find(|(other, _)| *other == name) else { continue };
+        if ir.contains(MOVES_REGISTERS) {
+            return true;
+        }
+        let is_named =
+            |other: &&String| [format!("@{other}"), format!("@\"{other}\"")].iter().any(|name| ir.contains(name));
+        let named: Vec<String> = bodies.iter().map(|(other, _)| other).filter(is_named).cloned().collect();
+        reached.extend(named.into_iter().filter(|other| !reached.contains(other)).collect::<Vec<_>>());
+    }
+    false
 }
 
 /// Gives a function those choices that are attributes.

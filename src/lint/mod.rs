@@ -35,6 +35,8 @@ pub enum Lint {
     AbiCall,
     /// `setmaxnreg` that does nothing.
     IgnoredSetmaxnreg,
+    /// `setmaxnreg` that asks for more registers than its block has.
+    RegisterBudget,
     /// A pragma that ptxas refuses.
     RefusedPragma,
 }
@@ -52,6 +54,7 @@ impl Lint {
         Self::UnrolledTooFar,
         Self::AbiCall,
         Self::IgnoredSetmaxnreg,
+        Self::RegisterBudget,
         Self::RefusedPragma,
     ];
 
@@ -77,6 +80,7 @@ impl Lint {
             ),
             Self::AbiCall => ("abi-call", "A call of a function that follows the calling convention"),
             Self::IgnoredSetmaxnreg => ("ignored-setmaxnreg", "setmaxnreg that ptxas ignores"),
+            Self::RegisterBudget => ("register-budget", "setmaxnreg that asks for more registers than its block has"),
             Self::RefusedPragma => ("refused-pragma", "A pragma that ptxas refuses"),
         }
     }

@@ -5,7 +5,7 @@ use super::source::UNROLLED;
 use super::subject::{Callee, HOLDERS, Subject};
 use super::{Finding, Lint, Place, Readable};
 use crate::forecast::Why;
-use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, WARP_SIZE};
+use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
 /// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
 /// a thread in multiples of so many.
@@ -23,6 +23,7 @@ pub fn findings(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
     found.extend(unrolled_too_far(subject));
     found.extend(abi_calls(subject, readable));
     found.extend(ignored_setmaxnreg(subject));
+    found.extend(register_budget(subject));
     found
 }
 
@@ -204,6 +205,17 @@ fn ignored_setmaxnreg(subject: &Subject<'_>) -> Option<Finding> {
     subject.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, subject, &subject.begin, reason, remedy))
 }
 
+/// An increase for which the other warpgroups of the block never give enough registers back.
+fn register_budget(subject: &Subject<'_>) -> Option<Finding> {
+    let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = subject.register_shortage.as_ref()?;
+    let reason = format!(
+        "setmaxnreg.inc {increase} waits for ever: with no more than {others} registers in every thread of the other \
+         warpgroups the block needs {needed} registers, and it is entered with {pool}"
+    );
+    let entry = "enter with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
+    Some(finding(Lint::RegisterBudget, subject, place, reason, format!("ask for {most} at most, or {entry}")))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -234,6 +246,7 @@ mod tests {
             calls: Vec::new(),
             ignored: &[],
             ignores_repartition: false,
+            register_shortage: None,
         }
     }
 
@@ -363,5 +376,15 @@ mod tests {
     #[test]
     fn setmaxnreg() {
         assert_eq!(found(&Subject { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
+    }
+
+    /// An increase that waits for ever is named where it stands.
+    #[test]
+    fn register_budgets() {
+        let shortage =
+            RegisterShortage { increase: 240, request: 1, others: 24, needed: 33_792, pool: 32_768, most: 232 };
+        let place = Place { line: 40, ..clean().begin };
+        let subject = Subject { register_shortage: Some((shortage, place)), ..clean() };
+        assert_eq!(found(&subject), [(Lint::RegisterBudget, 40)]);
     }
 }

@@ -5,7 +5,7 @@ use super::source::Source;
 use crate::error::Error;
 use crate::forecast::{Forecast, InMemory, UnknownCall, UnknownCallee};
 use crate::target::SYSTEM_FUNCTIONS;
-use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS};
+use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, RegisterShortage};
 
 /// A line that holds registers where most are live.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct Subject<'a> {
     pub ignored: &'a [Ignored],
     /// `setmaxnreg` does nothing in it.
     pub ignores_repartition: bool,
+    /// A `setmaxnreg.inc` that waits for ever, and where it stands.
+    pub register_shortage: Option<(RegisterShortage, Place)>,
 }
 
 /// How many of the lines that hold the registers of a peak are named.
@@ -118,6 +120,7 @@ impl<'a> Subject<'a> {
         };
         let lines = forecast.peak.by_line().into_iter().filter(|&(line, _, _)| line != 0);
         let call = |call: &UnknownCall| (Callee::unknown(&call.callee), place(&call.caller, call.line));
+        let shortage = forecast.register_shortage;
         let is_limited = forecast.limited_to.is_some();
         Ok(Self {
             name: &forecast.name,
@@ -137,6 +140,7 @@ impl<'a> Subject<'a> {
             computed: None,
             calls: forecast.unknown_calls.iter().map(call).collect(),
             ignored: &forecast.ignored,
+            register_shortage: shortage.map(|(shortage, line)| (shortage, place(&forecast.name, line))),
             ignores_repartition: forecast.repartitions_itself && !is_known_at_entry(architecture, kernel)?,
         })
     }

@@ -89,6 +89,7 @@ pub fn link_on_ptx(
     let choices = Profile::new(&profile.cpu, chosen.into_iter().map(entry).collect());
     let (replayed, of_choices) = replay_on_ptx(name, &output.text, &choices, options, target)?;
     unfit.ahead.extend(of_choices.ahead);
+    unfit.limited.extend(of_choices.limited);
     Ok((replayed, unfit))
 }
 
@@ -118,6 +119,7 @@ pub fn replay_linked(
     let (mut second, of_others) = link_on_ptx(name, &first.text, others, profile, options, target)?;
     unfit.changed.extend(of_others.changed);
     unfit.ahead.extend(of_others.ahead);
+    unfit.limited.extend(of_others.limited);
     unfit.elsewhere.extend(of_others.elsewhere);
     second.output.insert_str(0, &first.output);
     second.remarks.splice(0..0, first.remarks);

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, fingerprint};
 use crate::ptx::{Body, Module, Patch};
 use crate::target::PtxVersion;
+use crate::target::machine::Architecture;
 
 /// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
 const PASSES: [&str; 7] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME];
@@ -60,6 +61,10 @@ pub fn replay_on_ptx(
             unfit.ahead.push(function.to_owned());
             continue;
         }
+        if entry.maxnreg.is_some_and(|registers| !may_be_limited(&module, body, registers, target)) {
+            unfit.limited.push(function.to_owned());
+            continue;
+        }
         let Entry { options: chosen, maxnreg, smem_spilling, .. } = entry;
         let config = Config::resolve(&Layers { attribute: chosen, command_line: options, ..Layers::default() })?;
         if config.enabled {
@@ -83,6 +88,13 @@ pub fn replay_on_ptx(
         output.text = if patch.is_empty() { text } else { patch.apply(&text) };
     }
     Ok((output, unfit))
+}
+
+/// Whether a kernel may get a limit on registers: a kernel with `setmaxnreg` only where every run can still get the registers
+/// that it asks for. Of an unknown processor nothing is certain.
+fn may_be_limited(module: &Module<'_>, body: &Body, registers: u32, target: &str) -> bool {
+    let Some(requests) = module.register_requests(body) else { return true };
+    Architecture::by_name(target).is_ok_and(|architecture| requests.may_be_limited_to(registers, architecture))
 }
 
 /// Whether a pass does anything for a function with these options.
@@ -131,6 +143,30 @@ mod tests {
         let older = TWO.replace("8.7", "8.6");
         let (same, unfit) = replayed(&older, vec![limited]);
         assert_eq!((same, unfit.ahead), (older, vec!["b".to_owned()]));
+    }
+
+    /// A limit with which a kernel that moves registers between warpgroups may wait for ever is not made, nor what else is chosen
+    /// for that kernel. A limit that leaves it as many registers is made.
+    #[test]
+    fn limits_beside_setmaxnreg() {
+        let asks = "\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
+        let text = TWO.replace(".target sm_90", ".target sm_90a").replace("\tmov.u32 %r2, %r1;\n\tret;\n}\n", asks);
+        let text = text.replace(".entry b()\n", ".entry b()\n.maxntid 256\n.minnctapersm 1\n");
+        let hash = functions_of_ptx(&Module::read("two.ptx", text.as_bytes()).expect("it is right")).swap_remove(1).1;
+        let limited = |registers| Entry { hash: hash.clone(), maxnreg: Some(registers), ..entry("b", "") };
+        let profile = |registers| Profile::new("sm_90a", vec![limited(registers)]);
+        let replayed = |registers| {
+            let of = replay_on_ptx("two.ptx", text.as_bytes(), &profile(registers), "verify", "sm_90a");
+            let (output, unfit) = of.expect("it runs");
+            (String::from_utf8(output.text).expect("it is text"), unfit)
+        };
+        let (same, unfit) = replayed(80);
+        assert_eq!((&same, &unfit.limited), (&text, &vec!["b".to_owned()]));
+        let warning = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "newer");
+        let expected = "'b' has setmaxnreg, which may wait for ever with the profile's maxnreg, and keeps its text; remove the profile";
+        assert_eq!(warning.as_deref(), Some(expected));
+        let (other, unfit) = replayed(240);
+        assert!(unfit.is_empty() && other.contains(".maxnreg 240"), "{other}");
     }
 
     /// A function with another text keeps it, and is named.

@@ -11,6 +11,7 @@ mod link;
 mod module;
 mod numbered;
 mod parts;
+mod register_requests;
 mod slice;
 mod statement;
 #[cfg(test)]

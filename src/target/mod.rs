@@ -42,7 +42,7 @@ pub use info::{CopyFamily, CopyOperands, OpcodeInfo, Purity, RematCost, Uniformi
 pub use masked::{Left, Masked, guard, has_masks};
 pub use ptx_version::PtxVersion;
 pub use register_tuples::{RegisterTuple, VectorShape};
-pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartitions};
+pub use setmaxnreg::{asks_for_registers, assembly_may_ask, repartition_of, repartitions};
 pub use system_functions::SYSTEM_FUNCTIONS;
 pub use tuple_kind::TupleKind;
 pub(crate) use uniformity::named_space;

@@ -18,17 +18,21 @@ pub fn assembly_may_ask(function: &Function) -> bool {
     (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains(NAME))
 }
 
-/// The requests of a function, in the order of its code. One whose number is no constant is left out: ptxas takes none
-/// such. O(instructions), and the texts of inline assembly.
-pub fn repartitions(function: &Function) -> Vec<Repartition> {
+/// The requests of a function with their lines, in the order of its code. One whose number is no constant is left out: ptxas
+/// takes none such. O(instructions), and the texts of inline assembly.
+pub fn repartitions(function: &Function) -> Vec<(Repartition, u32)> {
     let mut requests = Vec::new();
     for inst in function.insts() {
+        let line = function.line(inst);
         let (opcode, operands) = (function.opcodes().name(function.opcode(inst)), function.operands(inst));
         match operands.first().map(|operand| operand.value) {
             Some(Value::Immediate(number)) if asks_for_registers(opcode) => {
-                requests.extend(u32::try_from(number).ok().and_then(|number| request(opcode, number)));
+                let request = u32::try_from(number).ok().and_then(|number| repartition_of(opcode, number));
+                requests.extend(request.map(|request| (request, line)));
             }
-            Some(Value::Symbol(symbol)) => requests.extend(of_text(function.symbol(symbol), operands)),
+            Some(Value::Symbol(symbol)) => {
+                requests.extend(of_text(function.symbol(symbol), operands).map(|request| (request, line)));
+            }
             _ => {}
         }
     }
@@ -46,12 +50,12 @@ fn of_text<'a>(text: &'a str, operands: &'a [Operand]) -> impl Iterator<Item = R
                 _ => return None,
             },
         };
-        request(instruction, number)
+        repartition_of(instruction, number)
     })
 }
 
 /// What the instruction of that name asks for.
-fn request(name: &str, number: u32) -> Option<Repartition> {
+pub fn repartition_of(name: &str, number: u32) -> Option<Repartition> {
     match name.strip_prefix(NAME)?.split('.').next()? {
         "inc" => Some(Repartition::Increase(number)),
         "dec" => Some(Repartition::Decrease(number)),
@@ -69,7 +73,8 @@ mod tests {
              bb0: frequency 1.0 depth 0\n  INLINEASM @0, {}\n  INLINEASM @1, {}\nend\n",
             texts[0], texts[1], operands[0], operands[1]
         );
-        repartitions(&Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}")))
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        repartitions(&function).into_iter().map(|(request, _)| request).collect()
     }
 
     /// Numbers stand in the text or among the operands, and every instruction counts.
@@ -84,10 +89,10 @@ mod tests {
     fn instructions() {
         let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode setmaxnreg.inc.sync.aligned.u32\n\
             opcode setmaxnreg.dec.sync.aligned.u32\n@0 = \"&setmaxnreg.dec.sync.aligned.u32 32;\"\n\
-            bb0: frequency 1.0 depth 0\n  setmaxnreg.dec.sync.aligned.u32 40\n  INLINEASM @0, 1\n  \
+            bb0: frequency 1.0 depth 0\n  setmaxnreg.dec.sync.aligned.u32 40 :: line 7\n  INLINEASM @0, 1\n  \
             setmaxnreg.inc.sync.aligned.u32 232\nend\n";
         let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        assert_eq!(repartitions(&function), [Decrease(40), Decrease(32), Increase(232)]);
+        assert_eq!(repartitions(&function), [(Decrease(40), 7), (Decrease(32), 0), (Increase(232), 0)]);
     }
 
     /// Other instructions, and numbers that are missing or none, ask for nothing.

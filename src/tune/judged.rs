@@ -13,7 +13,7 @@ use crate::target::machine::Architecture;
 pub struct Judged {
     /// Each kernel by its name.
     pub kernels: BTreeMap<String, (Real, Sass)>,
-    /// How long ptxas took when it was asked.
+    /// The CPU time of ptxas when it was asked.
     pub took: Duration,
     /// What each function spills, where that was asked.
     pub spills: BTreeMap<String, Spills>,

@@ -360,7 +360,14 @@ fn lints() {
     let (head, kernel_of_call) = CALL.split_at(CALL.find(".visible").expect("a kernel"));
     let (head, _) = head.split_at(head.find("\n{").expect("a body"));
     let elsewhere = format!("{}\n;\n{kernel_of_call}", head.replace(".func", ".extern .func"));
-    let cases: [(&str, &str, String, String); 14] = [
+    let asks = |bounds: &str, increase: u32| {
+        let requests = "\tsetmaxnreg.dec.sync.aligned.u32 24;\n\tsetmaxnreg.inc.sync.aligned.u32 INC;\n\tret;";
+        kernel(9, bounds).replace("sm_90", "sm_90a").replace("\tret;", &requests.replace("INC", &increase.to_string()))
+    };
+    let two_blocks = ".maxntid 256\n.minnctapersm 2\n";
+    let cases: [(&str, &str, String, String); 16] = [
+        ("register-budget", "", asks(two_blocks, 240), asks(two_blocks, 232)),
+        ("register-budget", "--sass", asks(two_blocks, 240), asks(".maxntid 256\n.minnctapersm 1\n", 240)),
         ("no-launch-bounds", "", kernel(90, ""), kernel(90, bounds)),
         ("ignored-bounds", "", kernel(9, ".minnctapersm 4\n"), kernel(9, ".maxntid 256\n.minnctapersm 4\n")),
         ("spills", "", kernel(60, ".maxnreg 36\n"), kernel(60, bounds)),

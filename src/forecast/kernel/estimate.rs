@@ -15,7 +15,7 @@ use crate::function::{Function, LaunchBounds};
 use crate::target::Classification;
 use crate::target::machine::{
     Architecture, Circumstances, CommandLine, Decider, Entry, MAX_REGISTERS, MIN_REGISTER_LIMIT, RegisterFile,
-    RegisterLimit,
+    RegisterLimit, RegisterShortage,
 };
 
 /// Forecasts the kernels of a module, in its order. The functions have left SSA form and are coalesced. O(n log n) in
@@ -49,6 +49,7 @@ pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Ve
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
     let mut answers = Answers::new();
     let joined = CallGraph::new(functions).join(functions);
+    let any_callee_asks = functions.iter().any(|function| !function.is_kernel() && !function.repartitions.is_empty());
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
     let mut forecasts = Vec::with_capacity(functions.len());
     for (function, joined) in functions.iter().zip(joined) {
@@ -59,6 +60,10 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
             let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.link_conflict = link_conflict;
+            // A callee may give registers back.
+            if !any_callee_asks || function.calls.is_empty() {
+                forecast.register_shortage = register_shortage(function, bounds, case)?;
+            }
             forecast.is_repartitioned |= any_repartitions && !function.calls.is_empty();
             forecasts.push(forecast);
         }
@@ -122,6 +127,7 @@ fn of_kernel(
         budget,
         is_repartitioned: !function.repartitions.is_empty(),
         repartitions_itself: !function.repartitions.is_empty(),
+        register_shortage: None,
         ignored: limit.ignored,
         threads,
         min_blocks: bounds.min_blocks,
@@ -171,6 +177,21 @@ fn registers_at_entry(function: &Summary, limit: &RegisterLimit, architecture: &
         Ok(Entry::Registers(registers)) => Some(registers),
         Ok(Entry::Ignored(_)) | Err(_) => None,
     }
+}
+
+/// The request of a kernel that waits for registers for ever, with its line, where the kernel says how large its blocks are and
+/// ptxas does what it asks.
+fn register_shortage(
+    function: &Summary,
+    bounds: &LaunchBounds,
+    case: &Case,
+) -> Result<Option<(RegisterShortage, u32)>, Error> {
+    let (Some(threads), limit) = (bounds.threads(), register_limit(bounds, case)?) else { return Ok(None) };
+    if registers_at_entry(function, &limit, case.architecture).is_none() {
+        return Ok(None);
+    }
+    let shortage = case.architecture.register_shortage(threads, &limit, &function.repartitions);
+    Ok(shortage.map(|shortage| (shortage, function.repartition_lines.get(shortage.request).copied().unwrap_or(0))))
 }
 
 /// The most registers that a kernel may have: what its bounds leave it, and the case's limit, as if `.maxnreg` said it

@@ -6,7 +6,7 @@ use crate::forecast::held::promotion::InMemory;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;
-use crate::target::machine::{Architecture, Ignored, Launch, Occupancy};
+use crate::target::machine::{Architecture, Ignored, Launch, Occupancy, RegisterShortage};
 
 /// What a forecast is for.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +63,8 @@ pub struct Forecast {
     pub is_repartitioned: bool,
     /// The kernel itself asks, not only what it may call.
     pub repartitions_itself: bool,
+    /// The request of the kernel that waits for registers for ever, with its line.
+    pub register_shortage: Option<(RegisterShortage, u32)>,
     /// What the kernel's bounds say and ptxas does not do.
     pub ignored: Vec<Ignored>,
     /// Threads of a block, if the kernel says how many.

@@ -40,6 +40,8 @@ pub struct Summary {
     pub(in crate::forecast) uniform_words: u32,
     /// What it asks of its registers while it runs.
     pub(in crate::forecast) repartitions: Vec<Repartition>,
+    /// Their lines.
+    pub(in crate::forecast) repartition_lines: Vec<u32>,
     pub(in crate::forecast) stack: Stack,
     /// Why its stack variables are in memory, where they are and everything was asked for.
     pub(in crate::forecast) in_memory: Option<Box<InMemory>>,
@@ -128,7 +130,8 @@ impl Summary {
         // Only inline assembly and instructions of that name ask.
         let Counts { assembly, repartitions: asking, .. } = live.counts;
         let may_ask = asking > 0 || (assembly > 0 && assembly_may_ask(function));
-        let repartitions = if may_ask { repartitions(function) } else { Vec::new() };
+        let asked = if may_ask { repartitions(function) } else { Vec::new() };
+        let (repartitions, repartition_lines) = asked.into_iter().unzip();
         Self {
             name: function.name().to_owned(),
             bounds: function.kernel().copied(),
@@ -137,6 +140,7 @@ impl Summary {
             features,
             uniform_words: live.pressures.most_uniform,
             repartitions,
+            repartition_lines,
             in_memory: (detail == Detail::Everything)
                 .then(|| held.promotion.in_memory((function, classification), &held.occurrences))
                 .flatten()

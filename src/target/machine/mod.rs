@@ -12,6 +12,7 @@ mod budget;
 pub mod latency;
 mod occupancy;
 mod register_limit;
+mod register_pool;
 mod repartition;
 #[cfg(test)]
 mod tests;
@@ -26,4 +27,5 @@ pub use architecture::{
 };
 pub use occupancy::{BlockLimits, DEFAULT_THREADS, Launch, Limits, Occupancy};
 pub use register_limit::{CommandLine, Decider, Ignored, MIN_REGISTER_LIMIT, RegisterLimit};
+pub use register_pool::{RegisterRequests, RegisterShortage};
 pub use repartition::{Circumstances, Entry, Repartition, RepartitionRefusal};

@@ -12,6 +12,12 @@ pub enum Repartition {
     Decrease(u32),
 }
 
+/// How many registers a request may get: 256 stands for 255.
+pub(super) fn allowed(request: &Repartition) -> u32 {
+    let (Repartition::Increase(count) | Repartition::Decrease(count)) = *request;
+    count.min(MAX_REGISTERS)
+}
+
 /// How the kernel is compiled, as far as that makes ptxas ignore its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Circumstances {

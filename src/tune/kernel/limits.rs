@@ -1,11 +1,11 @@
 //! Limits on registers: where they cost no warp, where they win one, and where ptxas gives up registers that it could have.
 
 use super::Kernel;
-use crate::target::machine::{Architecture, MAX_REGISTERS};
+use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
 use crate::tune::aim::Aim;
 use crate::tune::evidence::Real;
 use crate::tune::figures::{Block, Figures, launch};
-use crate::tune::optimisations::Optimisations;
+use crate::tune::optimisations::{Choices, Optimisations};
 use crate::tune::variant::Variant;
 
 /// ptxas takes all registers that there are where it takes at most so many fewer.
@@ -29,6 +29,15 @@ pub fn given_up(real: &Real, block: Block, architecture: &Architecture) -> u32 {
 }
 
 impl Kernel {
+    /// Whether variants of the kernel may have a limit on registers: of a kernel with `setmaxnreg`, only where every run still
+    /// gets the registers that it asks for. A profile for LLVM IR is replayed where nothing proves that, so no limit is part of it.
+    pub(super) fn may_be_limited_to(&self, aim: &Aim, limit: u32) -> bool {
+        let may_get = |requests: &RegisterRequests| {
+            self.choices == Choices::Nothing && requests.may_be_limited_to(limit, aim.architecture)
+        };
+        self.register_requests.as_ref().is_none_or(may_get)
+    }
+
     /// The most registers that cost no warp of stock's.
     fn free_registers(&self, aim: &Aim) -> u32 {
         aim.architecture.step_edge(&launch(&self.stock.real, self.block))
@@ -52,6 +61,7 @@ impl Kernel {
             (None, false) if self.lacking_registers(aim) >= GIVEN_UP => Some(self.free_registers(aim)),
             (None, false) => self.limit_of_ordered.filter(|_| variant.has_order()),
         };
+        let limit = limit.filter(|&limit| self.may_be_limited_to(aim, limit));
         limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
     }
 
@@ -165,9 +175,10 @@ mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
     use crate::tune::agreement::Agreement;
+    use crate::function::LaunchBounds;
+    use crate::target::machine::Repartition;
     use crate::tune::figures::{Allowance, tests::figures};
     use crate::tune::kept::Kept;
-    use crate::tune::optimisations::Choices;
     use crate::tune::question::{Answer, NoAnswer, Question};
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
@@ -184,6 +195,33 @@ mod tests {
             let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
             let limits = variants.iter().any(Variant::limits_registers);
             assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
+        }
+    }
+
+    /// A kernel with `setmaxnreg` is tried with no limit that may leave a warpgroup waiting for ever; it is tried without limits all
+    /// the same.
+    #[test]
+    fn limits_beside_setmaxnreg() {
+        let bounds = LaunchBounds { max_threads: Some(256), min_blocks: Some(1), ..LaunchBounds::default() };
+        let requests = vec![Repartition::Decrease(40), Repartition::Increase(232)];
+        for (spills, requests) in
+            [0, 5000].into_iter().flat_map(|spills| [(spills, vec![]), (spills, requests.clone())])
+        {
+            let mut stock = figures(spills, 8, 500);
+            stock.real.registers = if spills > 0 { 128 } else { 232 };
+            let block = Block { threads: Some(256), says_threads: true, dynamic_shared: Some(0) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            let asks = !requests.is_empty();
+            kernel.register_requests = asks.then_some(RegisterRequests { requests, bounds });
+            let aim = Aim { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..aim(0) };
+            let mut limits = Vec::new();
+            for number in 0..80u32 {
+                let variant = kernel.propose(&aim);
+                limits.extend(variant.limit());
+                let given_up = Figures { real: Real { registers: 32, ..stock.real }, ..stock };
+                kernel.record(&aim, variant, number.to_string(), Some(if number % 2 == 0 { given_up } else { stock }));
+            }
+            assert_eq!(limits.iter().any(|&limit| limit < 232), !asks, "{spills} bytes: {limits:?}");
         }
     }
 

@@ -22,6 +22,7 @@ use super::figures::{Block, Figures};
 use super::findings::Findings;
 use super::optimisations::{Ahead, Choices};
 use super::variant::Variant;
+use crate::target::machine::RegisterRequests;
 
 /// A variant that was tried.
 #[derive(Clone, Debug)]
@@ -46,6 +47,8 @@ pub struct Kernel {
     pub may_spill_to_shared: bool,
     /// Whether somebody can tell what ptxas spills in it.
     pub may_be_looked_at: bool,
+    /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
+    pub register_requests: Option<RegisterRequests>,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
@@ -85,6 +88,7 @@ impl Kernel {
             block,
             may_spill_to_shared: false,
             may_be_looked_at: true,
+            register_requests: None,
             choices,
             has_first_choices: choices == Choices::All,
             stock,
@@ -121,6 +125,9 @@ impl Kernel {
             }
             let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
             let variant = self.freed(aim, self.with_sparing_bits(aim, variant));
+            if variant.limit().is_some_and(|limit| !self.may_be_limited_to(aim, limit)) {
+                continue;
+            }
             if !self.proposed.contains(&variant) && !self.is_hopeless_choice(aim, &variant) {
                 self.proposed.push(variant.clone());
                 return variant;

@@ -87,6 +87,7 @@ fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject
             })
             .collect(),
         ignored: forecast.map_or(&[], |subject| subject.ignored),
+        register_shortage: forecast.and_then(|subject| subject.register_shortage.clone()),
         ignores_repartition: forecast.is_some_and(|subject| subject.ignores_repartition),
     }
 }
