@@ -83,6 +83,11 @@ pub(crate) fn is_interrupted() -> bool {
     INTERRUPTIONS.load(Ordering::Relaxed) > TOLERATED.load(Ordering::Relaxed)
 }
 
+/// Whether the user has interrupted at all, tolerated or not.
+pub(crate) fn was_interrupted() -> bool {
+    INTERRUPTIONS.load(Ordering::Relaxed) > 0
+}
+
 /// From now on, the first interruption is answered by a line.
 pub(crate) fn answer_first(line: &'static str) {
     *ANSWER.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);

@@ -50,3 +50,17 @@ pub(super) struct GroupMultiply {
     /// Whether the factors lie with their rows or columns side by side, instead of what is summed.
     pub(super) order: [bool; 2],
 }
+
+impl Multiply {
+    /// How many products each thread computes.
+    pub(super) fn products(&self) -> u64 {
+        self.shape.iter().map(|&size| u64::from(size)).product::<u64>() / 32
+    }
+}
+
+impl GroupMultiply {
+    /// The same: the left factor has 16 rows for each warp.
+    pub(super) fn products(&self) -> u64 {
+        16 * u64::from(self.columns) * u64::from(self.depth) / 32
+    }
+}

@@ -63,13 +63,13 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
 }
 
-/// With `--keep-partial`, an interrupted search writes the best so far with its profile, says so, and ends with 130. Two runs
+/// An interrupted search writes the best so far with its profile, says so, and ends with 130. Two runs
 /// judge stock, the others variants of `moves` or `fixed`.
 #[test]
 fn what_was_found_is_kept() {
     let folder = interrupting();
     let folder = folder.path();
-    let keep = ["--runs", "40", "--keep-partial", "--profile", "k.toml", "--json"];
+    let keep = ["--runs", "40", "--profile", "k.toml", "--json"];
     let output = interrupted(folder, "6", &keep);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(130), "{said}");
@@ -99,23 +99,39 @@ fn what_was_found_is_kept() {
 }
 
 /// A second interruption, while what was found is put together, writes nothing. So does the first one where nothing was
-/// found yet, and without `--keep-partial`.
+/// found yet.
 #[test]
 fn nothing_is_kept() {
-    for (runs, arguments, says) in [
-        ("6 7", &["--keep-partial"][..], &[KEEPS, WRITES_NOTHING][..]),
-        ("2", &["--keep-partial"], &[WRITES_NOTHING]),
-        ("6", &[], &[WRITES_NOTHING]),
-    ] {
+    for (runs, says) in [("6 7", &[KEEPS, WRITES_NOTHING][..]), ("2", &[WRITES_NOTHING])] {
         let folder = interrupting();
         let folder = folder.path();
-        let output = interrupted(folder, runs, &[&["--runs", "40", "--profile", "k.toml"], arguments].concat());
+        let output = interrupted(folder, runs, &["--runs", "40", "--profile", "k.toml"]);
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(130), "{runs}: {said}");
         assert!(!folder.join("out.ptx").exists() && !folder.join("k.toml").exists(), "{runs}: {said}");
         let lines = said.lines().filter(|line| line.contains("interrupted")).map(|line| format!("{line}\n"));
         assert_eq!(lines.collect::<Vec<_>>(), says, "{said}");
     }
+}
+
+/// A search whose time is over writes the best so far, says so, and succeeds. The option of former versions is an error that says
+/// what to do.
+#[test]
+fn time_is_over() {
+    let folder = interrupting();
+    let folder = folder.path();
+    let output = interrupted(folder, "", &["--runs", "40", "--seconds", "0", "--profile", "k.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let said = stderr(&output);
+    assert_eq!((output.status.code(), &json["cut"]), (Some(0), &true.into()), "{said}");
+    assert!(
+        said.ends_with("nvptx-ra: the search was cut because its time was over; this is the best that it had found\n"),
+        "{said}"
+    );
+    assert!(read(folder, "k.toml").contains("# the search was cut because") && folder.join("out.ptx").exists());
+    let output = interrupted(folder, "", &["--keep-partial"]);
+    let expected = "--keep-partial is no option any more: an interrupted search always writes the best that it has found; leave it out";
+    assert!(!output.status.success() && stderr(&output).contains(expected), "{}", stderr(&output));
 }
 
 /// What a search writes to a terminal, and to standard output, which is none.
@@ -140,7 +156,7 @@ fn on_terminal(folder: &Path, terminal: &str, interrupt: &str, arguments: &[&str
 #[test]
 fn a_bar_on_a_terminal() {
     let folder = interrupting();
-    let arguments = ["--runs", "40", "--json", "--keep-partial"];
+    let arguments = ["--runs", "40", "--json"];
     let (text, output) = on_terminal(folder.path(), "xterm", "6", &arguments);
     assert_eq!(output.status.code(), Some(130), "{text}");
     assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{:?}", output.stdout);

@@ -254,6 +254,43 @@ fn with_ptxas() {
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "k.tuned.ptx"));
 }
 
+/// A kernel that gives one warpgroup 232 registers and the other one 40, though both need few.
+const REPARTITIONED: &str = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
+    .maxntid 256\n.minnctapersm 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<3>;\n\
+    \tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd1, %rd1, %rd2;\n\
+    \tsetp.lt.u32 %p1, %r1, 128;\n\t@%p1 bra GIVES;\n\tsetmaxnreg.inc.sync.aligned.u32 232;\n\
+    \tld.global.u32 %r2, [%rd1];\n\tmul.lo.s32 %r3, %r2, %r1;\n\tst.global.u32 [%rd1], %r3;\n\tret;\nGIVES:\n\
+    \tsetmaxnreg.dec.sync.aligned.u32 40;\n\tld.global.u32 %r4, [%rd1];\n\tadd.s32 %r5, %r4, %r1;\n\
+    \tst.global.u32 [%rd1], %r5;\n\tret;\n}\n";
+
+/// No limit is put on the registers of a kernel that moves them between its warpgroups, though ptxas says that more warps would
+/// fit: with fewer registers at entry, an increase waits for ever. So it is where ptxas ignores the requests without a limit.
+/// A profile that limits such a kernel changes nothing, with a warning.
+#[test]
+fn limits_beside_setmaxnreg() {
+    if !has_ptxas() {
+        return;
+    }
+    let ignored = REPARTITIONED.replace(".minnctapersm 1\n", "");
+    let plain = REPARTITIONED.replace("\tsetmaxnreg.inc.sync.aligned.u32 232;\n", "");
+    let plain = plain.replace("\tsetmaxnreg.dec.sync.aligned.u32 40;\n", "");
+    for text in [REPARTITIONED, &ignored, &plain] {
+        let folder = folder(text, false);
+        let folder = folder.path();
+        let json = json(folder, &["tune", "k.ptx", "--runs", "24", "--json", "--profile", "k.toml"]);
+        let tried = json["kernels"][0]["tried"].as_array().expect("a list");
+        let limits =
+            tried.iter().filter(|tried| tried["choice"].as_str().is_some_and(|choice| choice.contains("maxnreg")));
+        assert!(!text.contains("setmaxnreg") || limits.count() == 0, "{json:#}");
+        let profile = read(folder, "k.toml").replace("options = ", "maxnreg = 80\noptions = ");
+        fs::write(folder.join("limited.toml"), profile).expect("there is space");
+        let said = succeeds(folder, &["ptx", "k.ptx", "--profile", "limited.toml", "-o", "out.ptx"]);
+        let warns = said.contains("'k' has setmaxnreg, which may wait for ever with the profile's maxnreg");
+        assert_eq!(warns, text.contains("setmaxnreg"), "{said}");
+        assert_eq!(read(folder, "out.ptx").contains(".maxnreg 80"), !warns, "{said}");
+    }
+}
+
 /// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them.
 fn spilling_over_a_loop() -> String {
     const VALUES: usize = 40;

@@ -49,7 +49,7 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
     let messages = improved.and_then(|improved| put_in_place(task, improved));
     deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));
-    Ok(if interrupt::is_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
+    Ok(if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
 }
 
 /// Names the functions that are not read in the log. A text that cannot be cut is not searched, and the log says so then.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::tune::timing::Timing;
 
-use super::process;
+use super::process::{self, Limit};
 use crate::ptxas::Folder;
 
 /// What stands for the file with the machine code, and for the kernel's name.
@@ -50,7 +50,8 @@ impl Benchmark {
         let filled = self.command.replace(CUBIN, &quoted(&cubin.to_string_lossy())).replace(KERNEL, &quoted(kernel));
         let mut shell = Command::new("sh");
         shell.args(["-c", &filled]);
-        let status = process::run(shell, &output, &errors, self.limit).map_err(|problem| format!("it {problem}"))?;
+        let end = process::run(shell, &output, &errors, Limit::Elapsed(self.limit));
+        let status = end.map_err(|problem| format!("it {problem}"))?.status;
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         if !status.success() {
             let errors = text(&errors);

@@ -3,7 +3,7 @@
 //! A server is worth its memory where the module takes long. What it compiles is what this process would compile, to
 //! the byte, so that wherever there is none, or something goes wrong with it, this process does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,15 +11,17 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::optimisations::Optimisations;
 
+use super::code::Made;
 use super::compiler::Compiler;
 use super::fork_server::{read_part, write_part};
+use crate::interrupt::is_interrupted;
 use crate::ptxas::Folder;
 
 /// How many servers a search has: each holds a module half-way through code generation, some 100 MB of a large one.
@@ -45,10 +47,27 @@ impl Servers {
     }
 }
 
+/// What a server shares between variants.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'c, 'a> {
+    pub(super) compiler: &'c Compiler<'a>,
+    /// What LLVM does to the IR.
+    pub(super) of_ir: Optimisations,
+    /// The CPU time that LLVM may well take.
+    pub(super) expected: Duration,
+    /// The CPU time that LLVM may take at most.
+    pub(super) limit: Duration,
+}
+
+/// The CPU time from which on LLVM runs in a process that can be ended, wanted again or not.
+const LONG: Duration = Duration::from_secs(2);
+
 /// The servers of one module, by what LLVM does to the IR of its variants.
 #[derive(Default)]
 pub(super) struct Branches {
     fronts: Mutex<BTreeMap<Optimisations, Front>>,
+    /// Where a process came to its limit: the server may have, and whoever is compiled without it would do the same.
+    over: Mutex<BTreeSet<Optimisations>>,
 }
 
 /// What is known of a way through LLVM's part.
@@ -62,34 +81,53 @@ enum Front {
 }
 
 impl Branches {
-    /// The PTX with the choices of a profile, by a server for what has these optimisations of IR; none where there is no
-    /// such server. `shared` are the choices that lead there.
+    /// The PTX with the choices of a profile, by a server; none where there is no such server. `shared` are the choices that lead
+    /// to what the server shares. An error where the limit is over, or the user interrupts.
     pub(super) fn compile(
         &self,
         servers: &Servers,
-        compiler: &Compiler<'_>,
-        of_ir: Optimisations,
+        front: Shared<'_, '_>,
         shared: impl FnOnce() -> Profile,
         profile: &Profile,
-    ) -> Option<Vec<u8>> {
-        let server = self.server(servers, of_ir, |socket| Server::start(compiler, &shared(), socket))?;
-        let lost = |error: &io::Error| {
-            log::debug!("a fork server is lost: {error}");
-            self.lock().insert(of_ir, Front::Alone);
-        };
-        server.compile(profile).inspect_err(lost).ok()
+    ) -> Option<Result<Made, Error>> {
+        let Shared { compiler, of_ir, limit, .. } = front;
+        let server = self.server(servers, &front, |socket| Server::start(compiler, &shared(), socket, limit))?;
+        let start = Instant::now();
+        match server.compile(profile) {
+            Ok(made) => Some(Ok(made)),
+            Err(_) if is_interrupted() => Some(Err(Error::pass("LLVM was interrupted", ""))),
+            // The system ends a process at its limit without a word, and no process gets there earlier.
+            Err(_) if start.elapsed() >= limit || self.was_over(of_ir) => {
+                self.over().insert(of_ir);
+                let problem = format!("LLVM takes more than {} s of CPU time", limit.as_secs());
+                Some(Err(Error::pass(problem, "the variant is lost")))
+            }
+            Err(error) => {
+                log::debug!("a fork server is lost: {error}");
+                self.lock().insert(of_ir, Front::Alone);
+                None
+            }
+        }
+    }
+
+    fn over(&self) -> MutexGuard<'_, BTreeSet<Optimisations>> {
+        self.over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn was_over(&self, of_ir: Optimisations) -> bool {
+        self.over().contains(&of_ir)
     }
 
     /// The server for a front: of the code as it is at once, of others when they are wanted again.
     fn server(
         &self,
         servers: &Servers,
-        of_ir: Optimisations,
+        &Shared { of_ir, expected, .. }: &Shared<'_, '_>,
         start: impl FnOnce(PathBuf) -> io::Result<Server>,
     ) -> Option<Arc<Server>> {
         let mut fronts = self.lock();
         match fronts.get(&of_ir) {
-            None if of_ir != Optimisations::STOCK => {
+            None if of_ir != Optimisations::STOCK && expected < LONG => {
                 fronts.insert(of_ir, Front::Seen);
                 return None;
             }
@@ -108,7 +146,7 @@ impl Branches {
         server
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Optimisations, Front>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Optimisations, Front>> {
         self.fronts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -122,11 +160,11 @@ struct Server {
 }
 
 impl Server {
-    fn start(compiler: &Compiler<'_>, shared: &Profile, socket: PathBuf) -> io::Result<Self> {
+    fn start(compiler: &Compiler<'_>, shared: &Profile, socket: PathBuf, limit: Duration) -> io::Result<Self> {
         let listener = UnixListener::bind(&socket)?;
         let owner = UnixStream::connect(&socket)?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg("fork-server").args(compiler.arguments());
+        command.arg("fork-server").arg(format!("--cpu-seconds={}", limit.as_secs())).args(compiler.arguments());
         // Apart from the group that a Ctrl-C reaches: this process says when it ends.
         command.process_group(0).stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn()?;
@@ -138,10 +176,31 @@ impl Server {
         Ok(server)
     }
 
-    fn compile(&self, profile: &Profile) -> io::Result<Vec<u8>> {
+    fn compile(&self, profile: &Profile) -> io::Result<Made> {
         let mut stream = UnixStream::connect(&self.socket)?;
         write_part(&mut stream, &printed(profile)?)?;
-        read_part(&mut stream)
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut stream = Interruptible(stream);
+        let ptx = read_part(&mut stream)?;
+        let computed = read_part(&mut stream)?.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        Ok(Made { ptx, elsewhere: Duration::from_micros(u64::from_le_bytes(computed)) })
+    }
+}
+
+/// How often one who waits for a server looks whether the user has interrupted.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Waits for what is sent until the user interrupts.
+struct Interruptible(UnixStream);
+
+impl io::Read for Interruptible {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match io::Read::read(&mut self.0, bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && !is_interrupted() => {}
+                read => return read,
+            }
+        }
     }
 }
 

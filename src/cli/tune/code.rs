@@ -9,6 +9,19 @@ use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
+/// What was made of a variant.
+pub(super) struct Made {
+    pub(super) ptx: Vec<u8>,
+    /// The CPU time of other processes that made it.
+    pub(super) elsewhere: Duration,
+}
+
+impl From<Vec<u8>> for Made {
+    fn from(ptx: Vec<u8>) -> Self {
+        Self { ptx, elsewhere: Duration::ZERO }
+    }
+}
+
 /// Code with kernels, whole or a kernel of it alone. Several threads may compile at once.
 pub(super) trait Code: Send + Sync {
     /// The processor.
@@ -28,15 +41,20 @@ pub(super) trait Code: Send + Sync {
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error>;
 
     /// The PTX of one of many variants of a slice, the same as by [`compile`](Self::compile). `profile_of` gives the
-    /// choices of a variant, and `took` is how long one took.
+    /// choices of a variant, and `took` is the CPU time of stock.
     fn compile_variant(
         &self,
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Made, Error> {
         let _ = took;
-        self.compile(&profile_of(variant))
+        self.compile(&profile_of(variant)).map(Made::from)
+    }
+
+    /// The CPU time that stock took ahead of [`compile`](Self::compile).
+    fn computed_ahead(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Whether shared memory of a size that only the launch says is used in its PTX, which is given.

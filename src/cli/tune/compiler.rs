@@ -91,11 +91,11 @@ impl<'a> Compiler<'a> {
         functions
     }
 
-    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them; an error where that takes
-    /// more than the limit, or is interrupted.
-    pub(super) fn optimised(&self, profile: &Profile, limit: Duration) -> Result<Self, Error> {
-        let content = optimise::optimised(&self.content, &self.arguments(), profile, limit)?;
-        Ok(Self { content: content.into(), stage: Stage::Finished, ..self.clone() })
+    /// What LLVM's optimisations make of the module with what a profile chooses ahead of them, and their CPU time; an error where
+    /// that is more than the limit, or is interrupted.
+    pub(super) fn optimised(&self, profile: &Profile, limit: Duration) -> Result<(Self, Duration), Error> {
+        let (content, computed) = optimise::optimised(&self.content, &self.arguments(), profile, limit)?;
+        Ok((Self { content: content.into(), stage: Stage::Finished, ..self.clone() }, computed))
     }
 
     fn optimise(&self, context: &Context, module: &Module<'_>) -> Result<(), Error> {

@@ -12,12 +12,14 @@ use std::process::ExitCode;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nvptx_ra::error::Error;
 use nvptx_ra::ffi::branch::{Side, at_branching_point, fork};
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
+use super::cpu_time;
 use crate::codegen::{self, HandedOver};
 
 /// Compile the variants of a module that `tune` asks for
@@ -25,9 +27,15 @@ use crate::codegen::{self, HandedOver};
 pub(crate) struct Arguments {
     #[command(flatten)]
     module: HandedOver,
+    /// The CPU time of the server, and of each process that it forks
+    #[arg(long, value_name = "S", default_value_t = 3600)]
+    cpu_seconds: u64,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let limit = arguments.cpu_seconds;
+    setrlimit(Resource::RLIMIT_CPU, limit, limit)
+        .map_err(|error| Error::pass(format!("its CPU time cannot be limited: {error}"), "see the system's limits"))?;
     let lost = |error: io::Error| Error::file("standard input".as_ref(), &error);
     let listener = UnixListener::from(io::stdin().as_fd().try_clone_to_owned().map_err(lost)?);
     let (mut owner, _) = listener.accept().map_err(lost)?;
@@ -43,7 +51,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         || settings.emit_quietly(&context, &module, cpu),
     )?;
     if let Some(mut client) = client {
-        write_part(&mut client, &ptx).map_err(lost)?;
+        let computed = u64::try_from(cpu_time::of_process().as_micros()).unwrap_or(u64::MAX);
+        write_part(&mut client, &ptx).and_then(|()| write_part(&mut client, &computed.to_le_bytes())).map_err(lost)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,7 +100,7 @@ pub(super) fn write_part(stream: &mut UnixStream, part: &[u8]) -> io::Result<()>
 }
 
 /// Reads what [`write_part`] has sent, whole.
-pub(super) fn read_part(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+pub(super) fn read_part(stream: &mut impl io::Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     stream.read_exact(&mut length)?;
     let length = u64::from_le_bytes(length);

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::optimisations::{Ahead, Choices, Optimisations};
 use nvptx_ra::tune::variant::Variant;
 
-use super::branches::{Branches, Servers};
-use super::code::{Code, Words};
+use super::branches::{Branches, Servers, Shared};
+use super::code::{Code, Made, Words};
 use super::compiler::{Compiler, Stage};
 use super::ptx;
 use super::stock::{STOCK_LIMIT, limit_of_variants};
@@ -31,10 +31,10 @@ pub(super) struct Ir<'a> {
     stock: Front<'a>,
     /// The kernel ahead of LLVM's optimisations, where these are run here.
     source: Option<Compiler<'a>>,
-    /// What the optimisations make of the whole module, once its kernels are wanted, and how long they took.
-    optimised: OnceLock<(Result<Compiler<'a>, Error>, Duration)>,
-    /// How long they may take with other choices.
-    limit: Duration,
+    /// What the optimisations make of the whole module, once its kernels are wanted, and their CPU time.
+    optimised: OnceLock<Result<(Compiler<'a>, Duration), Error>>,
+    /// The CPU time that they took for the module of a kernel.
+    computed_ahead: Duration,
     /// What the optimisations make of it with other choices.
     fronts: Mutex<BTreeMap<Ahead, Arc<LazyFront<'a>>>>,
     servers: &'a Servers,
@@ -46,12 +46,14 @@ type LazyFront<'a> = OnceLock<Result<Front<'a>, Error>>;
 /// What variants share that LLVM's optimisations are done with.
 struct Front<'a> {
     compiler: Compiler<'a>,
+    /// The CPU time of the optimisations, where they ran for this front.
+    computed: Duration,
     branches: Branches,
 }
 
 impl<'a> Front<'a> {
-    fn new(compiler: Compiler<'a>) -> Self {
-        Self { compiler, branches: Branches::default() }
+    fn new(compiler: Compiler<'a>, computed: Duration) -> Self {
+        Self { compiler, computed, branches: Branches::default() }
     }
 
     fn compile(
@@ -60,41 +62,40 @@ impl<'a> Front<'a> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Made, Error> {
         let profile = profile_of(variant);
+        // Code that the optimisations took long for may take long, too.
+        let expected = took.max(self.computed);
         // Spills to shared memory are asked for in the IR.
-        if took >= servers.least && !variant.spills_to_shared() {
+        if expected >= servers.least && !variant.spills_to_shared() {
             let of_ir = variant.optimisations().of_ir();
             let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
-            if let Some(ptx) = self.branches.compile(servers, &self.compiler, of_ir, shared, &profile) {
-                return Ok(ptx);
+            let front = Shared { compiler: &self.compiler, of_ir, expected, limit: limit_of_variants(took) };
+            if let Some(made) = self.branches.compile(servers, front, shared, &profile) {
+                return made.map(|made| Made { elsewhere: made.elsewhere + self.computed, ..made });
             }
         }
-        self.compiler.compile(&profile)
+        Ok(Made { ptx: self.compiler.compile(&profile)?, elsewhere: self.computed })
     }
 }
 
 impl<'a> Ir<'a> {
     pub(super) fn new(compiler: Compiler<'a>, servers: &'a Servers) -> Self {
         Self {
-            stock: Front::new(compiler),
+            stock: Front::new(compiler, Duration::ZERO),
             source: None,
             optimised: OnceLock::new(),
-            limit: STOCK_LIMIT,
+            computed_ahead: Duration::ZERO,
             fronts: Mutex::default(),
             servers,
         }
     }
 
-    /// What LLVM's optimisations make of the whole module where nothing is chosen ahead of them, and how long that takes.
-    fn optimised(&self) -> Result<(&Compiler<'a>, Duration), Error> {
+    /// What LLVM's optimisations make of the whole module where nothing is chosen ahead of them, and the CPU time of that.
+    fn optimised(&self) -> Result<&(Compiler<'a>, Duration), Error> {
         let whole = &self.stock.compiler;
-        let (optimised, took) = self.optimised.get_or_init(|| {
-            let start = Instant::now();
-            let optimised = whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
-            (optimised, start.elapsed())
-        });
-        Ok((optimised.as_ref().map_err(Clone::clone)?, *took))
+        let optimise = || whole.optimised(&Profile::new(whole.cpu(), Vec::new()), STOCK_LIMIT);
+        self.optimised.get_or_init(optimise).as_ref().map_err(Clone::clone)
     }
 
     /// Compiles a variant that chooses something ahead of LLVM's optimisations, which run once for each such choice.
@@ -104,7 +105,7 @@ impl<'a> Ir<'a> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Made, Error> {
         let ahead = variant.optimisations().ahead();
         let front = {
             let mut fronts = self.fronts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +115,8 @@ impl<'a> Ir<'a> {
             // Only what is chosen ahead: what else is chosen is added to it later, and `off` would stay.
             let mut chosen = profile_of(&Variant::DEFAULT.optimised(Optimisations::ahead_of(ahead)));
             chosen.functions.retain(|entry| entry.options != OFF);
-            Ok(Front::new(source.optimised(&chosen, self.limit)?))
+            let (optimised, computed) = source.optimised(&chosen, limit_of_variants(self.computed_ahead + took))?;
+            Ok(Front::new(optimised, computed))
         };
         front.get_or_init(make).as_ref().map_err(Clone::clone)?.compile(self.servers, variant, profile_of, took)
     }
@@ -146,13 +148,13 @@ impl Code for Ir<'_> {
             return Ok(slices.map(|slice| Box::new(Ir::new(slice, self.servers)) as Box<dyn Code>).collect());
         }
         // Kernels by themselves are those of the whole: what is inlined may depend on the other kernels.
-        let (optimised, took) = self.optimised()?;
+        let (optimised, computed_ahead) = self.optimised()?;
         let stock = optimised.slices(kernels.iter().copied())?;
         let pairs = slices.into_iter().zip(stock);
         let of_kernel = pairs.map(|(source, stock)| {
             let stock = stock.with_functions_of(&source);
-            let limit = limit_of_variants(took);
-            Box::new(Ir { source: Some(source), limit, ..Ir::new(stock, self.servers) }) as Box<dyn Code>
+            let computed_ahead = *computed_ahead;
+            Box::new(Ir { source: Some(source), computed_ahead, ..Ir::new(stock, self.servers) }) as Box<dyn Code>
         });
         Ok(of_kernel.collect())
     }
@@ -166,13 +168,17 @@ impl Code for Ir<'_> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Made, Error> {
         match &self.source {
             Some(source) if variant.optimisations().ahead() != Ahead::STOCK => {
                 self.compile_ahead(source, variant, profile_of, took)
             }
             _ => self.stock.compile(self.servers, variant, profile_of, took),
         }
+    }
+
+    fn computed_ahead(&self) -> Duration {
+        self.computed_ahead
     }
 
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool {

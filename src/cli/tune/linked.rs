@@ -10,7 +10,7 @@ use nvptx_ra::ptx::{Linker, Module};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
-use super::code::{Code, Words};
+use super::code::{Code, Made, Words};
 use super::text::{OPTIONS, Text};
 use crate::kernel_names;
 
@@ -191,13 +191,17 @@ impl Code for LinkedKernel<'_> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Made, Error> {
         if variant.compiler() == 0 {
             return self.own.compile_variant(variant, profile_of, took);
         }
         let missing = || Error::internal("there is no such code of it", None).in_function(&self.kernel);
         let text = self.texts.get(&variant.compiler()).ok_or_else(missing)?;
-        text.compile(&text.profile(&|name| (name == self.kernel).then(|| variant.on_code_of(0))))
+        text.compile(&text.profile(&|name| (name == self.kernel).then(|| variant.on_code_of(0)))).map(Made::from)
+    }
+
+    fn computed_ahead(&self) -> Duration {
+        self.own.computed_ahead()
     }
 
     fn sizes_shared_at_launch(&self, ptx: &str) -> bool {

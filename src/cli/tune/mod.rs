@@ -26,6 +26,7 @@ mod code;
 #[cfg(feature = "llvm")]
 mod compiler;
 mod compose;
+mod cpu_time;
 pub(crate) mod edge;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
@@ -56,7 +57,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use nvptx_ra::error::Error;
+use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
@@ -78,6 +79,7 @@ use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
 use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
+use self::print::Cut;
 use self::progress::{Course, Progress};
 use self::stock::{Conditions, Stock, Wanted};
 use self::text::Text;
@@ -102,7 +104,7 @@ const KINDS: [InputKind; 2] = [InputKind::Ptx, InputKind::Text];
 /// What is said of Ctrl-C where the best so far is kept.
 const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing";
 
-/// What is said of Ctrl-C where nothing is kept.
+/// What is said of Ctrl-C where nothing is kept: ahead of the first result, and of a second Ctrl-C.
 const INTERRUPTED: &str =
     "nvptx-ra: interrupted; nothing is written. With --cache FOLDER, a later search continues from here";
 
@@ -115,8 +117,8 @@ const DEFAULT_CPU: &str = "sm_90";
 /// is no worse than stock in each of three figures: bytes spilled, warps that an
 /// SM holds, and machine instructions. Among the variants that count, the fewest bytes spilled win, then the most
 /// warps, then the fewest accesses of local memory, then the fewest instructions. A spilled byte weighs ten times more
-/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes nothing,
-/// unless --keep-partial is given.
+/// for each loop around it, and `--shared-cost` as much in shared memory. Ctrl-C ends the search and writes the best that was
+/// found so far; the exit code is 130. A second Ctrl-C writes nothing.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// LLVM IR, as text or bitcode, or PTX of any compiler, recognised by its content; - is standard input. A build without
@@ -144,7 +146,8 @@ pub(crate) struct Arguments {
     /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
-    /// Start no round of runs after this many seconds. The result then depends on the machine
+    /// Start no round of runs after this many seconds, and write the best that was found so far. The result then depends on the
+    /// machine
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
     /// What changes at random are drawn by
@@ -227,8 +230,8 @@ pub(crate) struct Arguments {
     /// Also write a page for a browser: each kernel before and after, what each axis of the search won, and its course
     #[arg(long, value_name = "FILE", conflicts_with = "ninja")]
     html: Option<PathBuf>,
-    /// On Ctrl-C, write the best that was found so far; the exit code is 130. A second Ctrl-C writes nothing
-    #[arg(long, conflicts_with = "ninja")]
+    /// An option of former versions: what it asked for is always done now
+    #[arg(long, hide = true)]
     keep_partial: bool,
     /// Print one JSON object instead of the table
     #[arg(long)]
@@ -237,6 +240,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let start = Instant::now();
+    if arguments.keep_partial {
+        let problem =
+            "--keep-partial is no option any more: an interrupted search always writes the best that it has found";
+        return Err(Error::new(ErrorKind::Option, problem, "leave it out"));
+    }
     interrupt::watch()?;
     interrupt::end_anyway(INTERRUPTED);
     arguments.cpu.as_deref().map(Architecture::by_name).transpose()?;
@@ -311,10 +319,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs: pace.jobs,
     };
     let searched = search(arguments, &output, &*code, conditions, pace, start);
-    let result = searched.and_then(|(tuning, is_cut)| match (&arguments.ninja, &planned) {
+    let result = searched.and_then(|(tuning, cut)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
         (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
-        _ => outputs::write(arguments, &tuning, &output, is_cut),
+        _ => outputs::write(arguments, &tuning, &output, cut),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -343,8 +351,8 @@ fn shared_cost(text: &str) -> Result<f64, String> {
     cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
 }
 
-/// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns whether the search was cut by
-/// an interruption and what it found is to be kept.
+/// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns why the search was cut, where what it
+/// found is to be kept.
 fn search<'a>(
     arguments: &Arguments,
     output: &Path,
@@ -352,7 +360,7 @@ fn search<'a>(
     conditions: Conditions<'a>,
     pace: Pace,
     start: Instant,
-) -> Result<(Tuning<'a>, bool), Error> {
+) -> Result<(Tuning<'a>, Option<Cut>), Error> {
     let wanted = Wanted::Parts(&arguments.kernel);
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, &arguments.input, &wanted, conditions)?;
     let runs = arguments.runs as usize;
@@ -360,24 +368,26 @@ fn search<'a>(
     let search = Search { aim: *aim, budget: Budget { runs, runs_for_spills: runs }, kernels: kernels.into() };
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
     if interrupt::is_interrupted() {
-        return Ok((tuning, false));
+        return Ok((tuning, None));
     }
     notes.iter().for_each(|note| say!("{note}"));
     if tuning.waits() {
-        return Ok((tuning, false));
+        return Ok((tuning, None));
     }
     let progress = Progress::new(start, pace.until, tuning.search.kernels.iter(), runs);
-    if arguments.keep_partial {
+    // A step of a graph is written whole or not at all.
+    let keeps = arguments.ninja.is_none();
+    if keeps {
         interrupt::answer_first(KEEPS);
     }
     let comparer = Comparer::new(&tuning.search, outputs::keep(arguments, output), !arguments.no_compare);
     rounds::run(&mut tuning, &comparer, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
-    let is_cut = interrupt::is_interrupted() && arguments.keep_partial;
-    if arguments.keep_partial {
+    let cut = cut(&tuning).filter(|_| keeps);
+    if keeps {
         interrupt::tolerate_first();
     }
     if interrupt::is_interrupted() || tuning.waits() {
-        return Ok((tuning, false));
+        return Ok((tuning, None));
     }
     progress.end();
     winners::compare(&mut tuning, &comparer);
@@ -389,5 +399,15 @@ fn search<'a>(
     print::warps_for_spills(&tuning.search);
     print::accesses_for_spills(&tuning.search);
     print::what_is_not_allowed(&tuning.search);
-    Ok((tuning, is_cut))
+    Ok((tuning, cut))
+}
+
+/// Why a search has ended ahead of its last run, if it has.
+fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
+    if interrupt::is_interrupted() {
+        return Some(Cut::Interruption);
+    }
+    let Tuning { search, pace, .. } = tuning;
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(search.budget.of(&kernel.stock)));
+    pace.until.filter(|&until| Instant::now() >= until && !is_over).map(|_| Cut::Time)
 }

@@ -15,7 +15,7 @@ use nvptx_ra::ffi::codegen::{quietly, write_bitcode};
 use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
-use super::process;
+use super::process::{self, Limit};
 use crate::codegen::{self, HandedOver};
 use crate::complaint::Complaint;
 use crate::ptxas::Folder;
@@ -62,14 +62,14 @@ fn optimise(Arguments { module, folder, .. }: &Arguments) -> Result<(), Error> {
     write(&folder.join(OPTIMISED), &write_bitcode(&module))
 }
 
-/// What LLVM's optimisations make of a module with the choices of a profile, as bitcode; an error where that takes more than
-/// the limit, or is interrupted. `settings` are the process's arguments that say how the module is compiled.
+/// What LLVM's optimisations make of a module with the choices of a profile, as bitcode, and their CPU time; an error where that
+/// is more than the limit, or is interrupted. `settings` are the process's arguments that say how the module is compiled.
 pub(super) fn optimised(
     module: &[u8],
     settings: &[OsString],
     choices: &Profile,
     limit: Duration,
-) -> Result<Vec<u8>, Error> {
+) -> Result<(Vec<u8>, Duration), Error> {
     let folder = Folder::new("optimise")?;
     write(&folder.path(MODULE), module)?;
     write(&folder.path(CHOICES), choices.print("optimise", &[])?.as_bytes())?;
@@ -78,14 +78,14 @@ pub(super) fn optimised(
     command.arg("optimise").arg("--folder").arg(folder.path(""));
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
-    let status =
-        process::run(command, &errors, &errors, limit).map_err(|trouble| refused(&format!("a process {trouble}")))?;
+    let end = process::run(command, &errors, &errors, Limit::Computed(limit));
+    let status = end.map_err(|trouble| refused(&format!("a process {trouble}")))?.status;
     if !status.success() {
         let mut complaint = Complaint::default();
         String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| complaint.hear(line));
         return Err(refused(complaint.error().unwrap_or("the process ends without a reason")));
     }
-    read(&folder.path(OPTIMISED))
+    Ok((read(&folder.path(OPTIMISED))?, end.computed))
 }
 
 fn refused(reason: &str) -> Error {

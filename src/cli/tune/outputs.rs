@@ -7,6 +7,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 
 use super::compose::compose;
 use super::page::{self, Outcome, Tuned};
+use super::print::Cut;
 use super::tuning::Tuning;
 use super::winners::Keep;
 use super::{Arguments, print};
@@ -56,7 +57,7 @@ pub(super) fn write(
     arguments: &Arguments,
     tuning: &Tuning<'_>,
     output: &Path,
-    is_cut: bool,
+    cut: Option<Cut>,
 ) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(tuning)? else {
         return Err(Error::internal("a run was planned and not done", None));
@@ -72,7 +73,7 @@ pub(super) fn write(
     }
     if let Some(path) = &arguments.profile {
         let made_by = tuning.code.made_by();
-        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, is_cut)).collect();
+        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, cut)).collect();
         output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
     }
     if let Some(path) = &arguments.html {
@@ -87,21 +88,21 @@ pub(super) fn write(
             aim: &tuning.search.aim,
             stock: tuning.code.words().stock,
             runs: tuning.judges.ptxas.runs(),
-            is_cut,
+            cut,
             kernels: choices.map(outcome).collect(),
         };
         output::write(path, page::page(&tuned).as_bytes())?;
     }
-    let text = if arguments.json { print::json(tuning, &composed, is_cut) } else { print::table(tuning, &composed) };
+    let text =
+        if arguments.json { print::json(tuning, &composed, cut.is_some()) } else { print::table(tuning, &composed) };
     let code = if input::is_stream(output) {
         say!("{}", text.trim_end_matches('\n'));
         ExitCode::SUCCESS
     } else {
         crate::print_text(&text)?
     };
-    if is_cut {
-        say!("nvptx-ra: {}", print::CUT);
-        return Ok(Some(interrupt::exit_code()));
+    if let Some(cut) = cut {
+        say!("nvptx-ra: {}", cut.sentence());
     }
-    Ok(Some(code))
+    Ok(Some(if cut == Some(Cut::Interruption) { interrupt::exit_code() } else { code }))
 }

@@ -216,14 +216,30 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
     said.map(|agreement| agreement.filter(|&agreement| *agreement != Agreement::NotCompared))
 }
 
-/// What is said of a search that an interruption ended.
-pub(super) const CUT: &str = "the search was cut by an interruption; this is the best that it had found";
+/// Why a search ended ahead of its last run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// The user interrupted, or somebody asked the program to terminate.
+    Interruption,
+    /// The time of --seconds was over.
+    Time,
+}
+
+impl Cut {
+    /// What is said of such a search.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::Interruption => "the search was cut by an interruption; this is the best that it had found",
+            Self::Time => "the search was cut because its time was over; this is the best that it had found",
+        }
+    }
+}
 
 /// What a profile says: whether the search was cut, a line for each kernel that is not stock on what shows that it computes the same,
 /// and how bodies of other files are linked.
-pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> Vec<String> {
+pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, cut: Option<Cut>) -> Vec<String> {
     let search = &tuning.search;
-    let cut = is_cut.then(|| CUT.to_owned());
+    let cut = cut.map(|cut| cut.sentence().to_owned());
     let kernels = search.kernels.iter().zip(composed.chosen.iter()).zip(agreements(search, composed));
     let note = |((kernel, (variant, _)), agreement): ((&Kernel, &(Variant, Figures)), Option<&Agreement>)| {
         let word = kernel.findings.assurance_of(variant)?.word();

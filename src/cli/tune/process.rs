@@ -6,32 +6,55 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use super::cpu_time::Meter;
 use crate::interrupt::is_interrupted;
+
+/// How long a program may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// By the clock.
+    Elapsed(Duration),
+    /// Of CPU time, so that other work on the machine does not count. Time during which the program only waits counts.
+    Computed(Duration),
+}
 
 /// Why a program came to no end of its own. Prints as what is said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It was ended at the limit.
-    TooLong(Duration),
+    TooLong(Limit),
     /// For a reason that has nothing to do with what it was given.
     Lost(String),
 }
 
 impl std::fmt::Display for Trouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = |limit: &Duration| (limit.as_secs_f64() * 10.0).round() / 10.0;
         match self {
-            Self::TooLong(limit) => write!(f, "takes more than {} s", (limit.as_secs_f64() * 10.0).round() / 10.0),
+            Self::TooLong(Limit::Elapsed(limit)) => write!(f, "takes more than {} s", seconds(limit)),
+            Self::TooLong(Limit::Computed(limit)) => write!(f, "takes more than {} s of CPU time", seconds(limit)),
             Self::Lost(problem) => f.write_str(problem),
         }
     }
 }
 
+/// How a program ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    pub(super) status: ExitStatus,
+    /// Its CPU time.
+    pub(super) computed: Duration,
+}
+
 /// The signal with which a machine without memory, or a person, ends programs.
 const KILL: i32 = 9;
 
-/// Runs a program to its end, or to the limit, its output in files, which may be one. How it ended; an error
-/// where there was no end. Whatever it has started and not waited for is ended with it then.
-pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Duration) -> Result<ExitStatus, Trouble> {
+/// Runs a program to its end, or to the limit, its output in files, which may be one. How it ended; an error where there was no
+/// end. Whatever it has started and not waited for is ended with it then.
+pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Limit) -> Result<End, Trouble> {
     let lost = |problem: String| Trouble::Lost(problem);
     let interrupted = || Err(lost("was interrupted".into()));
     if is_interrupted() {
@@ -44,24 +67,37 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Dur
     let start = Instant::now();
     let child = command.process_group(0).stdin(Stdio::null()).stdout(out).stderr(err).spawn();
     let mut child = child.map_err(|error| lost(format!("cannot be started: {error}")))?;
+    let mut meter = Meter::new(child.id());
     let mut pause = Duration::from_millis(1);
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.signal() == Some(KILL) => return Err(lost("was killed".into())),
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) if is_interrupted() => {
-                end(&mut child);
-                return interrupted();
-            }
-            Ok(None) if start.elapsed() >= limit => {
-                end(&mut child);
-                return Err(Trouble::TooLong(limit));
-            }
-            Ok(None) => std::thread::sleep(pause),
-            Err(error) => return Err(lost(format!("is lost: {error}"))),
+        // The times of a program can be read until somebody asks for its status.
+        let is_over = is_over(&child);
+        meter.read();
+        if is_over {
+            let status = child.wait().map_err(|error| lost(format!("is lost: {error}")))?;
+            return match status.signal() {
+                Some(KILL) => Err(lost("was killed".into())),
+                _ => Ok(End { status, computed: meter.computed() }),
+            };
         }
+        let is_too_long = match limit {
+            Limit::Elapsed(limit) => start.elapsed() >= limit,
+            Limit::Computed(limit) => meter.used() >= limit,
+        };
+        if is_interrupted() || is_too_long {
+            end(&mut child);
+            return if is_too_long { Err(Trouble::TooLong(limit)) } else { interrupted() };
+        }
+        std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     }
+}
+
+/// Whether a program has ended; its status can still be asked for.
+fn is_over(child: &Child) -> bool {
+    let Some(id) = i32::try_from(child.id()).ok().map(Pid::from_raw) else { return true };
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    !matches!(waitid(Id::Pid(id), flags), Ok(WaitStatus::StillAlive) | Err(nix::Error::EINTR))
 }
 
 /// Ends a program and what it has started: its process group. The standard library knows no way to do that.
@@ -85,7 +121,7 @@ mod tests {
         let (log, started) = (folder.path().join("log"), folder.path().join("pid"));
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("sleep 60 & echo $! > {}; wait", started.display()));
-        let trouble = run(shell, &log, &log, Duration::from_millis(300)).expect_err("it is stopped");
+        let trouble = run(shell, &log, &log, Limit::Elapsed(Duration::from_millis(300))).expect_err("it is stopped");
         assert_eq!(trouble.to_string(), "takes more than 0.3 s");
         let sleep = std::fs::read_to_string(&started).expect("it began");
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", sleep.trim())).unwrap_or_default();
@@ -99,10 +135,32 @@ mod tests {
         let ended = |command: &str| {
             let mut shell = Command::new("sh");
             shell.args(["-c", command]);
-            run(shell, &log, &log, Duration::from_secs(30)).map(|status| (status.code(), status.signal()))
+            let end = run(shell, &log, &log, Limit::Elapsed(Duration::from_secs(30)));
+            end.map(|End { status, .. }| (status.code(), status.signal()))
         };
         assert_eq!(ended("exit 1"), Ok((Some(1), None)));
         assert_eq!(ended("kill -SEGV $$"), Ok((None, Some(11))));
         assert_eq!(ended("kill -KILL $$"), Err(Trouble::Lost("was killed".into())));
+    }
+
+    /// A limit of CPU time ends a program that computes, one that starts another program for it, and one that only waits; beside
+    /// other work it ends none earlier. What a program has computed is known behind its end.
+    #[test]
+    fn limits_of_cpu_time() {
+        let folder = tempfile::tempdir().expect("there is space");
+        let log = folder.path().join("log");
+        let ended = |command: &str, limit: u64| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", command]);
+            run(shell, &log, &log, Limit::Computed(Duration::from_millis(limit)))
+        };
+        let endless = "while :; do :; done";
+        for command in [endless, &format!("sh -c '{endless}'; :"), "sleep 60"] {
+            let trouble = ended(command, 300).expect_err(command);
+            assert_eq!(trouble.to_string(), "takes more than 0.3 s of CPU time", "{command}");
+        }
+        let counts = |to: u32| ended(&format!("n=0; while [ $n -lt {to} ]; do n=$((n+1)); done"), 60_000);
+        let [short, long] = [1, 200_000].map(|to| counts(to).expect("it ends").computed);
+        assert!(long > short && long > Duration::ZERO, "{short:?} {long:?}");
     }
 }

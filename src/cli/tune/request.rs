@@ -29,7 +29,7 @@ use super::text::{REPLAYED_BY, Text};
 use super::tuning::{Judges, Pace, Slice, Tuning};
 use super::winners::{self, Comparer, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
-use crate::interrupt::is_interrupted;
+use crate::interrupt::{is_interrupted, tolerate_first};
 use crate::page::counted;
 use crate::ptxas::Measured;
 use crate::threads::{Count, Threads};
@@ -131,10 +131,8 @@ impl From<&Figures> for Cost {
     }
 }
 
-/// Searches all kernels that spill, or lack warps for want of registers.
-///
-/// # Errors
-/// The time was over, or the user interrupted, before all runs were done.
+/// Searches all kernels that spill, or lack warps for want of registers. Where the time is over, or the user interrupts, before all
+/// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
@@ -173,10 +171,17 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
     let comparer = Comparer::new(&tuning.search, Keep::Nowhere, true);
     rounds::run(&mut tuning, &comparer, &|_| ());
+    let is_late = || request.until.is_some_and(|until| Instant::now() >= until);
+    let is_cut = is_interrupted() || is_late();
+    if is_cut {
+        let reason = if is_interrupted() { "the search was interrupted" } else { "the time for the search is over" };
+        (request.note)(&format!("{reason}: the best that was found so far is taken"));
+    }
+    tolerate_first();
     winners::compare(&mut tuning, &comparer);
     winners::warnings(&tuning.search).for_each(|warning| (request.note)(&warning));
-    if is_interrupted() || request.until.is_some_and(|until| Instant::now() >= until) {
-        return Err(Error::pass("the time for the search is over", "give it more"));
+    if is_interrupted() {
+        return Err(Error::pass("the search was interrupted", "run it again"));
     }
     let composed = compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
@@ -193,7 +198,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     tuning.search.kernels.iter().filter(stays).for_each(|kernel| (request.note)(&unchanged(kernel)));
-    let lasts = !ptxas.had_trouble();
+    let lasts = !ptxas.had_trouble() && !is_cut;
     if changes.is_empty() || is_interrupted() {
         return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
     }

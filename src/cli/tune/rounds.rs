@@ -2,13 +2,14 @@
 //! another one.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nvptx_ra::config::NamedRegister;
 use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
+use nvptx_ra::target::machine::RegisterRequests;
 use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::evidence::{SpilledLoad, Spills};
 use nvptx_ra::tune::figures::{Block, Figures};
@@ -19,6 +20,7 @@ use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
 use super::judge::Look;
+use super::stock;
 use super::tuning::{Judges, Slice, Tuning};
 use super::turns::{Parties, take_turns};
 use super::winners::Comparer;
@@ -36,7 +38,7 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer, progress: &(dyn 
         let slice = &slices[id];
         match task {
             Task::Compile(variant) => {
-                let ptx = slice.compile(&variant);
+                let ptx = slice.compile_within_limit(&variant);
                 Outcome::Compiled(Compiled::new(variant, ptx))
             }
             Task::LookForSpills(variant, block) => Outcome::Spilled(spilled(judges, slice, &variant, block, &aim)),
@@ -67,32 +69,56 @@ enum Outcome {
 /// A variant that was compiled.
 struct Compiled {
     variant: Variant,
-    /// The fingerprint of its PTX, and the PTX.
-    made: Result<(String, Vec<u8>), Error>,
+    /// The fingerprint of its PTX.
+    made: Result<(String, Assembly), Error>,
+}
+
+/// PTX, and the CPU time that ptxas may take.
+struct Assembly {
+    ptx: Vec<u8>,
+    limit: Duration,
 }
 
 impl Compiled {
-    fn new(variant: Variant, ptx: Result<Vec<u8>, Error>) -> Self {
-        Self { variant, made: ptx.map(|ptx| (fingerprint(&String::from_utf8_lossy(&ptx)), ptx)) }
+    fn new(variant: Variant, ptx: Result<(Vec<u8>, Duration), Error>) -> Self {
+        let made =
+            |(ptx, limit): (Vec<u8>, Duration)| (fingerprint(&String::from_utf8_lossy(&ptx)), Assembly { ptx, limit });
+        Self { variant, made: ptx.map(made) }
     }
 }
 
 /// The PTX of a kernel that is to be judged.
 struct Text {
-    ptx: Vec<u8>,
+    assembly: Assembly,
     block: Block,
     stock: Figures,
+    /// What stock asks of its registers while it runs.
+    requests: RegisterRequests,
 }
 
 impl Text {
     /// What ptxas says of it, and the benchmark if it is admissible.
     fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, aim: &Aim) -> Result<Figures, NoAnswer> {
-        let judged = judges.judge.judge(&self.ptx, slice.limit, Look::Quickly)?;
+        self.check_requests(slice, aim)?;
+        let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Look::Quickly)?;
         let figures = judged.figures(&slice.kernel, self.block, aim.architecture)?;
         if figures.is_no_worse(&self.stock, aim.allowance) {
-            return judges.timed(figures, &slice.kernel, &self.ptx, slice.limit);
+            return judges.timed(figures, &slice.kernel, &self.assembly.ptx, self.assembly.limit);
         }
         Ok(figures)
+    }
+}
+
+impl Text {
+    /// Refuses a variant with `setmaxnreg` whose bounds may leave a warpgroup waiting for ever where stock's do not, whoever made
+    /// them: another compiler, or a pass that says how large blocks are.
+    fn check_requests(&self, slice: &Slice<'_>, aim: &Aim) -> Result<(), NoAnswer> {
+        let refused = |error: Error| NoAnswer::Refused(error.problem);
+        let requests = stock::register_requests(&self.assembly.ptx, &slice.kernel).map_err(refused)?;
+        if requests.is_none_or(|requests| self.requests.may_become(&requests, aim.architecture)) {
+            return Ok(());
+        }
+        Err(NoAnswer::Refused("setmaxnreg may wait for ever with its bounds".into()))
     }
 }
 
@@ -105,9 +131,9 @@ fn spilled(
     aim: &Aim,
 ) -> Result<Spilled, NoAnswer> {
     let refused = |error: Error| NoAnswer::Refused(error.problem);
-    let ptx = slice.compile(variant).map_err(refused)?;
+    let (ptx, limit) = slice.compile_within_limit(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
-    let mut judged = judges.judge.judge(&numbered.text, slice.limit, Look::ForSpills)?;
+    let mut judged = judges.judge.judge(&numbered.text, limit, Look::ForSpills)?;
     // Source lines change no instruction. A benchmark is not asked here.
     let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
@@ -136,7 +162,7 @@ struct Rounds<'a> {
     search: &'a mut Search,
     until: Option<Instant>,
     /// The PTX of the variants of each kernel's round.
-    texts: IndexVec<KernelId, Vec<(Variant, Vec<u8>)>>,
+    texts: IndexVec<KernelId, Vec<(Variant, Assembly)>>,
     progress: &'a (dyn Fn(&Kernel) + Sync),
 }
 
@@ -158,12 +184,13 @@ impl Parties for Rounds<'_> {
         }
         let questions = self.search.ask(id);
         let mut texts = std::mem::take(&mut self.texts[id]);
-        let Kernel { block, stock, .. } = self.search.kernels[id];
+        let Kernel { block, stock, ref register_requests, .. } = self.search.kernels[id];
         let task = |question| match question {
             Question::Text(variant) => Some(Task::Compile(variant)),
             Question::Figures(variant) => {
                 let at = texts.iter().position(|(other, _)| *other == variant)?;
-                Some(Task::Judge(Text { ptx: texts.swap_remove(at).1, block, stock }))
+                let requests = register_requests.clone().unwrap_or_default();
+                Some(Task::Judge(Text { assembly: texts.swap_remove(at).1, block, stock, requests }))
             }
             Question::Spilled(variant) => Some(Task::LookForSpills(variant, block)),
             Question::Compared(variant) => Some(Task::Compare(variant, block)),
@@ -185,8 +212,8 @@ impl Parties for Rounds<'_> {
                 Outcome::Compared(_) if is_interrupted() => Answer::Compared(None),
                 Outcome::Compared(compared) => Answer::Compared(Some(*compared)),
                 Outcome::Compiled(Compiled { variant, made }) => Answer::Text(match made {
-                    Ok((text, ptx)) => {
-                        self.texts[id].push((variant, ptx));
+                    Ok((text, assembly)) => {
+                        self.texts[id].push((variant, assembly));
                         Ok(text)
                     }
                     Err(_) if is_interrupted() => Err(NoAnswer::BrokenOff),

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
-use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK, REGISTERS};
+use nvptx_ra::ptx::Module;
+use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK, REGISTERS, RegisterRequests};
 use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::{Block, launch};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::question::NoAnswer;
 
 use super::code::Code;
+use super::cpu_time;
 use super::judge::Look;
 use super::tuning::{Judges, Slice};
 use super::turns::in_parallel;
@@ -21,16 +23,19 @@ use crate::kernel_names;
 use crate::of_kernels;
 use crate::threads::{Count, Threads};
 
-/// How much longer than stock a variant may take ptxas, or LLVM's optimisations.
-const TIMES_STOCK: u32 = 10;
+/// The instruction that moves registers between warpgroups.
+const SETMAXNREG: &[u8] = b"setmaxnreg";
 
-/// How long it may take in any case.
+/// How many times the CPU time of stock a variant may take, ptxas and LLVM together.
+const TIMES_STOCK: u32 = 4;
+
+/// The CPU time that a variant may take in any case.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
-/// How long it may take on stock.
+/// The CPU time that stock may take.
 pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
-/// How long it may take on variants of what took stock so long.
+/// The CPU time that variants may take where stock takes so much.
 pub(super) fn limit_of_variants(stock: Duration) -> Duration {
     (stock * TIMES_STOCK).max(LEAST_LIMIT)
 }
@@ -225,10 +230,20 @@ impl Owners {
 /// A kernel of which stock is known.
 struct Start {
     kernel: Kernel,
-    /// How long its PTX took.
+    /// The CPU time of its PTX.
     took: Duration,
-    /// How long ptxas may take on its variants.
+    /// The CPU time that a variant may take.
     limit: Duration,
+}
+
+/// What a kernel of a file asks of its registers while it runs; `None` where it asks for nothing.
+pub(super) fn register_requests(ptx: &[u8], kernel: &str) -> Result<Option<RegisterRequests>, Error> {
+    if ptx.windows(SETMAXNREG.len()).all(|bytes| bytes != SETMAXNREG) {
+        return Ok(None);
+    }
+    let module = Module::read("the kernel", ptx)?;
+    let body = module.kernels().find(|body| body.name(module.file()) == kernel);
+    Ok(body.and_then(|body| module.register_requests(body)))
 }
 
 impl Conditions<'_> {
@@ -238,9 +253,9 @@ impl Conditions<'_> {
             let problem = format!("{reason}, {}", slice.words().refused);
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
-        let start = Instant::now();
+        let start = cpu_time::of_thread();
         let ptx = slice.compile(&slice.profile(&|_| None))?;
-        let took = start.elapsed();
+        let took = cpu_time::of_thread().saturating_sub(start);
         let judged = self.judges.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?;
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
@@ -254,8 +269,9 @@ impl Conditions<'_> {
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
+        kernel.register_requests = register_requests(&ptx, name)?;
         kernel.may_be_looked_at = self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
-        Ok(Start { kernel, took, limit: limit_of_variants(judged.took) })
+        Ok(Start { kernel, took, limit: limit_of_variants(slice.computed_ahead() + took + judged.took) })
     }
 }

@@ -93,6 +93,10 @@ impl Code for Text {
 
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {
         let (output, unfit) = replay_on_ptx(&self.name, &self.content, profile, OPTIONS, &self.cpu)?;
+        if let Some(kernel) = unfit.limited.first() {
+            let problem = "setmaxnreg may wait for ever with that limit on registers";
+            return Err(Error::pass(problem, "choose no maxnreg").in_function(kernel));
+        }
         debug_assert!(unfit.is_empty(), "the profile was made for this very text");
         Ok(output.text)
     }

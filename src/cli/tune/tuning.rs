@@ -12,7 +12,8 @@ use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
 use super::benchmark::Benchmark;
-use super::code::Code;
+use super::code::{Code, Made};
+use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
 
@@ -58,18 +59,35 @@ pub(super) struct Slice<'a> {
     pub(super) kernel: String,
     /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
     pub(super) owned: Vec<String>,
-    /// How long its PTX took.
+    /// The CPU time of stock's PTX.
     pub(super) took: Duration,
-    /// How long one run of ptxas may take.
+    /// The CPU time that a variant may take, ptxas and LLVM together.
     pub(super) limit: Duration,
 }
 
 impl Slice<'_> {
     /// The PTX of a variant.
     pub(super) fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
+        self.compile_metered(variant).map(|made| made.ptx)
+    }
+
+    /// The PTX of a variant, and the CPU time that is left for ptxas, in whole seconds; an error where none is left.
+    pub(super) fn compile_within_limit(&self, variant: &Variant) -> Result<(Vec<u8>, Duration), Error> {
+        let start = cpu_time::of_thread();
+        let made = self.compile_metered(variant)?;
+        let computed = made.elsewhere + cpu_time::of_thread().saturating_sub(start);
+        let left = self.limit.saturating_sub(Duration::from_secs(computed.as_secs()));
+        if left.is_zero() {
+            let problem = format!("LLVM takes more than {} s of CPU time", self.limit.as_secs());
+            return Err(Error::pass(problem, "the variant is lost"));
+        }
+        Ok((made.ptx, left))
+    }
+
+    fn compile_metered(&self, variant: &Variant) -> Result<Made, Error> {
         let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, variant));
         match variant {
-            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)),
+            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)).map(Made::from),
             _ => self.code.compile_variant(variant, &profile_of, self.took),
         }
     }

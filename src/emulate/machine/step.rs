@@ -5,7 +5,7 @@ use super::place::{Target, generic};
 use super::warp::{Frame, Warp, lanes};
 use super::world::World;
 use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
-use crate::emulate::program::{Init, Inst, Op, Row, Space, Special};
+use crate::emulate::program::{Init, Inst, Op, Row, Space, Special, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
 use crate::emulate::ways::{FAILED, HELD, compares, relation};
 
@@ -25,6 +25,15 @@ fn ways(holds: u32, mask: u32) -> u8 {
     (HELD * u8::from(held)) | (FAILED * u8::from(failed))
 }
 
+/// How many steps an instruction is: a product of matrices takes as long as all the products that a thread computes for it.
+fn steps(op: &Op) -> u64 {
+    match op {
+        Op::Warp { op: WarpOp::Multiply(multiply), .. } => multiply.products().max(1),
+        Op::Warp { op: WarpOp::GroupMultiply(multiply), .. } => multiply.products().max(1),
+        _ => 1,
+    }
+}
+
 /// Runs an instruction.
 pub(super) fn step(
     world: &mut World<'_, '_>,
@@ -39,7 +48,7 @@ pub(super) fn step(
     if inst.guard.is_some() {
         world.outcome.ways[frame.function][pc as usize] |= ways(active, mask);
     }
-    world.outcome.steps += 1;
+    world.outcome.steps += steps(&inst.op);
     world.outcome.thread_steps += u64::from(mask.count_ones());
     if active == 0 {
         return Ok(Next::Go);

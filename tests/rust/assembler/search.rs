@@ -85,7 +85,7 @@ impl Build {
 }
 
 /// Fewer bytes are spilled, the second build makes the same with one run, and a text in a file of another name is the same
-/// text. With 0 runs, and where the time is over, the result is ptxas's.
+/// text. With 0 runs, and where the time is over ahead of the first round, the result is ptxas's.
 #[test]
 fn the_second_build_runs_ptxas_once() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -105,6 +105,31 @@ fn the_second_build_runs_ptxas_once() {
     fs::rename(build.path("k.ptx"), build.path("other.ptx")).expect("it is ours");
     std::os::unix::fs::symlink("other.ptx", build.path("k.ptx")).expect("there is space");
     assert_eq!(build.run(&[]), (better, 1, found));
+}
+
+/// A search that is interrupted delivers the best that it has found. The cache does not keep that, so the next build finds all.
+#[test]
+fn an_interrupted_search_delivers_what_it_found() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, &spills(11));
+    let (plain, ..) = build.run(&[("NVPTX_RA_RUNS", "0")]);
+    let script = fs::read_to_string(&build.ptxas).expect("it is ours");
+    let interrupts = "[ \"$(wc -l < calls)\" != \"$INTERRUPT\" ] || { kill -TERM $PPID; exec sleep 60; }\nexec ";
+    fs::write(&build.ptxas, script.replace("exec ", interrupts)).expect("it is ours");
+    _ = fs::remove_file(build.path("calls"));
+    let done = build.command(&[("INTERRUPT", "9")]).output().expect("it starts");
+    let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(130), "{messages}");
+    assert!(
+        build.log().contains("the search was interrupted: the best that was found so far is taken"),
+        "{}",
+        build.log()
+    );
+    let bytes = messages.split(" bytes spill").filter_map(|part| part.rsplit([' ', ',']).next()?.parse::<u32>().ok());
+    let found: u32 = bytes.sum();
+    assert!(found < plain, "{found} of {plain} bytes: {}", build.log());
+    let (all, calls, _) = build.run(&[]);
+    assert!(all <= found && calls > 3, "{all} of {found} bytes, {calls} calls");
 }
 
 /// A ptxas that gives the same code other bytes in each run is believed: the second build runs it once, too.

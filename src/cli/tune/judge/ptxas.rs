@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
@@ -21,7 +21,7 @@ use crate::machine::spills::spills;
 use crate::machine::{disassembler, listing, machine_code};
 use crate::ptxas::{self, Folder};
 use crate::ptxas_run::{Failure, crash};
-use crate::tune::process::{self, Trouble};
+use crate::tune::process::{self, Limit, Trouble};
 
 /// The programs that are asked.
 #[derive(Clone, Debug)]
@@ -182,7 +182,7 @@ impl Ptxas {
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
-    /// What ptxas reports of a file.
+    /// What ptxas reports of a file, and its CPU time.
     fn run_ptxas(
         &self,
         input: &Path,
@@ -190,15 +190,16 @@ impl Ptxas {
         log: &Path,
         limit: Duration,
         has_lines: bool,
-    ) -> Result<String, NoAnswer> {
+    ) -> Result<(String, Duration), NoAnswer> {
         let mut assembler = Command::new(&self.tools.ptxas);
         assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
         assembler.args(has_lines.then_some("-lineinfo"));
         let _permit = self.gate.as_ref().map(|gate| gate());
-        let status = process::run(assembler, log, log, limit).map_err(|trouble| self.lost("ptxas", &trouble))?;
+        let end = process::run(assembler, log, log, Limit::Computed(limit));
+        let end = end.map_err(|trouble| self.lost("ptxas", &trouble))?;
         let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
-        match Failure::of(status, &report) {
-            None => Ok(report),
+        match Failure::of(end.status, &report) {
+            None => Ok((report, end.computed)),
             Some(Failure::Crashed(crash)) => Err(NoAnswer::Refused(crash)),
             Some(Failure::Refused(reason)) => Err(NoAnswer::Refused(format!("ptxas: {reason}"))),
         }
@@ -214,8 +215,8 @@ impl Ptxas {
     ) -> Result<BTreeMap<String, Sass>, NoAnswer> {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
-        let finished = process::run(disassembler, listing, listing, limit);
-        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?;
+        let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
+        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?.status;
         if !status.success() {
             let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
             return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));
@@ -272,10 +273,8 @@ impl Judge for Ptxas {
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
         fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
-        let start = Instant::now();
         let report = self.run_ptxas(&input, &cubin, &log, limit, look == Look::ForSpills);
-        let took = start.elapsed();
-        let judged = report.and_then(|report| {
+        let judged = report.and_then(|(report, took)| {
             let reported = ptxas::parse(&report);
             let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
             let bytes = fs::read(&cubin).unwrap_or_default();

@@ -16,7 +16,7 @@ use nvptx_ra::tune::findings::Executed;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::variant::Variant;
 
-use super::print::CUT;
+use super::print::Cut;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// What a page tells.
@@ -28,8 +28,8 @@ pub(super) struct Tuned<'a> {
     pub(super) stock: &'static str,
     /// How often ptxas ran.
     pub(super) runs: usize,
-    /// Whether an interruption ended the search.
-    pub(super) is_cut: bool,
+    /// Why the search ended ahead of its last run, if it did.
+    pub(super) cut: Option<Cut>,
     pub(super) kernels: Vec<Outcome<'a>>,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
             (counted(tuned.runs, "run")) " of ptxas: " b { (change(before, after)) }
             " bytes spilled. Before is the code " (tuned.stock) "; after is no worse in bytes spilled, warps and instructions, unless an "
             "option allowed it."
-            @if tuned.is_cut { " " b { (CUT) "." } }
+            @if let Some(cut) = tuned.cut { " " b { (cut.sentence()) "." } }
         }
     };
     // Opened is what gained most.
