@@ -13,7 +13,8 @@ use crate::{input, run};
 /// Run the kernels of two files of PTX on the CPU and compare what they store; exit 1 if one differs
 ///
 /// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
-/// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch on which nothing can be said, as of one with a race, is
+/// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch that one of them ends and the other does not is a
+/// difference. A launch on which nothing can be said, as of one with a race, is
 /// reported as not comparable, with the reason, and never as equal. If nothing can be said of a kernel, or a function
 /// of a file is not read, and none differs, the exit status is 2. Executed instructions, and those that access local
 /// memory, are those of the launches that both files' kernels end.
@@ -182,9 +183,9 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
                 Verdict::Different(difference) => Some(&**difference),
                 _ => None,
             };
-            let lines = difference.map(|difference| difference.stores.map(|store| store.map(|store| store.line)));
-            let sources = difference
-                .map(|difference| difference.sources.each_ref().map(|source| source.as_ref().map(ToString::to_string)));
+            let lines = difference.map(|difference| difference.stores().map(|store| store.map(|store| store.line)));
+            let sources =
+                difference.map(|difference| difference.sources().map(|source| source.map(ToString::to_string)));
             json!({
                 "verdict": verdict, "reason": reason, "grid": launched.shape[0], "block": launched.shape[1],
                 "stores": launched.stores, "new_reads": launched.new_reads, "lines": lines, "sources": sources,

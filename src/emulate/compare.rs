@@ -1,37 +1,58 @@
 //! What is said of two programs: whether they store the same, and if not, the first difference.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::Outcome;
-use super::memory::Image;
+use super::memory::{Image, Written};
 use super::run::{Executed, Side, Store, stores};
 use super::source::SourceLine;
 use super::tolerance::{Equality, are_equal, value_of};
 use super::types::low;
 
-/// A place where two programs leave different values.
+/// A difference of two programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The launch's number.
     pub launch: u32,
-    /// Where: a generic address.
-    pub address: u64,
-    /// The parameter whose buffer the address is in, with the offset, if it is in one.
-    pub buffer: Option<(String, i64)>,
-    /// What each program stored there, if it did.
-    pub stores: [Option<Store>; 2],
-    /// The lines of the source that these stores come from, where the text says so.
-    pub sources: [Option<SourceLine>; 2],
+    /// What differs.
+    pub differing: Differing,
     /// The parameters of the launch.
     pub parameters: Vec<(String, u64)>,
 }
 
-/// What is said of a launch.
+/// What differs between two programs.
 #[derive(Clone, Debug, PartialEq)]
+pub enum Differing {
+    /// They leave different values in a place.
+    Stores {
+        /// Where: a generic address.
+        address: u64,
+        /// The parameter whose buffer the address is in, with the offset, if it is in one.
+        buffer: Option<(String, i64)>,
+        /// What each program stored there, if it did.
+        stores: [Option<Store>; 2],
+        /// The lines of the source that these stores come from, where the text says so.
+        sources: [Option<SourceLine>; 2],
+    },
+    /// One of them ends the launch and the other does not.
+    End {
+        /// The program that does not end, 0 or 1.
+        endless: usize,
+        /// Why it does not.
+        reason: String,
+        /// The instructions of warps after which the other one ends.
+        steps: u64,
+    },
+}
+
+/// What is said of a launch.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Verdict {
     /// Both programs store the same.
+    #[default]
     Same,
     /// They do not.
     Different(Box<Difference>),
@@ -44,8 +65,26 @@ pub enum Verdict {
     },
 }
 
+impl Difference {
+    /// What each program stored where they differ, if it did.
+    pub fn stores(&self) -> [Option<Store>; 2] {
+        match &self.differing {
+            Differing::Stores { stores, .. } => *stores,
+            Differing::End { .. } => [None, None],
+        }
+    }
+
+    /// The lines of the source that these stores come from, where the text says so.
+    pub fn sources(&self) -> [Option<&SourceLine>; 2] {
+        match &self.differing {
+            Differing::Stores { sources, .. } => sources.each_ref().map(Option::as_ref),
+            Differing::End { .. } => [None, None],
+        }
+    }
+}
+
 /// A launch and what is said of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launched {
     /// The grid and the block.
     pub shape: [[u32; 3]; 2],
@@ -76,7 +115,7 @@ impl Comparison {
     /// Of a kernel of which nothing can be said, for a reason. The program it is about is 0 or 1.
     pub fn impossible(kernel: &str, program: usize, reason: String) -> Self {
         let verdict = Verdict::NotComparable { program, reason };
-        let launched = Launched { shape: [[0; 3]; 2], verdict, stores: 0, new_reads: 0, is_wild: false };
+        let launched = Launched { verdict, ..Launched::default() };
         Self { kernel: kernel.to_owned(), launches: vec![launched], ..Self::default() }
     }
 
@@ -101,25 +140,40 @@ impl Comparison {
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.buffer {
-            Some((name, offset)) => write!(formatter, "at {name}{offset:+}")?,
-            None => write!(formatter, "at {:#x}", self.address)?,
-        }
-        for ((store, source), which) in self.stores.iter().zip(&self.sources).zip(["first", "second"]) {
-            let Some(store) = store else {
-                write!(formatter, "; the {which} program stores nothing")?;
-                continue;
-            };
-            let (value, thread, line) = (store.text(), store.thread, store.line);
-            write!(formatter, "; the {which} program stores {value} by thread {thread} in line {line}")?;
-            if let Some(source) = source {
-                write!(formatter, " ({source})")?;
+        match &self.differing {
+            Differing::Stores { address, buffer, stores, sources } => {
+                match buffer {
+                    Some((name, offset)) => write!(formatter, "at {name}{offset:+}")?,
+                    None => write!(formatter, "at {address:#x}")?,
+                }
+                for ((store, source), which) in stores.iter().zip(sources).zip(PROGRAMS) {
+                    let Some(store) = store else {
+                        write!(formatter, "; the {which} program stores nothing")?;
+                        continue;
+                    };
+                    let (value, thread, line) = (store.text(), store.thread, store.line);
+                    write!(formatter, "; the {which} program stores {value} by thread {thread} in line {line}")?;
+                    if let Some(source) = source {
+                        write!(formatter, " ({source})")?;
+                    }
+                }
+            }
+            Differing::End { endless, reason, steps } => {
+                let [endless, other] = [PROGRAMS[*endless % 2], PROGRAMS[(endless + 1) % 2]];
+                write!(
+                    formatter,
+                    "the {endless} program does not end: {reason}; the {other} program ends after {steps} "
+                )?;
+                write!(formatter, "instructions of warps")?;
             }
         }
         let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
         write!(formatter, "; launch {} with {}", self.launch, values.join(", "))
     }
 }
+
+/// The names of the programs.
+const PROGRAMS: [&str; 2] = ["first", "second"];
 
 /// The parameter whose buffer an address is in.
 pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(String, i64)> {
@@ -131,7 +185,7 @@ pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(S
 
 /// How many of a launch's stores are no finite numbers, and how many there are.
 pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
-    let stores = [stores(&outcome.written), stores_apart(outcome)].concat();
+    let stores = [stores(&outcome.written), stores_apart(&outcome.apart)].concat();
     let is_odd = |store: &&Store| {
         store.kind.is_float() && store.bytes == store.kind.bytes() && !value_of(store.kind, store.bits).is_finite()
     };
@@ -139,9 +193,40 @@ pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
 }
 
 /// What each thread stores to words that threads write in no order.
-fn stores_apart(outcome: &Outcome) -> Vec<Store> {
-    let threads = outcome.apart.chunk_by(|left, right| left.3.thread == right.3.thread);
+fn stores_apart(apart: &[Written]) -> Vec<Store> {
+    let threads = apart.chunk_by(|left, right| left.3.thread == right.3.thread);
     threads.flat_map(stores).collect()
+}
+
+/// The bytes of words into which one of some runs stored something undefined, by address.
+fn hidden(outcomes: [&Outcome; 2]) -> FxHashMap<u64, u8> {
+    let mut hidden = FxHashMap::default();
+    for ((address, _, bytes, _), _) in outcomes.into_iter().flat_map(|outcome| &outcome.undefined) {
+        *hidden.entry(*address).or_default() |= bytes;
+    }
+    hidden
+}
+
+/// Words without the bytes that are hidden.
+fn seen<'a>(words: &'a [Written], hidden: &FxHashMap<u64, u8>) -> Cow<'a, [Written]> {
+    if hidden.is_empty() {
+        return Cow::Borrowed(words);
+    }
+    let bytes = |address, bytes: u8| bytes & !hidden.get(&address).copied().unwrap_or_default();
+    let words = words.iter().map(|&(address, value, own, by)| (address, value, bytes(address, own), by));
+    words.filter(|word| word.2 != 0).collect()
+}
+
+/// Where a second run stores something undefined and a first one does not: a sentence on it.
+pub(super) fn newly_undefined(first: &Outcome, second: &Outcome) -> Option<String> {
+    let known: FxHashMap<u64, u8> =
+        first.undefined.iter().map(|((address, _, bytes, _), _)| (*address, *bytes)).collect();
+    let is_new = |(word, _): &&(Written, String)| word.2 & !known.get(&word.0).copied().unwrap_or_default() != 0;
+    let ((address, _, _, by), source) = second.undefined.iter().find(is_new)?;
+    let line = by.line;
+    Some(format!(
+        "bytes of what is stored at {address:#x} are undefined: {source} (line {line}); the first program stores others"
+    ))
 }
 
 /// What a run leaves, for values of another run to be compared with.
@@ -191,7 +276,10 @@ pub(super) fn first_difference(
     equality: Equality,
 ) -> Option<(u64, [Option<Store>; 2])> {
     let left = [first, second].map(Left::new);
-    let of_all = |outcome: &Outcome| [stores(&outcome.written), stores_apart(outcome)];
+    // Nothing is known of bytes into which either stored something undefined.
+    let hidden = hidden([first, second]);
+    let of_all =
+        |outcome: &Outcome| [stores(&seen(&outcome.written, &hidden)), stores_apart(&seen(&outcome.apart, &hidden))];
     let lists = [first, second].map(of_all);
     let mut differing: Vec<(u64, [Option<Store>; 2])> = Vec::new();
     for (which, parts) in lists.iter().enumerate() {

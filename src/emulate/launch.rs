@@ -122,6 +122,8 @@ impl Launches {
             turns: Turns::Drawn,
             divides_by_zero: self.is_exact || self.extremes,
             most_steps: self.most_steps,
+            most_steps_in_all: u64::MAX,
+            most_quiet: None,
             is_unwanted: self.is_unwanted,
             shared_bytes: self.dynamic_shared,
             wishes: wishes.clone(),

@@ -32,7 +32,7 @@ mod types;
 mod ways;
 mod wishes;
 
-pub use compare::{Comparison, Difference, Launched, Verdict};
+pub use compare::{Comparison, Difference, Differing, Launched, Verdict};
 pub use launch::{Argument, Launches};
 pub use machine::RACE;
 pub use program::Program;

@@ -12,6 +12,7 @@ use super::pure::{MOST_SOURCES, Pure};
 use super::source::Sources;
 use super::types::{Kind, Ty};
 use crate::ptx::Unread;
+use crate::target::machine::Repartition;
 
 /// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,6 +266,8 @@ pub(super) enum Op {
     },
     Fence,
     Nothing,
+    /// `setmaxnreg`.
+    Registers(Repartition),
     Branch {
         target: u32,
     },
@@ -342,6 +345,8 @@ pub(super) struct Kernel {
     pub(super) parameters: Vec<KernelParameter>,
     pub(super) required_block: Option<[u32; 3]>,
     pub(super) largest_block: Option<[u32; 3]>,
+    /// How many registers each thread has at first, where the kernel asks for more or fewer later and ptxas heeds that.
+    pub(super) registers_at_entry: Option<u32>,
 }
 
 /// A variable of global or constant memory.

@@ -2,16 +2,23 @@
 
 use super::compare::{Launched, first_difference};
 use super::launch::{Drawn, Launches};
-use super::machine::{Outcome, Setting, Stopped, Turns, run};
+use super::machine::{End, Outcome, Setting, Stopped, Turns, run};
 use super::memory::Image;
 use super::program::Program;
 use super::tolerance::Equality;
+use super::wishes::Wishes;
 
 /// Schedules of the first program's threads that must give the same: where it reads what depends on their order, and
 /// where a second program gives something else.
 const ORDERS: [(u64, Turns); 2] = [(1, Turns::Drawn), (4, Turns::Drawn)];
 const ORDERS_OF_A_DIFFERENCE: [(u64, Turns); 4] =
     [(2, Turns::Drawn), (3, Turns::Drawn), (5, Turns::FirstToLast), (6, Turns::LastToFirst)];
+/// A program does not end that runs so many times as many instructions without a new store as one that ends; of the other
+/// one, at least so many instructions count.
+const ENDLESS: u64 = 1_000;
+const LEAST_STEPS: u64 = 1_000;
+/// That is looked at only where it is no more than so many times the instructions that a launch may run.
+const MOST_TIMES: u64 = 16;
 /// Threads that do not meet again take more instructions than others: so many times more are allowed.
 const PARTED_STEPS: u64 = 4;
 
@@ -24,17 +31,24 @@ pub(super) struct Steps {
 impl Steps {
     /// Runs a launch with what is left.
     pub(super) fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
-        self.ran(program, setting, image).map_err(|stopped| stopped.reason)
+        self.ran(program, setting, image).map_err(|stopped| stopped.told())
     }
 
     /// The same, with what there is to say of a launch that ended early.
     pub(super) fn ran(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
         let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
+        let setting = Setting { most_steps_in_all: self.left, ..setting };
         let ran = run(program, &setting, image);
-        let steps = ran.as_ref().map_or_else(|stopped| stopped.steps, |outcome| outcome.steps);
-        self.left = self.left.saturating_sub(steps);
+        let outcome = ran.as_ref().map_or_else(|stopped| &*stopped.outcome, |outcome| outcome);
+        self.left = self.left.saturating_sub(outcome.steps);
         ran
     }
+}
+
+/// The instructions without a new store beyond which a program does not end, where another one ends after so many.
+pub(super) fn most_quiet(steps: u64, launches: &Launches) -> Option<u64> {
+    let most = ENDLESS.saturating_mul(steps.max(LEAST_STEPS));
+    Some(most).filter(|&most| most <= launches.most_steps.saturating_mul(MOST_TIMES))
 }
 
 /// A launch of the first program.
@@ -42,6 +56,60 @@ impl Steps {
 pub(super) struct Prepared {
     pub(super) launched: Launched,
     pub(super) ready: Option<Ready>,
+    /// Where none that was drawn ended: the first of them.
+    pub(super) unended: Option<Unended>,
+}
+
+/// A launch that the first program does not end, or not soon.
+#[derive(Debug)]
+pub(super) struct Unended {
+    pub(super) image: Image,
+    pub(super) setting: Setting,
+    pub(super) drawn: Drawn,
+    pub(super) stopped: Stopped,
+}
+
+impl Unended {
+    /// Runs another program on the launch, as far as it may run to end.
+    pub(super) fn run(
+        &self,
+        second: &Program,
+        kernel: usize,
+        launches: &Launches,
+        steps: &mut Steps,
+    ) -> (Result<Outcome, Stopped>, Image) {
+        let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..self.drawn }, 0);
+        let most_steps = launches.most_steps.saturating_mul(MOST_TIMES) / ENDLESS;
+        let Setting { grid, block, .. } = self.setting;
+        let mut image = self.image.clone();
+        image.begin_second();
+        (steps.ran(second, &Setting { grid, block, most_steps, ..setting }, &mut image), image)
+    }
+
+    /// Why the first program does not end, where another one ends after so many instructions. `None` where it may end, in
+    /// this order of its threads or in another.
+    pub(super) fn reason(
+        &self,
+        program: &Program,
+        ended_after: u64,
+        launches: &Launches,
+        steps: &mut Steps,
+    ) -> Option<String> {
+        let most_quiet = most_quiet(ended_after, launches);
+        let mut run = |(schedule, turns)| {
+            let setting = launches.setting(program, self.setting.kernel, &self.drawn, schedule);
+            let mut image = self.image.clone();
+            steps.ran(program, &Setting { turns, most_quiet, ..setting }, &mut image)
+        };
+        let reason = match self.stopped.end {
+            End::Endless => self.stopped.reason.clone(),
+            _ => match run((0, Turns::Drawn)) {
+                Err(Stopped { end: End::Endless, reason, .. }) => reason,
+                _ => return None,
+            },
+        };
+        ORDERS_OF_A_DIFFERENCE.into_iter().all(|order| run(order).is_err()).then_some(reason)
+    }
 }
 
 /// A launch that can be compared.
@@ -80,8 +148,8 @@ impl Ready {
                 Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches))
                     .map(|_| "the results depend on the order in which threads run".to_owned()),
                 // An order in which it takes too long says nothing.
-                Err(Stopped { is_long: true, .. }) if turns != Turns::Drawn => None,
-                Err(stopped) => Some(stopped.reason),
+                Err(Stopped { end: End::Long, .. }) if turns != Turns::Drawn => None,
+                Err(stopped) => Some(stopped.told()),
             }
         })
     }

@@ -81,6 +81,9 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
     let setting = launches.setting(program, number, &Drawn::default(), 0);
     let mut image = launches.image(program, &setting, &Drawn::default());
     let outcome = run_in_order(program, &setting, &mut image)?;
+    if let Some((_, source)) = outcome.undefined.first() {
+        return Err(format!("it stores bytes that are undefined: {source}"));
+    }
     if is_wild(odd_stores(&outcome)) {
         return Err("more than a tenth of what it stores is no finite number".into());
     }

@@ -3,11 +3,13 @@
 //! Each launch of the first program runs once, however many programs are compared with it. Behind the drawn launches come
 //! those that a [guide](super::guide) finds: they show something of the first program that no launch before shows.
 
-use super::compare::{Comparison, Difference, Launched, Verdict, buffer_of, first_difference, odd_stores};
+use super::compare::{
+    Comparison, Difference, Differing, Launched, Verdict, buffer_of, first_difference, newly_undefined, odd_stores,
+};
 use super::launch::{Drawn, Launches, MIXED};
-use super::machine::{Setting, Stopped};
+use super::machine::{End, Outcome, Setting, Stopped};
 use super::program::Program;
-use super::ready::{Prepared, Ready, Steps, equality, is_wild};
+use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet};
 use super::run::parameters;
 use super::search::Search;
 use super::wishes::Wishes;
@@ -96,42 +98,70 @@ impl<'p> Reference<'p> {
         };
         let Self { program, launches, runs, steps, .. } = self;
         let (program, launches) = (*program, &*launches);
-        let Some(ready) = &mut runs[place].ready else { return launched };
+        let Prepared { ready, unended, .. } = &mut runs[place];
+        let Some(ready) = ready else {
+            if let Some(unended) = unended {
+                comparison.sides[0].add(program, &unended.stopped.outcome);
+                let (ran, mut image) = unended.run(second, kernel, launches, steps);
+                comparison.sides[1].add(second, outcome_of(&ran));
+                if let Ok(outcome) = &ran
+                    && let Some(reason) = unended.reason(program, outcome.steps, launches, steps)
+                {
+                    let parameters = parameters(program, &unended.setting, &mut image);
+                    let differing = Differing::End { endless: 0, reason, steps: outcome.steps };
+                    launched.verdict =
+                        Verdict::Different(Box::new(Difference { launch: number, differing, parameters }));
+                }
+            }
+            return launched;
+        };
         comparison.sides[0].add(program, &ready.outcome);
         if launched.verdict != Verdict::Same {
             return launched;
         }
         let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..ready.drawn }, 0);
-        let setting = Setting { grid: ready.setting.grid, block: ready.setting.block, ..setting };
+        let most_quiet = most_quiet(ready.outcome.steps, launches);
+        let setting = Setting { grid: ready.setting.grid, block: ready.setting.block, most_quiet, ..setting };
         let mut image = ready.image.clone();
         image.begin_second();
-        let outcome = match steps.run(second, &setting, &mut image) {
-            Ok(outcome) => outcome,
-            Err(reason) => {
-                launched.verdict = not_comparable(1, reason);
+        let ran = steps.ran(second, &setting, &mut image);
+        comparison.sides[1].add(second, outcome_of(&ran));
+        let differing = match &ran {
+            Ok(outcome) => {
+                launched.new_reads = image.new_reads();
+                let found = first_difference(&ready.outcome, outcome, &mut image, equality(launches));
+                found.map(|(address, stores)| {
+                    let source = |program: &Program, which: usize| program.sources.at(stores[which].as_ref()?.line);
+                    let sources = [source(program, 0), source(second, 1)];
+                    let buffer = buffer_of(&parameters(program, &ready.setting, &mut image), address);
+                    Differing::Stores { address, buffer, stores, sources }
+                })
+            }
+            Err(Stopped { end: End::Endless, reason, .. }) => {
+                Some(Differing::End { endless: 1, reason: reason.clone(), steps: ready.outcome.steps })
+            }
+            Err(stopped) => {
+                launched.verdict = not_comparable(1, stopped.told());
                 return launched;
             }
         };
-        comparison.sides[1].add(second, &outcome);
-        let executed = comparison.executed.get_or_insert_default();
-        executed.iter_mut().zip([&ready.outcome, &outcome]).for_each(|(all, one)| all.add(one));
-        launched.new_reads = image.new_reads();
-        let difference = first_difference(&ready.outcome, &outcome, &mut image, equality(launches));
-        if let Some((address, stores)) = difference {
+        if let Ok(outcome) = &ran {
+            let executed = comparison.executed.get_or_insert_default();
+            executed.iter_mut().zip([&ready.outcome, outcome]).for_each(|(all, one)| all.add(one));
+        }
+        if let Some(differing) = differing {
             // A difference counts only where the order of threads makes none.
             launched.verdict = match ready.depends_on_order(program, launches, steps) {
                 Some(reason) => not_comparable(0, reason),
                 None => {
                     let parameters = parameters(program, &ready.setting, &mut image);
-                    let buffer = buffer_of(&parameters, address);
-                    let source = |program: &Program, which: usize| program.sources.at(stores[which].as_ref()?.line);
-                    let sources = [source(program, 0), source(second, 1)];
-                    let difference = Difference { launch: number, address, buffer, stores, sources, parameters };
-                    Verdict::Different(Box::new(difference))
+                    Verdict::Different(Box::new(Difference { launch: number, differing, parameters }))
                 }
             };
-        } else if let (None, Some(reason)) = (&ready.outcome.race, outcome.race) {
+        } else if let (None, Some(reason)) = (&ready.outcome.race, outcome_of(&ran).race.clone()) {
             // Its words cannot be told from those of a program that has no such race.
+            launched.verdict = not_comparable(1, reason);
+        } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran)) {
             launched.verdict = not_comparable(1, reason);
         } else if launched.is_wild {
             let reason = "more than a tenth of what it stores is NaN or infinite, whatever is drawn";
@@ -150,14 +180,14 @@ impl<'p> Reference<'p> {
     fn prepared(&mut self, number: u32) -> Prepared {
         let Self { program, launches, steps, .. } = self;
         let (program, launches) = (*program, &*launches);
-        let mut launched =
-            Launched { shape: [[0; 3]; 2], verdict: Verdict::Same, stores: 0, new_reads: 0, is_wild: false };
+        let mut launched = Launched::default();
         let Some(kernel) = program.kernel(&self.kernel) else {
             launched.verdict = not_comparable(0, format!("there is no kernel {}", self.kernel));
-            return Prepared { launched, ready: None };
+            return Prepared { launched, ready: None, unended: None };
         };
         // The attempt with the fewest results that are no finite numbers is taken.
         let mut best: Option<([usize; 2], Ready)> = None;
+        let mut unended = None;
         let mut most_steps = launches.most_steps;
         for attempt in (0..ATTEMPTS).chain(MIXED..MIXED + MIXED_ATTEMPTS) {
             let is_over = attempt >= MIXED && (best.is_some() || launches.extremes);
@@ -172,13 +202,17 @@ impl<'p> Reference<'p> {
             let mut image = launches.image(program, &setting, &drawn);
             let outcome = match steps.ran(program, &setting, &mut image) {
                 Ok(outcome) => outcome,
-                Err(Stopped { reason, is_long, .. }) => {
+                Err(stopped) => {
+                    let end = stopped.end;
                     // The first reason is told: it is that of the plainest launch.
                     if attempt == 0 {
-                        launched.verdict = not_comparable(0, reason);
+                        launched.verdict = not_comparable(0, stopped.told());
                     }
-                    if is_long {
+                    if end == End::Long {
                         most_steps = launches.most_steps / SHORTER;
+                    }
+                    if attempt == 0 && end != End::Unsaid {
+                        unended = Some(Unended { image, setting, drawn, stopped });
                     }
                     continue;
                 }
@@ -191,7 +225,7 @@ impl<'p> Reference<'p> {
                 break;
             }
         }
-        let Some((odd, mut ready)) = best else { return Prepared { launched, ready: None } };
+        let Some((odd, mut ready)) = best else { return Prepared { launched, ready: None, unended } };
         launched.is_wild = is_wild(odd) && !launches.extremes;
         launched.shape = [ready.setting.grid, ready.setting.block];
         launched.stores = ready.outcome.num_written();
@@ -200,7 +234,15 @@ impl<'p> Reference<'p> {
         if let Some(reason) = ready.depends(program, launches, steps) {
             launched.verdict = not_comparable(0, reason);
         }
-        Prepared { launched, ready: Some(ready) }
+        Prepared { launched, ready: Some(ready), unended: None }
+    }
+}
+
+/// What ran, however it ended.
+fn outcome_of(ran: &Result<Outcome, Stopped>) -> &Outcome {
+    match ran {
+        Ok(outcome) => outcome,
+        Err(stopped) => &stopped.outcome,
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Executed {
 impl Executed {
     /// Adds what was executed in a launch.
     pub(super) fn add(&mut self, outcome: &Outcome) {
-        self.instructions += outcome.steps;
+        self.instructions += outcome.instructions;
         self.local += outcome.local;
     }
 }
@@ -50,7 +50,7 @@ pub struct Side {
 impl Side {
     /// Adds what ran in a launch.
     pub(super) fn add(&mut self, program: &Program, outcome: &Outcome) {
-        self.steps += outcome.steps;
+        self.steps += outcome.instructions;
         self.thread_steps += outcome.thread_steps;
         if self.covered.is_empty() {
             self.covered.clone_from(&outcome.covered);
@@ -158,7 +158,7 @@ pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Store
 
 /// Runs a launch. What it leaves is known: no two threads write a word in no order.
 pub(super) fn run_in_order(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
-    let outcome = run_machine(program, setting, image).map_err(|stopped| stopped.reason)?;
+    let outcome = run_machine(program, setting, image).map_err(|stopped| stopped.told())?;
     outcome.race.clone().map_or(Ok(outcome), Err)
 }
 

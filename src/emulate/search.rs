@@ -73,8 +73,8 @@ impl Search {
             }
             self.seen.add(&ready.outcome);
             let (shape, stores) = ([ready.setting.grid, ready.setting.block], ready.outcome.num_written());
-            let launched = Launched { shape, verdict: Verdict::Same, stores, new_reads: 0, is_wild: false };
-            return Some(Prepared { launched, ready: Some(ready) });
+            let launched = Launched { shape, stores, ..Launched::default() };
+            return Some(Prepared { launched, ready: Some(ready), unended: None });
         }
         None
     }

@@ -43,7 +43,7 @@ pub enum Lint {
 
 impl Lint {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::NoLaunchBounds,
         Self::IgnoredBounds,
         Self::Spills,

@@ -26,7 +26,7 @@ use super::judge::{Judge as _, Look};
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::{Judges, Pace, Slice, Tuning};
+use super::tuning::{Judges, Pace, Tuning};
 use super::winners::{self, Comparer, Keep};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::{is_interrupted, tolerate_first};

@@ -95,7 +95,7 @@ impl Slice<'_> {
     /// The same with the checker, whose errors are errors here.
     pub(super) fn compile_checked(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
         let profile_of = |variant: &Variant| checked(self.code.profile(&|name| self.variant_of(name, variant)));
-        self.code.compile_variant(variant, &profile_of, self.took)
+        self.code.compile_variant(variant, &profile_of, self.took).map(|made| made.ptx)
     }
 
     /// How a function is compiled where the kernel is by that variant: what the kernel alone reaches like the kernel,

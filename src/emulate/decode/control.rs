@@ -6,6 +6,7 @@ use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{BarrierMode, Call, Callee, Op, Place, SINK, WarpOp, ZERO};
 use crate::emulate::types::Ty;
 use crate::ptx::Operand;
+use crate::target::machine::Repartition;
 
 const WORD: Ty = Ty::Unsigned(32);
 
@@ -30,7 +31,17 @@ impl Decoder<'_, '_> {
             "call" => self.call(operands)?,
             "bar" | "barrier" => return self.barrier(mnemonic, operands),
             "membar" | "fence" => self.emit(Op::Fence),
-            "nanosleep" | "pmevent" | "griddepcontrol" | "setmaxnreg" => self.emit(Op::Nothing),
+            "nanosleep" | "pmevent" | "griddepcontrol" => self.emit(Op::Nothing),
+            "setmaxnreg" => {
+                let Some(Operand::Number(number)) = operands.first() else { return Err("no number".into()) };
+                let count = self.constant_number(number, WORD)? as u32;
+                let request = match mnemonic.one_of(&["inc", "dec"]) {
+                    Some("inc") => Repartition::Increase(count),
+                    Some(_) => Repartition::Decrease(count),
+                    None => return Err("the operation".into()),
+                };
+                self.emit(Op::Registers(request));
+            }
             _ => return Ok(None),
         }
         Ok(Some(()))

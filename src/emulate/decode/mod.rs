@@ -6,7 +6,8 @@
 //! * [`decoder`], [`function`]: a function and its statements;
 //! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
 //! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`]: those of a family;
-//! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold.
+//! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold;
+//! * [`registers`]: how many a thread has where it asks for more or fewer.
 
 mod accesses;
 mod control;
@@ -19,6 +20,7 @@ mod matrix;
 mod numbers;
 mod operands;
 mod pointers;
+mod registers;
 mod scopes;
 mod select;
 mod warp;
@@ -57,5 +59,6 @@ pub(super) fn decode(module: &Module<'_>) -> Program {
     for function in &mut program.functions {
         kinds::find(function);
     }
+    registers::find(module, &mut program);
     program
 }

@@ -61,6 +61,7 @@ pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
         | Op::AsyncWait { .. }
         | Op::Fence
         | Op::Nothing
+        | Op::Registers(_)
         | Op::Branch { .. }
         | Op::Return
         | Op::Exit

@@ -1,13 +1,14 @@
 //! Loads and stores.
 
+use super::frame::Frame;
 use super::meeting::meet;
-use super::next::undefined;
+use super::next::{origin, undefined};
 use super::place::{MOST_LOCAL, Target, generic};
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
-use crate::emulate::memory::{Stamp, View, Write, note};
-use crate::emulate::program::{Access, Address, Carried, Order, Space};
+use crate::emulate::memory::{Bytes, Origin, Stamp, View, Write, note};
+use crate::emulate::program::{Access, Address, Carried, Order, Row, Space};
 use crate::emulate::types::{Kind, signed};
 
 /// The place that a lane accesses, and whether it is aligned.
@@ -79,7 +80,7 @@ pub(super) fn noted(
             if block.shadows.len() < end {
                 block.shadows.resize(end.next_multiple_of(256), Default::default());
             }
-            let is_same = written.map(|value| block.shared.read(offset as usize, bytes) == Some(value));
+            let is_same = written.map(|value| block.shared.read(offset as usize, bytes).known() == Some(value));
             let view = View { clocks: &warp.clocks, blocks: &block.met };
             note(&mut block.shadows[first..end], offset as usize, bytes, is_same, stamp, view)
         }
@@ -90,7 +91,7 @@ pub(super) fn noted(
     }
 }
 
-/// Reads at most eight bytes; `None` where they are undefined.
+/// Reads at most eight bytes.
 pub(super) fn read(
     world: &mut World<'_, '_>,
     warp: &Warp,
@@ -98,12 +99,20 @@ pub(super) fn read(
     target: Target,
     bytes: usize,
     kind: Kind,
-) -> Option<u64> {
+) -> Bytes {
     match target {
-        Target::Global(at) => Some(world.global.read(at, bytes, kind)),
+        Target::Global(at) => world.global.read(at, bytes, kind),
         Target::Shared(offset) => world.blocks[warp.block].shared.read(offset as usize, bytes),
         Target::Local(offset) => warp.local[lane].read(offset as usize, bytes),
     }
+}
+
+/// Where what is undefined comes from in a value that was read in a line.
+pub(super) fn origin_of(value: Bytes, target: Target, line: u32) -> Origin {
+    value.origin.or(match target {
+        Target::Local(_) => Origin::local(line),
+        _ => Origin::shared(line),
+    })
 }
 
 /// Notes the kind of what a lane reads from shared or local memory: what a class of registers carries has a kind as long
@@ -134,21 +143,20 @@ pub(super) fn write(
     lane: usize,
     target: Target,
     bytes: usize,
-    value: Option<u64>,
+    value: Bytes,
     by: Write,
-) -> Ran<()> {
-    match target {
-        Target::Global(at) => match value {
-            Some(value) => world.global.write(at, bytes, value, by),
-            None => {
-                let source = world.undefined_source();
-                return halt(format!("what is stored is undefined or not modelled: {source}"));
-            }
-        },
+) {
+    let is_new = match target {
+        Target::Global(at) => world.global.write(at, bytes, value, by),
         Target::Shared(offset) => world.blocks[warp.block].shared.write(offset as usize, bytes, value, by.kind),
-        Target::Local(offset) => warp.local[lane].write(offset as usize, bytes, value, by.kind),
+        Target::Local(offset) => {
+            warp.local[lane].write(offset as usize, bytes, value, by.kind);
+            false
+        }
+    };
+    if is_new {
+        world.stored();
     }
-    Ok(())
 }
 
 /// Runs a load.
@@ -187,14 +195,14 @@ pub(super) fn load(
             if let Some(carried) = access.carried[number] {
                 carry(world, warp, lane, target, bytes as usize, (frame.function, carried));
             }
-            if value.is_none() {
-                world.note_undefined(|| match target {
-                    Target::Shared(_) => format!("shared memory that nobody wrote, read in line {line}"),
-                    _ => format!("local memory that nobody wrote, read in line {line}"),
-                });
-            }
-            let value = value.map(|value| if access.ty.is_signed() { signed(value, 8 * bytes) as u64 } else { value });
-            frame.set(row, info.bits, lane, value);
+            let origin = origin_of(value, target, line);
+            // Another width than the register's: the sign fills it, which is that of the highest byte.
+            let value = match value.known() {
+                Some(known) if access.ty.is_signed() => Bytes::whole(signed(known, 8 * bytes) as u64),
+                None if access.ty.is_signed() => Bytes::undefined(8),
+                _ => value,
+            };
+            frame.set_bytes(row, info.bits, lane, Bytes { origin, ..value });
         }
         if is_strong {
             meet(world, warp, first, true, false);
@@ -213,6 +221,7 @@ pub(super) fn store(
     active: u32,
     line: u32,
 ) -> Ran<()> {
+    let function = world.function(frame.function);
     let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
@@ -221,18 +230,28 @@ pub(super) fn store(
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
         let thread = warp.global_thread(world, lane);
+        let of = |frame: &Frame, row: Row| {
+            let value = frame.bytes(row, function.rows[row.0 as usize].bits, lane);
+            value.part(0, bytes as usize)
+        };
+        // Of what is stored where others see it, some byte is defined: else nothing is known of what is stored.
+        if matches!(first, Target::Global(_))
+            && !access.elements.iter().any(|&row| of(frame, row).has_any(bytes as usize))
+            && let Some(&row) = access.elements.first()
+        {
+            return undefined(world, frame, row, "what is stored");
+        }
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
-            let is_defined = frame.is_defined(row, 1 << lane);
-            if !is_defined && matches!(target, Target::Global(_)) {
-                return undefined(world, frame, row, "what is stored");
-            }
-            let value = is_defined.then(|| crate::emulate::types::low(frame.value(row, lane), 8 * bytes));
-            noted(world, warp, lane, target, bytes as usize, Some(value.unwrap_or_default()), is_strong)?;
+            let value = of(frame, row);
+            let origin =
+                if value.known().is_none() { origin(world, frame, row).or(Origin::unset(line)) } else { value.origin };
+            let value = Bytes { origin, ..value };
+            noted(world, warp, lane, target, bytes as usize, Some(value.value), is_strong)?;
             let carried = access.carried[number].and_then(|carried| world.carried.get(&(frame.function, carried)));
             let kind = carried.copied().unwrap_or(access.kinds[number]);
             let by = Write { thread, function: frame.function as u32, line, kind };
-            write(world, warp, lane, target, bytes as usize, value, by)?;
+            write(world, warp, lane, target, bytes as usize, value, by);
         }
         if is_strong {
             meet(world, warp, first, false, true);

@@ -1,12 +1,13 @@
 //! Atomic operations, and what they pass on between threads.
 
 use super::Ran;
-use super::access::{noted, read, target, write};
+use super::access::{noted, origin_of, read, target, write};
+use super::frame::Frame;
 use super::meeting::meet;
 use super::next::undefined;
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
-use crate::emulate::memory::Write;
+use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::number::{BF16, F16, F32, Format, Rounding, add};
 use crate::emulate::program::{Address, AtomicOp, Row, SINK};
 use crate::emulate::types::{Kind, Ty, low, signed};
@@ -47,14 +48,16 @@ pub(super) fn run(
         let given = atomic.from.map(|row| low(frame.value(row, lane), bits));
         let kind = Kind::of(atomic.ty);
         noted(world, warp, lane, place, bytes as usize, Some(!given[0]), true)?;
-        let Some(old) = read(world, warp, lane, place, bytes as usize, kind.met()) else {
-            return super::halt("an atomic operation on memory that nobody wrote");
+        let found = read(world, warp, lane, place, bytes as usize, kind.met());
+        let Some(old) = found.known() else {
+            let source = origin_of(found, place, line).text(&world.specials);
+            return super::halt(format!("an atomic operation on memory that is undefined: {source}"));
         };
         let new = computed(atomic.op, atomic.ty, old, given);
         let kind = kind.max(atomic.kind);
         let thread = warp.global_thread(world, lane);
         let by = Write { thread, function: frame.function as u32, line, kind };
-        write(world, warp, lane, place, bytes as usize, Some(new), by)?;
+        write(world, warp, lane, place, bytes as usize, Bytes::whole(new), by);
         frame.set(atomic.to, result_bits, lane, Some(old));
         meet(world, warp, place, true, true);
     }

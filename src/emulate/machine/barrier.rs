@@ -1,8 +1,9 @@
 //! Barriers of a block.
 
 use super::block::Waiting;
+use super::frame::Frame;
 use super::next::{Next, undefined};
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::{Wake, World};
 use super::{Ran, halt};
 use crate::emulate::program::{BarrierMode, Op};
@@ -47,6 +48,7 @@ pub(super) fn run(
     }
     barrier.clocks.iter_mut().zip(&warp.clocks).for_each(|(to, &from)| *to = (*to).max(from));
     warp.tick();
+    world.changed();
     lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
     if waits {
         warp.blocked |= active;

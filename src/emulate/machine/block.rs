@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::phase::Mbarrier;
+use super::pool::Pool;
 use crate::emulate::memory::{Flat, Shadow};
 use crate::emulate::program::BarrierMode;
 
@@ -44,8 +45,8 @@ pub(super) struct Block {
     pub(super) met: Vec<u64>,
     /// The threads of each warp that have not ended.
     pub(super) live: [u32; 32],
-    /// The number of its first warp among those that run.
-    pub(super) first_warp: usize,
+    /// Its registers, where it is known how many there are and threads ask for more or fewer.
+    pub(super) pool: Option<Pool>,
 }
 
 impl Block {

@@ -1,10 +1,12 @@
 //! Calls and returns.
 
+use super::frame::Frame;
 use super::next::{Next, undefined};
 use super::place::MOST_LOCAL;
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, barrier, halt};
+use crate::emulate::memory::Bytes;
 use crate::emulate::program::{Call, Callee, Op, Place};
 use crate::emulate::types::Kind;
 
@@ -59,7 +61,7 @@ pub(super) fn call(
     }
     for (&from, &to) in call.arguments.iter().zip(&function.parameters) {
         for lane in lanes(callers) {
-            let value = Moved::take(warp, frame, from, lane);
+            let value = Moved::take(world, warp, frame, from, lane);
             value.put(world, warp, &mut callee, to, lane);
         }
     }
@@ -76,13 +78,16 @@ pub(super) fn call(
     Ok(Next::Placed)
 }
 
-/// A value on its way between a caller and a function.
-struct Moved(Vec<Option<u64>>);
+/// A value on its way between a caller and a function: its bytes, which are parts of values of one byte each.
+struct Moved(Vec<Bytes>);
 
 impl Moved {
-    fn take(warp: &Warp, frame: &Frame, from: Place, lane: usize) -> Self {
+    fn take(world: &World<'_, '_>, warp: &Warp, frame: &Frame, from: Place, lane: usize) -> Self {
         match from {
-            Place::Register(row) => Self(vec![frame.is_defined(row, 1 << lane).then(|| frame.value(row, lane))]),
+            Place::Register(row) => {
+                let value = frame.bytes(row, world.function(frame.function).rows[row.0 as usize].bits, lane);
+                Self((0..8).map(|byte| value.part(byte, 1)).collect())
+            }
             Place::Frame { offset, bytes } => {
                 let start = (frame.base[lane] + offset) as usize;
                 Self((0..bytes as usize).map(|byte| warp.local[lane].read(start + byte, 1)).collect())
@@ -94,21 +99,12 @@ impl Moved {
         match to {
             Place::Register(row) => {
                 let bits = world.function(frame.function).rows[row.0 as usize].bits;
-                // Bytes of a frame become a register, where the two forms meet.
-                let whole = |parts: &[Option<u64>]| {
-                    let value = |(number, part): (usize, &Option<u64>)| part.map(|part| part << (8 * number));
-                    parts.iter().take(8).enumerate().map(value).try_fold(0, |all, part| Some(all | part?))
-                };
-                let value = if self.0.len() == 1 { self.0[0] } else { whole(&self.0) };
-                frame.set(row, bits, lane, value);
+                frame.set_bytes(row, bits, lane, Bytes::joined(self.0.iter().copied(), 1));
             }
             Place::Frame { offset, bytes } => {
                 let start = (frame.base[lane] + offset) as usize;
                 for byte in 0..bytes as usize {
-                    let value = match self.0.len() {
-                        1 if bytes > 1 => self.0[0].map(|value| value >> (8 * byte.min(7)) & 0xff),
-                        _ => self.0.get(byte).copied().flatten(),
-                    };
+                    let value = self.0.get(byte).copied().unwrap_or(Bytes::undefined(1));
                     warp.local[lane].write(start + byte, 1, value, Kind::default());
                 }
             }
@@ -137,7 +133,7 @@ pub(super) fn leave(
     let function = world.function(frame.function);
     for (&to, &from) in call.returns.iter().zip(&function.returns) {
         for lane in lanes(active) {
-            let value = Moved::take(warp, frame, from, lane);
+            let value = Moved::take(world, warp, frame, from, lane);
             value.put(world, warp, &mut caller, to, lane);
         }
     }
@@ -153,6 +149,7 @@ pub(super) fn leave(
 pub(super) fn end(world: &mut World<'_, '_>, warp: &mut Warp, active: u32) {
     warp.live &= !active;
     world.blocks[warp.block].live[usize::from(warp.number)] = warp.live;
+    world.changed();
     barrier::check_all(world, warp.block);
 }
 

@@ -1,10 +1,11 @@
 //! What threads of a warp do together: they wait until all that take part are there.
 
+use super::frame::Frame;
 use super::next::{Next, undefined};
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, halt};
-use super::{group, matrix};
+use super::{Ran, group, halt, matrix, partial};
+use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{Inst, Op, Reduction, Row, ShuffleMode, Vote, WarpOp};
 use crate::emulate::types::{Ty, low, signed};
 
@@ -89,8 +90,8 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
     match op {
         WarpOp::Synchronise => {}
         WarpOp::Shuffle { mode, to, is_inside, value, lane, control } => {
-            let mut values = [0; 32];
-            let (mut inside, mut defined) = ([0; 32], 0u32);
+            let mut values = [Bytes::undefined(4); 32];
+            let mut inside = [0; 32];
             for own in lanes(all) {
                 for row in [*lane, *control] {
                     if !frame.is_defined(row, 1 << own) {
@@ -98,16 +99,23 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
                     }
                 }
                 let (from, is_valid) = source(*mode, own, frame.value(*lane, own), frame.value(*control, own));
-                values[own] = frame.value(*value, from);
                 inside[own] = u64::from(is_valid);
-                // What a thread has that does not take part is not known.
-                let is_known = all >> from & 1 == 1 && frame.is_defined(*value, 1 << from);
-                defined |= u32::from(is_known) << own;
+                values[own] = if all >> from & 1 == 1 {
+                    let value = frame.bytes(*value, bits(*value), from);
+                    Bytes { origin: value.origin.or(Origin::unset(line)), ..value }
+                } else {
+                    // What a thread has that does not take part is not known.
+                    Bytes { origin: Origin::shuffle(line), ..Bytes::undefined(4) }
+                };
             }
-            if defined != all {
-                world.note_undefined(|| format!("a shuffle from a thread that does not take part, in line {line}"));
+            if !frame.is_defined(*value, all) {
+                let special = partial::origin_of(world, frame, &[*value], all, line);
+                values
+                    .iter_mut()
+                    .filter(|value| value.origin == Origin::unset(line))
+                    .for_each(|value| value.origin = special);
             }
-            frame.set_lanes(*to, bits(*to), all, &values, defined);
+            lanes(all).for_each(|own| frame.set_bytes(*to, bits(*to), own, values[own]));
             frame.set_lanes(*is_inside, 1, all, &inside, u32::MAX);
         }
         WarpOp::Vote { vote, to, predicate } => {
@@ -142,6 +150,8 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
             let defined = if frame.is_defined(*value, all) { u32::MAX } else { 0 };
             let values = lanes(all).map(|lane| low(frame.value(*value, lane), 32));
             let result = values.reduce(|a, b| reduced(*reduction, *ty, a, b)).unwrap_or_default();
+            let origin = partial::origin_of(world, frame, &[*value], all, line);
+            frame.set_origin(*to, origin);
             frame.set_lanes(*to, bits(*to), all, &every(result), defined);
         }
         WarpOp::Elect { to, is_elected } => {

@@ -1,13 +1,14 @@
 //! `cp.async`: what is read at once arrives in shared memory when its group is waited for.
 
 use super::access::{beyond, noted, read, target, write};
+use super::frame::Frame;
 use super::mbarrier;
 use super::next::undefined;
 use super::pending::Word;
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
-use crate::emulate::memory::Write;
+use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::program::{Address, Row};
 use crate::emulate::types::Kind;
 
@@ -40,9 +41,11 @@ pub(super) fn start(
                     noted(world, warp, lane, place, 4, None, false)?;
                     read(world, warp, lane, place, 4, Kind::F16)
                 }
-                _ => Some(0),
+                _ => Bytes::whole(0),
             };
-            let Some(value) = value else { return halt("a copy of memory that nobody wrote") };
+            if !value.has_any(4) {
+                return halt("a copy of memory that nobody wrote");
+            }
             warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
         }
     }
@@ -51,9 +54,9 @@ pub(super) fn start(
 
 fn arrived(world: &mut World<'_, '_>, warp: &mut Warp, lane: usize, words: Vec<Word>, line: u32) -> Ran<()> {
     for (place, bytes, value) in words {
-        noted(world, warp, lane, place, bytes, Some(value), false)?;
+        noted(world, warp, lane, place, bytes, Some(value.value), false)?;
         let by = Write { thread: warp.global_thread(world, lane), line, ..Write::default() };
-        write(world, warp, lane, place, bytes, Some(value), by)?;
+        write(world, warp, lane, place, bytes, value, by);
     }
     Ok(())
 }

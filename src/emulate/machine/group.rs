@@ -1,13 +1,15 @@
 //! `wgmma`: a warp's rows of a product whose factors lie in shared memory as descriptors say.
 
 use super::access::{noted, read};
+use super::frame::Frame;
 use super::matrix::{Part, element, float, place, rounded};
 use super::next::undefined;
 use super::place::Target;
-use super::warp::{Frame, Warp};
+use super::warp::Warp;
 use super::world::World;
-use super::{Ran, halt};
+use super::{Ran, halt, partial};
 use crate::emulate::layout;
+use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{GroupMultiply, Left};
 use crate::emulate::types::{Kind, Ty};
 
@@ -72,8 +74,8 @@ fn matrix(
             let target = Target::Shared(offset);
             noted(world, warp, 0, target, bytes as usize, None, false)?;
             let value = read(world, warp, 0, target, bytes as usize, Kind::Bits);
-            is_whole &= value.is_some();
-            values.push(float(ty, value.unwrap_or_default()));
+            is_whole &= value.known().is_some();
+            values.push(float(ty, value.value));
         }
     }
     Ok(is_whole.then_some(values))
@@ -118,8 +120,13 @@ pub(super) fn run(
     };
     let b = matrix(world, warp, frame.value(*right, 0), (0, columns, depth), (*b_ty, multiply.order[1]))?;
     let Some((a, b)) = a.zip(b) else {
-        world.note_undefined(|| format!("shared memory that nobody wrote, read in line {line}"));
-        to.iter().for_each(|&row| (0..32).for_each(|lane| frame.set(row, 32, lane, None)));
+        // Registers that hold a factor are defined in part, or it is in shared memory that nobody wrote.
+        let of_left = match left {
+            Left::Registers(rows) => partial::origin_of(world, frame, rows, all, line),
+            Left::Shared(_) => Origin::default(),
+        };
+        let none = Bytes { origin: of_left.or(Origin::shared(line)), ..Bytes::undefined(4) };
+        to.iter().for_each(|&row| (0..32).for_each(|lane| frame.set_bytes(row, 32, lane, none)));
         return Ok(());
     };
     let adds = frame.value(*adds, 0) != 0;

@@ -1,11 +1,13 @@
 //! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
 
-use super::access::{beyond, carry, noted, read, target, write};
-use super::next::{undefined, unknown};
-use super::warp::{Frame, Warp, lanes};
+use super::access::{beyond, carry, noted, origin_of, read, target, write};
+use super::frame::Frame;
+use super::next::{origin, undefined};
+use super::place::Target;
+use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, halt};
-use crate::emulate::memory::Write;
+use super::{Ran, halt, partial};
+use crate::emulate::memory::{Bytes, Origin, Write};
 use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Rounding, TF32};
 use crate::emulate::program::{Address, Carried, Multiply, Row, Tile, WarpOp};
 use crate::emulate::types::{Kind, Ty, low, signed};
@@ -27,11 +29,13 @@ pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame,
                 element(column, row) | element(column + 1, row) << 16
             });
             let defined = if frame.is_defined(*from, u32::MAX) { u32::MAX } else { 0 };
+            let origin = partial::origin_of(world, frame, &[*from], u32::MAX, line);
+            frame.set_origin(*to, origin);
             frame.set_lanes(*to, 32, u32::MAX, &moved, defined);
             Ok(())
         }
         WarpOp::Multiply(multiply) => {
-            multiplied(world, frame, multiply);
+            multiplied(world, frame, multiply, line);
             Ok(())
         }
         WarpOp::LoadTile { to, address, stride, tile } => {
@@ -57,7 +61,7 @@ fn load_matrices(
     // The address may be in a register that the first matrix goes to.
     let mut matrices = Vec::with_capacity(to.len());
     for (number, carried) in carried.iter().enumerate() {
-        let mut elements = [[Some(0); 8]; 8];
+        let mut elements = [[Bytes::whole(0); 8]; 8];
         for (index, elements) in elements.iter_mut().enumerate() {
             let lane = 8 * number + index;
             let place = target(world, frame, address, lane, 16)?;
@@ -68,8 +72,9 @@ fn load_matrices(
                 if let Some(carried) = *carried {
                     carry(world, warp, lane, place, 4, (frame.function, carried));
                 }
-                elements[2 * pair] = value.map(|value| value & 0xffff);
-                elements[2 * pair + 1] = value.map(|value| value >> 16);
+                let value = Bytes { origin: origin_of(value, place, line), ..value };
+                elements[2 * pair] = value.part(0, 2);
+                elements[2 * pair + 1] = value.part(2, 2);
             }
         }
         matrices.push(elements);
@@ -82,11 +87,7 @@ fn load_matrices(
             } else {
                 [elements[first][second], elements[first][second + 1]]
             };
-            let value = pair[0].zip(pair[1]).map(|(low, high)| low | high << 16);
-            if value.is_none() {
-                world.note_undefined(|| format!("shared memory that nobody wrote, read in line {line}"));
-            }
-            frame.set(row, 32, lane, value);
+            frame.set_bytes(row, 32, lane, Bytes::joined(pair, 2));
         }
     }
     Ok(())
@@ -102,22 +103,18 @@ fn store_matrices(
     line: u32,
 ) -> Ran<()> {
     for (number, (&row, &kind)) in from.iter().zip(kinds).enumerate() {
-        let element = |i: usize, j: usize| {
-            let lane = 4 * i + j / 2;
-            let is_defined = frame.is_defined(row, 1 << lane);
-            is_defined.then(|| frame.value(row, lane) >> (16 * (j & 1)) & 0xffff)
-        };
+        let element = |i: usize, j: usize| frame.bytes(row, 32, 4 * i + j / 2).part(2 * (j & 1), 2);
         for index in 0..8 {
             let lane = 8 * number + index;
             let place = target(world, frame, address, lane, 16)?;
             for pair in 0..4 {
                 let at = |j: usize| if is_transposed { element(j, index) } else { element(index, j) };
-                let value = at(2 * pair).zip(at(2 * pair + 1)).map(|(low, high)| low | high << 16);
+                let value = Bytes::joined([at(2 * pair), at(2 * pair + 1)], 2);
                 let place = beyond(place, 4 * pair as u32);
-                noted(world, warp, lane, place, 4, Some(value.unwrap_or_default()), false)?;
+                noted(world, warp, lane, place, 4, Some(value.value), false)?;
                 let thread = warp.global_thread(world, lane);
                 let by = Write { thread, function: frame.function as u32, line, kind };
-                write(world, warp, lane, place, 4, value, by)?;
+                write(world, warp, lane, place, 4, value, by);
             }
         }
     }
@@ -228,17 +225,13 @@ fn defined(frame: &Frame, multiply: &Multiply) -> Vec<bool> {
     (0..m * n).map(|at| rows[at / n] && columns[at % n] && sum[at] == 1).collect()
 }
 
-fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply) {
+fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply, line: u32) {
     let Multiply { shape, types, rows, is_tile, saturates } = multiply;
     let [m, n, k] = shape.map(|size| size as usize);
     let [to_ty, a_ty, b_ty, c_ty] = *types;
     let undefined = rows[1..].iter().flatten().find(|&&row| !frame.is_defined(row, u32::MAX));
-    let defined = undefined.map(|&row| {
-        if let Some(name) = unknown(world, frame, row) {
-            world.note_undefined(|| name.to_owned());
-        }
-        defined(frame, multiply)
-    });
+    let from = undefined.map_or(Origin::default(), |&row| origin(world, frame, row).or(Origin::unset(line)));
+    let defined = undefined.map(|_| defined(frame, multiply));
     let is_integer = a_ty.is_integer();
     let [a, b, c] = [Part::Left, Part::Right, Part::Sum]
         .map(|part| gathered(multiply, part, |rows, ty, lane, number| element(frame, rows, ty, lane, number)));
@@ -274,6 +267,9 @@ fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply)
             };
             let value = (0..packed).map(part).try_fold(0, |all, part| Some(all | part?));
             frame.set(row, if to_ty == Ty::F64 { 64 } else { 32 }, lane as usize, value);
+            if value.is_none() {
+                frame.set_origin(row, from);
+            }
         }
     }
 }
@@ -313,16 +309,24 @@ fn tiles(
                 let kind = Kind::of(tile.ty);
                 if is_load {
                     noted(world, warp, lane, place, bytes as usize, None, false)?;
-                    let part = read(world, warp, lane, place, bytes as usize, kind);
+                    let found = read(world, warp, lane, place, bytes as usize, kind);
+                    let part = found.known();
+                    if part.is_none() {
+                        frame.set_origin(row, origin_of(found, place, line));
+                    }
                     value = value.zip(part).map(|(all, part)| all | part << (within * tile.ty.bits() % 64));
                 } else {
                     let is_defined = frame.is_defined(row, 1 << lane);
                     let part = low(frame.value(row, lane) >> (within * tile.ty.bits() % 64), tile.ty.bits());
-                    let part = is_defined.then_some(part);
-                    noted(world, warp, lane, place, bytes as usize, Some(part.unwrap_or_default()), false)?;
+                    if !is_defined && matches!(place, Target::Global(_)) {
+                        return undefined(world, frame, row, "what is stored");
+                    }
+                    let none = Bytes { origin: origin(world, frame, row), ..Bytes::undefined(bytes as usize) };
+                    let part = if is_defined { Bytes::whole(part) } else { none };
+                    noted(world, warp, lane, place, bytes as usize, Some(part.value), false)?;
                     let thread = warp.global_thread(world, lane);
                     let by = Write { thread, function: frame.function as u32, line, kind };
-                    write(world, warp, lane, place, bytes as usize, part, by)?;
+                    write(world, warp, lane, place, bytes as usize, part, by);
                 }
             }
             if is_load {

@@ -1,10 +1,11 @@
 //! mbarriers: barriers in shared memory that count threads and bytes.
 
 use super::access::target;
+use super::frame::Frame;
 use super::next::{Next, undefined};
 use super::phase::Mbarrier;
 use super::place::Target;
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::program::{Address, MbarrierOp};
@@ -40,6 +41,9 @@ pub(super) fn run(
             if !frame.is_defined(row, 1 << lane) {
                 return undefined(world, frame, row, "an mbarrier");
             }
+        }
+        if !matches!(op, MbarrierOp::Test { .. }) {
+            world.changed();
         }
         let value = |row| frame.value(row, lane) as i64;
         if let MbarrierOp::Init { count } = op {
@@ -105,6 +109,7 @@ pub(super) fn arrive_of_copies(
         }
         mbarrier.arrive(1, &warp.clocks);
         warp.tick();
+        world.changed();
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Runs a launch.
 //!
-//! * [`world`]: what all threads share; [`block`], [`warp`]: blocks, warps and their frames; [`place`], [`pending`],
+//! * [`world`]: what all threads share; [`block`], [`warp`], [`frame`]: blocks, warps and their frames; [`place`], [`pending`],
 //!   [`phase`]: addresses, copies on their way, and mbarriers;
-//! * [`schedule`]: which warp runs next, and which of its threads;
+//! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
-//! * [`step`]: one instruction; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
-//!   [`matrix`], [`group`]: those of a family.
+//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
+//!   [`matrix`], [`group`], [`pool`]: those of a family.
 
 mod access;
 mod atomic;
@@ -14,14 +14,18 @@ mod block;
 mod call;
 mod collective;
 mod copies;
+mod cycle;
+mod frame;
 mod group;
 mod matrix;
 mod mbarrier;
 mod meeting;
 mod next;
+mod partial;
 mod pending;
 mod phase;
 mod place;
+mod pool;
 mod schedule;
 mod step;
 mod warp;
@@ -31,23 +35,49 @@ pub use access::RACE;
 pub(super) use schedule::run;
 pub(super) use world::{Outcome, Setting, Turns};
 
-/// Why a launch ends early: nothing can be said of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Halt(String);
+/// Why a run of a launch is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Nothing can be said of the launch.
+    Unsaid,
+    /// The program runs more instructions than allowed.
+    Long,
+    /// The program does not end.
+    Endless,
+}
 
-/// A launch that ended early.
+/// A sentence on the end of a run, and which end it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Halt {
+    reason: String,
+    end: End,
+}
+
+/// A launch that was given up.
+#[derive(Debug)]
 pub(super) struct Stopped {
     pub(super) reason: String,
-    /// Instructions of warps until then.
-    pub(super) steps: u64,
-    /// There were more of them than allowed.
-    pub(super) is_long: bool,
+    pub(super) end: End,
+    /// What ran until then.
+    pub(super) outcome: Box<Outcome>,
+}
+
+impl Stopped {
+    /// Why nothing can be said of the launch: of a program that does not end, that it does not.
+    pub(super) fn told(&self) -> String {
+        let reason = &self.reason;
+        if self.end == End::Endless { format!("it does not end: {reason}") } else { reason.clone() }
+    }
 }
 
 /// What a step gives, unless the launch ends.
 type Ran<T> = Result<T, Box<Halt>>;
 
 fn halt<T>(reason: impl Into<String>) -> Ran<T> {
-    Err(Box::new(Halt(reason.into())))
+    Err(Box::new(Halt { reason: reason.into(), end: End::Unsaid }))
+}
+
+/// Gives up a launch whose program does not end.
+fn endless<T>(reason: impl Into<String>) -> Ran<T> {
+    Err(Box::new(Halt { reason: reason.into(), end: End::Endless }))
 }

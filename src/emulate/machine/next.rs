@@ -1,8 +1,9 @@
 //! What comes behind an instruction: where threads go, or the end of the launch.
 
-use super::warp::Frame;
+use super::frame::Frame;
 use super::world::World;
 use super::{Ran, halt};
+use crate::emulate::memory::Origin;
 use crate::emulate::program::{Init, Row, Special};
 
 /// Where the threads go.
@@ -22,14 +23,14 @@ pub(super) enum Next {
 
 /// Ends a launch because of an undefined value.
 pub(super) fn undefined<T>(world: &World<'_, '_>, frame: &Frame, row: Row, what: &str) -> Ran<T> {
-    let source = unknown(world, frame, row).map_or_else(|| world.undefined_source(), str::to_owned);
+    let source = origin(world, frame, row).text(&world.specials);
     halt(format!("{what} depends on a value that is undefined or not modelled: {source}"))
 }
 
-/// The name of a special register that is not modelled, where a row holds one.
-pub(super) fn unknown(world: &World<'_, '_>, frame: &Frame, row: Row) -> Option<&'static str> {
+/// Where what is undefined in a row comes from.
+pub(super) fn origin(world: &World<'_, '_>, frame: &Frame, row: Row) -> Origin {
     match world.function(frame.function).rows[row.0 as usize].init {
-        Init::Special(Special::Unknown(name)) => Some(name),
-        _ => None,
+        Init::Special(Special::Unknown(name)) => world.special(name),
+        _ => frame.origins[row.0 as usize],
     }
 }

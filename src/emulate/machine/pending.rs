@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use super::place::Target;
+use crate::emulate::memory::Bytes;
 
 /// A word on its way: where it goes, how many bytes it has, and its value.
-pub(super) type Word = (Target, usize, u64);
+pub(super) type Word = (Target, usize, Bytes);
 
 /// The copies of a thread that have not arrived.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Copies {
     pub(super) open: Vec<Word>,
     pub(super) groups: VecDeque<Vec<Word>>,

@@ -6,11 +6,13 @@
 
 use super::access::race;
 use super::block::Block;
+use super::frame::Frame;
 use super::next::Next;
+use super::pool::Pool;
 use super::step::step;
-use super::warp::{Frame, Warp};
+use super::warp::Warp;
 use super::world::{Outcome, Setting, Turns, World};
-use super::{Ran, Stopped, halt};
+use super::{End, Halt, Ran, Stopped, cycle, endless, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
 
@@ -27,13 +29,12 @@ pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut 
         Ok(()) => {
             world.outcome.written = world.global.written();
             world.outcome.apart = world.global.written_apart();
+            let undefined = world.global.undefined().into_iter();
+            world.outcome.undefined = undefined.map(|(word, origin)| (word, origin.text(&world.specials))).collect();
             world.outcome.race = world.global.first_race.map(|other| race("a write", other));
             Ok(world.outcome)
         }
-        Err(halt) => {
-            let steps = world.outcome.steps;
-            Err(Stopped { reason: halt.0, steps, is_long: steps > setting.most_steps })
-        }
+        Err(halt) => Err(Stopped { reason: halt.reason, end: halt.end, outcome: Box::new(world.outcome) }),
     }
 }
 
@@ -70,17 +71,30 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         }
         let is_woken = !world.wakes.is_empty();
         wake(world, &mut warps);
+        let is_still = |index: usize, changes: u64| {
+            is_waiting(&warps[index]) || warps[index].as_ref().is_some_and(|warp| warp.cycle.repeats(changes))
+        };
+        if !is_over && is_still(index, world.changes) && !is_waiting(&warps[index]) {
+            let all_are = running.iter().all(|&index| is_still(index, world.changes));
+            // A block that did not begin yet may write what these wait for, if they read it so that they may see that.
+            if all_are && next_block < blocks && world.outcome.depends_on_order {
+                start_block(world, next_block, per_block, &mut warps, &mut running);
+                next_block += 1;
+            } else if all_are {
+                let place = warps[index].as_ref().map_or_else(String::new, |warp| place_of(world, warp));
+                let repeats = format!("it comes into a state that it had before{place}");
+                return endless(lack_of_registers(world, &warps, &running).unwrap_or(repeats));
+            }
+        }
         if world.outcome.steps == before && !is_over && !is_woken {
             stuck += 1;
             if stuck > 64 && running.iter().all(|&index| is_waiting(&warps[index])) {
-                return halt("threads wait for each other and nothing can happen any more");
+                return endless(lack_of_registers(world, &warps, &running).unwrap_or_else(|| DEADLOCK.into()));
             }
         } else {
             stuck = 0;
         }
-        if world.outcome.steps > world.setting.most_steps {
-            return halt(format!("it runs for more than {} instructions of warps", world.setting.most_steps));
-        }
+        give_up(world)?;
         if (world.setting.is_unwanted)() {
             return halt("it was interrupted");
         }
@@ -88,6 +102,37 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
             return halt("it touches more memory than is kept");
         }
     }
+}
+
+/// What is said of threads of which none can go on.
+const DEADLOCK: &str = "threads wait for each other and nothing can happen any more";
+
+/// Why a thread waits for registers, if one does.
+fn lack_of_registers(world: &World<'_, '_>, warps: &[Option<Box<Warp>>], running: &[usize]) -> Option<String> {
+    let mut blocks = running.iter().filter_map(|&index| warps[index].as_ref()).map(|warp| warp.block);
+    blocks.find_map(|block| world.blocks[block].pool.as_ref()?.reason())
+}
+
+/// Gives up a launch that is too long, or stored nothing new for so long that its program does not end.
+fn give_up(world: &World<'_, '_>) -> Ran<()> {
+    let &Setting { most_steps, most_steps_in_all, most_quiet, .. } = world.setting;
+    let steps = world.outcome.steps;
+    if let Some(most) = most_quiet.filter(|&most| steps - world.last_store > most) {
+        return endless(format!("it runs for more than {most} instructions of warps without a new store"));
+    }
+    let is_decided = most_quiet.is_none() || world.last_store > most_steps;
+    if steps > most_steps && is_decided || steps > most_steps_in_all {
+        let reason = format!("it runs for more than {} instructions of warps", most_steps.min(most_steps_in_all));
+        return Err(Box::new(Halt { reason, end: End::Long }));
+    }
+    Ok(())
+}
+
+/// Where the first thread of a warp is that can run, as the end of a sentence.
+fn place_of(world: &World<'_, '_>, warp: &Warp) -> String {
+    let lane = (warp.live & !warp.blocked).trailing_zeros() as usize % 32;
+    let frame = warp.frames[warp.frame[lane] as usize].as_ref();
+    frame.map_or_else(String::new, |frame| describe(world, frame, warp.pc[lane], ""))
 }
 
 /// How often the warp whose turn it is runs: all but once in so many times. Then it is a drawn one.
@@ -117,9 +162,11 @@ fn start_block(
     warps: &mut Vec<Option<Box<Warp>>>,
     running: &mut Vec<usize>,
 ) {
-    let mut block = Block::new(number, world.setting.grid);
-    block.first_warp = warps.len();
+    let entry = world.function(world.setting.kernel).kernel.as_ref().and_then(|kernel| kernel.registers_at_entry);
+    let pool = entry.map(|entry| Pool::new(entry, per_block as usize));
+    let block = Block { pool, ..Block::new(number, world.setting.grid) };
     world.blocks.push(block);
+    world.changed();
     let block = world.blocks.len() - 1;
     for warp_number in 0..per_block {
         let index = warps.len();
@@ -162,6 +209,8 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
             return Ok(());
         }
         let (frame_number, mut pc, mask) = choose(world, warp, runnable);
+        warp.cycle.ran |= mask;
+        let mut may_repeat = false;
         let others = runnable & !mask;
         let same_frame = super::warp::lanes(others).filter(|&lane| warp.frame[lane] == frame_number);
         let limit = same_frame.map(|lane| warp.pc[lane]).filter(|&other| other > pc).min().unwrap_or(u32::MAX);
@@ -178,8 +227,9 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
                     }
                 }
                 Ok(Next::Jump(target)) => {
+                    may_repeat = target <= pc && world.is_quiet();
                     pc = target;
-                    if left == 0 || others != 0 {
+                    if left == 0 || others != 0 || may_repeat {
                         break Ok(Some(pc));
                     }
                 }
@@ -187,14 +237,17 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
                     left = 0;
                     break Ok(Some(pc + 1));
                 }
-                Ok(Next::Placed) => break Ok(None),
+                Ok(Next::Placed) => {
+                    may_repeat = world.is_quiet();
+                    break Ok(None);
+                }
                 Ok(Next::Pause) => {
                     left = 0;
                     break Ok(None);
                 }
-                Err(mut reason) => {
-                    reason.0 = describe(world, &frame, pc, &reason.0);
-                    break Err(reason);
+                Err(mut halt) => {
+                    halt.reason = describe(world, &frame, pc, &halt.reason);
+                    break Err(halt);
                 }
             }
         };
@@ -203,6 +256,9 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
         }
         if frame.lanes != 0 {
             warp.frames[frame_number as usize] = Some(frame);
+        }
+        if may_repeat {
+            cycle::check(warp, world.changes);
         }
     }
     Ok(())

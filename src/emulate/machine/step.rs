@@ -1,11 +1,13 @@
 //! One instruction of the threads of a warp that are there together.
 
+use super::frame::Frame;
 use super::next::{Next, undefined};
 use super::place::{Target, generic};
-use super::warp::{Frame, Warp, lanes};
+use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier};
-use crate::emulate::program::{Init, Inst, Op, Row, Space, Special, WarpOp};
+use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier, partial, pool};
+use crate::emulate::memory::Origin;
+use crate::emulate::program::{Inst, Op, Row, Space, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
 use crate::emulate::ways::{FAILED, HELD, compares, relation};
 
@@ -48,8 +50,12 @@ pub(super) fn step(
     if inst.guard.is_some() {
         world.outcome.ways[frame.function][pc as usize] |= ways(active, mask);
     }
-    world.outcome.steps += steps(&inst.op);
-    world.outcome.thread_steps += u64::from(mask.count_ones());
+    // Every statement counts once, whatever number of operations it becomes.
+    if inst.is_first {
+        world.outcome.instructions += 1;
+        world.outcome.steps += steps(&inst.op);
+        world.outcome.thread_steps += u64::from(mask.count_ones());
+    }
     if active == 0 {
         return Ok(Next::Go);
     }
@@ -69,12 +75,13 @@ pub(super) fn step(
             let count = pure.sources.len();
             let mut defined = from[..count].iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
             if defined & active != active {
-                note_special(world, frame, &from[..count]);
+                partial::computed(world, frame, inst, (pure, to, from), active, &results);
+                return Ok(Next::Go);
             }
             if pure.divides && !world.setting.divides_by_zero {
-                let by_zero = defined & active & !frame.nonzero(from[1]);
+                let by_zero = active & !frame.nonzero(from[1]);
                 if by_zero != 0 {
-                    world.note_undefined(|| format!("a division by zero in line {}", inst.line));
+                    frame.set_origin(to[0], Origin::division(inst.line));
                 }
                 defined &= !by_zero;
             }
@@ -84,10 +91,11 @@ pub(super) fn step(
         }
         Op::Move { to, from } | Op::MoveAddress { to, from } => {
             let (values, defined) = (frame.values[from.0 as usize], frame.defined[from.0 as usize]);
-            if defined & active != active {
-                note_special(world, frame, &[*from]);
+            if defined & active == active {
+                frame.set_lanes(*to, bits(*to), active, &values, defined);
+            } else {
+                partial::moved(world, frame, inst.line, *to, *from, active);
             }
-            frame.set_lanes(*to, bits(*to), active, &values, defined);
         }
         Op::Select { to, yes, no, by } => {
             let chosen = frame.nonzero(*by);
@@ -96,9 +104,11 @@ pub(super) fn step(
             }
             let (first, second) = (&frame.values[yes.0 as usize], &frame.values[no.0 as usize]);
             let values = std::array::from_fn(|lane| if chosen >> lane & 1 == 1 { first[lane] } else { second[lane] });
-            let of = |row: Row| frame.defined[row.0 as usize];
-            let defined = of(*by) & (of(*yes) & chosen | of(*no) & !chosen);
-            frame.set_lanes(*to, bits(*to), active, &values, defined);
+            if [by, yes, no].iter().all(|&&row| frame.is_defined(row, active)) {
+                frame.set_lanes(*to, bits(*to), active, &values, u32::MAX);
+            } else {
+                partial::selected(world, frame, inst.line, (*to, [*yes, *no], *by), active);
+            }
         }
         Op::Pack { to, parts, bits: width } => {
             let values = std::array::from_fn(|lane| {
@@ -107,8 +117,14 @@ pub(super) fn step(
                 };
                 parts.iter().enumerate().map(part).fold(0, |all, part| all | part)
             });
-            let defined = parts.iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
-            frame.set_lanes(*to, bits(*to), active, &values, defined);
+            if parts.iter().all(|&row| frame.is_defined(row, active)) {
+                frame.set_lanes(*to, bits(*to), active, &values, u32::MAX);
+            } else {
+                partial::packed(world, frame, inst.line, (*to, parts, *width), active);
+            }
+        }
+        Op::Unpack { parts, from, bits: width } if !frame.is_defined(*from, active) => {
+            partial::unpacked(world, frame, inst.line, (parts, *from, *width), active);
         }
         Op::Unpack { parts, from, bits: width } => {
             let (values, defined) = (frame.values[from.0 as usize], frame.defined[from.0 as usize]);
@@ -131,6 +147,8 @@ pub(super) fn step(
             };
             let values = frame.values[from.0 as usize].map(|address| is_there(address).into());
             let defined = frame.defined[from.0 as usize];
+            let origin = partial::origin_of(world, frame, &[*from], active, inst.line);
+            frame.set_origin(*to, origin);
             frame.set_lanes(*to, bits(*to), active, &values, defined);
         }
         Op::Warp { op, mask: row } => {
@@ -154,6 +172,7 @@ pub(super) fn step(
             return Ok(Next::Go);
         }
         Op::Fence | Op::Nothing => {}
+        Op::Registers(request) => return Ok(pool::run(world, warp, *request, (pc, inst.line), active, mask)),
         Op::Branch { target } => {
             if active == mask {
                 return Ok(Next::Jump(*target));
@@ -207,25 +226,17 @@ pub(super) fn step(
             world.outcome.hashed[*name] += 1;
             let seed = hash_of(&world.program.hashed[*name]);
             let defined = from.iter().fold(u32::MAX, |all, row| all & frame.defined[row.0 as usize]);
+            let origin = partial::origin_of(world, frame, from, active, inst.line);
             for (number, &row) in to.iter().enumerate() {
                 let values = std::array::from_fn(|lane| {
                     let inputs = from.iter().map(|row| frame.values[row.0 as usize][lane]);
                     inputs.fold(mixed(seed ^ number as u64), |hash, input| mixed(hash ^ input))
                 });
+                frame.set_origin(row, origin);
                 frame.set_lanes(row, bits(row), active, &values, defined);
             }
         }
         Op::Unknown(what) => return halt(format!("not modelled: {what}")),
     }
     Ok(Next::Go)
-}
-
-/// Notes that an undefined value is a special register's.
-fn note_special(world: &mut World<'_, '_>, frame: &Frame, rows: &[Row]) {
-    let function = world.function(frame.function);
-    for row in rows {
-        if let Init::Special(Special::Unknown(name)) = function.rows[row.0 as usize].init {
-            world.note_undefined(|| name.to_owned());
-        }
-    }
 }

@@ -1,28 +1,12 @@
-//! A warp: where its threads are, and their registers.
+//! A warp: where its threads are.
 
+use super::cycle::Cycle;
+use super::frame::Frame;
 use super::pending::Copies;
 use super::world::World;
-use crate::emulate::memory::{Flat, Stamp};
-use crate::emulate::program::{Init, LaneMask, Row, Special};
-use crate::emulate::pure::Lanes;
+use crate::emulate::memory::{Flat, Origin, Stamp};
+use crate::emulate::program::{Init, LaneMask, Special};
 use crate::emulate::types::low;
-
-/// A function that threads of a warp are in.
-#[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) function: usize,
-    pub(super) values: Vec<Lanes>,
-    /// The lanes in which a row is defined.
-    pub(super) defined: Vec<u32>,
-    /// The frame and instruction to return to.
-    pub(super) caller: Option<(u32, u32)>,
-    pub(super) depth: u32,
-    /// Where the frame's bytes are in local memory, and what is free behind them.
-    pub(super) base: [u32; 32],
-    pub(super) top: [u32; 32],
-    /// The lanes that are in it or below.
-    pub(super) lanes: u32,
-}
 
 /// A warp.
 #[derive(Debug)]
@@ -45,6 +29,7 @@ pub(super) struct Warp {
     pub(super) copies: Vec<Copies>,
     /// Choices of lanes since others were let run.
     pub(super) turns: u32,
+    pub(super) cycle: Cycle,
 }
 
 impl Warp {
@@ -67,6 +52,7 @@ impl Warp {
             clocks: [0; 32],
             copies: vec![Copies::default(); 32],
             turns: 0,
+            cycle: Cycle::default(),
         };
         warp.clocks[number as usize] = 1;
         let frame = warp.enter(world, world.setting.kernel, [0; 32], live, 0, None);
@@ -99,7 +85,9 @@ impl Warp {
         let mut frame = Frame {
             function: number,
             values: vec![[0; 32]; function.rows.len()],
-            defined: vec![0; function.rows.len()],
+            defined: vec![u32::MAX; function.rows.len()],
+            parts: vec![None; function.rows.len()],
+            origins: vec![Origin::default(); function.rows.len()],
             caller,
             depth,
             base,
@@ -108,7 +96,6 @@ impl Warp {
         };
         for (row, info) in function.rows.iter().enumerate() {
             let values = &mut frame.values[row];
-            frame.defined[row] = u32::MAX;
             match info.init {
                 Init::Undefined => frame.defined[row] = 0,
                 Init::Constant(value) => *values = [value; 32],
@@ -171,54 +158,6 @@ impl Warp {
     /// Learns what others have heard of.
     pub(super) fn join(&mut self, clocks: &[u32; 32]) {
         self.clocks.iter_mut().zip(clocks).for_each(|(own, &other)| *own = (*own).max(other));
-    }
-}
-
-impl Frame {
-    /// Whether a row is defined in all lanes of a mask.
-    pub(super) fn is_defined(&self, row: Row, lanes: u32) -> bool {
-        lanes & !self.defined[row.0 as usize] == 0
-    }
-
-    pub(super) fn value(&self, row: Row, lane: usize) -> u64 {
-        self.values[row.0 as usize][lane]
-    }
-
-    /// Sets a row of a lane; `None` makes it undefined.
-    pub(super) fn set(&mut self, row: Row, bits: u32, lane: usize, value: Option<u64>) {
-        let number = row.0 as usize;
-        self.values[number][lane] = low(value.unwrap_or_default(), bits);
-        let own = 1 << lane;
-        if value.is_some() {
-            self.defined[number] |= own;
-        } else {
-            self.defined[number] &= !own;
-        }
-    }
-
-    /// Sets a row in the lanes of a mask.
-    pub(super) fn set_lanes(&mut self, row: Row, bits: u32, lanes: u32, values: &Lanes, defined: u32) {
-        let number = row.0 as usize;
-        let mask = low(u64::MAX, bits);
-        let to = &mut self.values[number];
-        if lanes == u32::MAX {
-            for (to, value) in to.iter_mut().zip(values) {
-                *to = value & mask;
-            }
-        } else {
-            for (lane, (to, value)) in to.iter_mut().zip(values).enumerate() {
-                if lanes >> lane & 1 == 1 {
-                    *to = value & mask;
-                }
-            }
-        }
-        self.defined[number] = self.defined[number] & !lanes | lanes & defined;
-    }
-
-    /// The lanes of a mask in which a row is not zero.
-    pub(super) fn nonzero(&self, row: Row) -> u32 {
-        let values = &self.values[row.0 as usize];
-        values.iter().enumerate().fold(0, |mask, (lane, &value)| mask | u32::from(value != 0) << lane)
     }
 }
 

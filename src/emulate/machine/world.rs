@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::block::Block;
 use crate::emulate::layout;
-use crate::emulate::memory::{Global, Image, Written};
-use crate::emulate::program::{Carried, Function, Program, Variable};
+use crate::emulate::memory::{Global, Image, Origin, Written};
+use crate::emulate::program::{Carried, Function, Init, Program, Special, Variable};
 use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wishes;
 
@@ -31,8 +31,13 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) turns: Turns,
     /// An integer divided by zero gives what processors give. Compilers may take it for anything.
     pub(in crate::emulate) divides_by_zero: bool,
-    /// The most steps of warps.
+    /// The most steps of warps. Beyond them, a program whose last new store is not beyond them, too, runs on as long as
+    /// it is not decided whether it stores nothing for `most_quiet` steps.
     pub(in crate::emulate) most_steps: u64,
+    /// The most steps of warps in any case.
+    pub(in crate::emulate) most_steps_in_all: u64,
+    /// A program that runs for more steps without a new store does not end.
+    pub(in crate::emulate) most_quiet: Option<u64>,
     /// Whether nobody wants the results any more.
     pub(in crate::emulate) is_unwanted: fn() -> bool,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
@@ -48,6 +53,8 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) written: Vec<Written>,
     /// Of words that threads write in no order, what each thread wrote last, by thread and address.
     pub(in crate::emulate) apart: Vec<Written>,
+    /// Words with bytes that hold something undefined, and where that comes from.
+    pub(in crate::emulate) undefined: Vec<(Written, String)>,
     /// A sentence on the first two such writes.
     pub(in crate::emulate) race: Option<String>,
     /// Which instructions of each function ran.
@@ -57,6 +64,8 @@ pub(in crate::emulate) struct Outcome {
     /// How often each hashed instruction ran.
     pub(in crate::emulate) hashed: Vec<u64>,
     /// Instructions of warps.
+    pub(in crate::emulate) instructions: u64,
+    /// The same with a product of matrices as all of its products: what limits count.
     pub(in crate::emulate) steps: u64,
     /// Instructions of threads.
     pub(in crate::emulate) thread_steps: u64,
@@ -105,12 +114,20 @@ pub(super) struct World<'p, 'i> {
     pub(super) outcome: Outcome,
     /// The kinds of what registers carry from shared or local memory, by function and class.
     pub(super) carried: FxHashMap<(usize, Carried), Kind>,
-    /// Where the first undefined value came from.
-    pub(super) undefined: Option<String>,
+    /// The special registers that are not modelled.
+    pub(super) specials: Vec<&'static str>,
     /// The bytes of variables by their addresses; of those that are declared without a size, none.
     sizes: FxHashMap<u64, Option<u64>>,
     random: u64,
+    /// How often something changed that threads share, and the step of the last change.
+    pub(super) changes: u64,
+    last_change: u64,
+    /// The step of the last store that changed global or shared memory.
+    pub(super) last_store: u64,
 }
+
+/// So many steps behind the last change, the states of warps are watched.
+const QUIET: u64 = 4096;
 
 /// The most pages of global memory.
 const MOST_PAGES: usize = 16_384;
@@ -140,10 +157,30 @@ impl<'p, 'i> World<'p, 'i> {
             locations: FxHashMap::default(),
             outcome,
             carried: FxHashMap::default(),
-            undefined: None,
+            specials: specials(program),
             sizes,
             random: mixed(setting.schedule),
+            changes: 0,
+            last_change: 0,
+            last_store: 0,
         }
+    }
+
+    /// Something changes that threads share: a warp that repeats what it did may go another way from here on.
+    pub(super) fn changed(&mut self) {
+        self.changes += 1;
+        self.last_change = self.outcome.steps;
+    }
+
+    /// A store changes global or shared memory.
+    pub(super) fn stored(&mut self) {
+        self.changed();
+        self.last_store = self.outcome.steps;
+    }
+
+    /// Whether nothing changed for long.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.outcome.steps - self.last_change > QUIET
     }
 
     /// A drawn number below a limit.
@@ -170,15 +207,24 @@ impl<'p, 'i> World<'p, 'i> {
         self.global.num_pages() > MOST_PAGES || self.global.num_apart() > MOST_APART
     }
 
-    /// Notes where an undefined value came from, the first time.
-    pub(super) fn note_undefined(&mut self, source: impl FnOnce() -> String) {
-        if self.undefined.is_none() {
-            self.undefined = Some(source());
+    /// Where the value of a special register comes from that is not modelled.
+    pub(super) fn special(&self, name: &str) -> Origin {
+        self.specials
+            .iter()
+            .position(|&known| known == name)
+            .map_or(Origin::default(), |number| Origin::special(number as u32))
+    }
+}
+
+/// The special registers of a program that are not modelled.
+fn specials(program: &Program) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for row in program.functions.iter().flat_map(|function| &function.rows) {
+        if let Init::Special(Special::Unknown(name)) = row.init
+            && !found.contains(&name)
+        {
+            found.push(name);
         }
     }
-
-    /// A sentence on undefined values, for the reason why a launch is not comparable.
-    pub(super) fn undefined_source(&self) -> String {
-        self.undefined.as_ref().map_or_else(|| "a register that is not set".into(), Clone::clone)
-    }
+    found
 }

@@ -1,25 +1,41 @@
 //! Shared and local memory: what nobody wrote is undefined.
 
+use rustc_hash::FxHashMap;
+
+use super::bytes::{Bytes, bits_of, first_bytes};
+use super::origin::Origin;
 use crate::emulate::types::Kind;
 
-/// Bytes from zero on, with a mark for each that was written, and the kind of value that it is part of.
-#[derive(Clone, Debug, Default)]
+/// Bytes from zero on, with a mark for each that is defined, and the kind of value that it is part of.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::emulate) struct Flat {
     data: Vec<u8>,
     present: Vec<bool>,
     kinds: Vec<Kind>,
+    /// Where undefined bytes come from that were written.
+    origins: FxHashMap<usize, Origin>,
 }
 
 impl Flat {
-    /// So many bytes at an offset; `None` where one of them was not written.
-    pub(in crate::emulate) fn read(&self, offset: usize, bytes: usize) -> Option<u64> {
-        let present = self.present.get(offset..offset + bytes)?;
-        if present.contains(&false) {
-            return None;
+    /// So many bytes at an offset.
+    pub(in crate::emulate) fn read(&self, offset: usize, bytes: usize) -> Bytes {
+        if let Some(present) = self.present.get(offset..offset + bytes)
+            && !present.contains(&false)
+        {
+            let mut value = [0; 8];
+            value[..bytes].copy_from_slice(&self.data[offset..offset + bytes]);
+            return Bytes::whole(u64::from_le_bytes(value));
         }
-        let mut value = [0; 8];
-        value[..bytes].copy_from_slice(&self.data[offset..offset + bytes]);
-        Some(u64::from_le_bytes(value))
+        let mut all = Bytes::undefined(bytes);
+        for (byte, at) in (offset..offset + bytes).enumerate() {
+            if self.present.get(at) == Some(&true) {
+                all.value |= u64::from(self.data[at]) << (8 * byte);
+                all.defined |= 1 << byte;
+            } else if let Some(&origin) = self.origins.get(&at) {
+                all.origin = all.origin.or(origin);
+            }
+        }
+        all
     }
 
     /// The kind of so many bytes at an offset, if they have one.
@@ -29,16 +45,45 @@ impl Flat {
         if kinds.iter().all(|&kind| kind == first) { first } else { Kind::default() }
     }
 
-    /// Writes bytes of a kind, or forgets them where the value is undefined.
-    pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Option<u64>, kind: Kind) {
+    /// Writes bytes of a kind, and forgets those that are undefined. Returns whether that changes any.
+    pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Bytes, kind: Kind) -> bool {
         if self.data.len() < offset + bytes {
             let length = (offset + bytes).next_multiple_of(256);
             self.data.resize(length, 0);
             self.present.resize(length, false);
             self.kinds.resize(length, Kind::default());
         }
+        let value = Bytes { value: value.value & bits_of(value.defined & first_bytes(bytes)), ..value };
+        let old = self.read(offset, bytes);
         self.kinds[offset..offset + bytes].fill(kind);
-        self.present[offset..offset + bytes].fill(value.is_some());
-        self.data[offset..offset + bytes].copy_from_slice(&value.unwrap_or_default().to_le_bytes()[..bytes]);
+        self.data[offset..offset + bytes].copy_from_slice(&value.value.to_le_bytes()[..bytes]);
+        for (byte, at) in (offset..offset + bytes).enumerate() {
+            let is_defined = value.defined >> byte & 1 == 1;
+            self.present[at] = is_defined;
+            if !is_defined && value.origin.is_known() {
+                self.origins.insert(at, value.origin);
+            }
+        }
+        (old.value, old.defined) != (value.value, value.defined | !first_bytes(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written is read again, byte by byte; what nobody wrote is undefined, behind the end, too.
+    #[test]
+    fn bytes() {
+        let mut flat = Flat::default();
+        let half = Bytes { value: 0x1234, defined: 0xf3, origin: Origin::local(7) };
+        assert!(flat.write(252, 4, half, Kind::Integer));
+        assert!(!flat.write(252, 4, half, Kind::Integer));
+        assert_eq!(flat.read(252, 4), half);
+        assert_eq!(flat.read(252, 2), Bytes { value: 0x1234, defined: 0xff, origin: Origin::default() });
+        assert_eq!(flat.read(254, 4), Bytes { value: 0, defined: 0xf0, origin: Origin::local(7) });
+        assert!(flat.write(254, 2, Bytes::whole(0x5678), Kind::Integer));
+        assert_eq!(flat.read(252, 4).known(), Some(0x5678_1234));
+        assert_eq!(flat.read(4096, 8), Bytes::undefined(8));
     }
 }

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::apart::Apart;
+use super::bytes::{Bytes, bits_of, first_bytes};
 use super::image::{Image, PAGE, mask_of};
+use super::origin::Origin;
 use super::shadow::{Race, Shadow, Stamp, View};
 use super::write::{Write, Written};
 use crate::emulate::types::Kind;
@@ -15,6 +17,8 @@ struct Page {
     data: [u8; PAGE as usize],
     present: [u64; PAGE as usize / 64],
     written: [u64; PAGE as usize / 64],
+    /// The bytes into which something undefined was stored.
+    undefined: [u64; PAGE as usize / 64],
     writes: [Write; WORDS],
     shadows: [Shadow; WORDS],
     /// The words that threads write in no order.
@@ -28,6 +32,7 @@ impl Page {
             data: [0; PAGE as usize],
             present: [0; PAGE as usize / 64],
             written: [0; PAGE as usize / 64],
+            undefined: [0; PAGE as usize / 64],
             writes: [Write::default(); WORDS],
             shadows: [Shadow::default(); WORDS],
             raced: [0; WORDS / 64],
@@ -47,6 +52,11 @@ impl Page {
     fn address(&self, word: usize) -> u64 {
         self.number * PAGE + 4 * word as u64
     }
+
+    /// The bytes of a word that a set of the page's bytes has.
+    fn of_word(bytes: &[u64; PAGE as usize / 64], word: usize) -> u8 {
+        (bytes[word / 16] >> (word % 16 * 4) & 0xf) as u8
+    }
 }
 
 /// Entries of the cache of page numbers.
@@ -58,6 +68,8 @@ pub(in crate::emulate) struct Global<'i> {
     places: FxHashMap<u64, u32>,
     cache: [(u64, u32); CACHED],
     apart: Apart,
+    /// Where undefined bytes come from.
+    origins: FxHashMap<u64, Origin>,
     /// The first race of two writes: the one that came first.
     pub(in crate::emulate) first_race: Option<Stamp>,
     pub(in crate::emulate) image: &'i mut Image,
@@ -71,8 +83,8 @@ impl std::fmt::Debug for Global<'_> {
 
 impl<'i> Global<'i> {
     pub(in crate::emulate) fn new(image: &'i mut Image) -> Self {
-        let (places, apart) = (FxHashMap::default(), Apart::default());
-        Self { pages: Vec::new(), places, cache: [(u64::MAX, 0); CACHED], apart, first_race: None, image }
+        let (places, apart, origins) = (FxHashMap::default(), Apart::default(), FxHashMap::default());
+        Self { pages: Vec::new(), places, cache: [(u64::MAX, 0); CACHED], apart, origins, first_race: None, image }
     }
 
     fn page(&mut self, number: u64) -> usize {
@@ -100,7 +112,7 @@ impl<'i> Global<'i> {
     }
 
     /// Reads an aligned place of at most eight bytes. What is not known yet is made of that kind.
-    pub(in crate::emulate) fn read(&mut self, address: u64, bytes: usize, kind: Kind) -> u64 {
+    pub(in crate::emulate) fn read(&mut self, address: u64, bytes: usize, kind: Kind) -> Bytes {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
         let mask = mask_of(bytes) << (offset % 64);
@@ -116,23 +128,45 @@ impl<'i> Global<'i> {
         }
         let mut value = [0; 8];
         value[..bytes].copy_from_slice(&page.data[offset..offset + bytes]);
-        u64::from_le_bytes(value)
+        let value = Bytes::whole(u64::from_le_bytes(value));
+        let undefined = (page.undefined[offset / 64] & mask) >> (offset % 64);
+        if undefined == 0 {
+            return value;
+        }
+        let origin = (address..address + bytes as u64).find_map(|at| self.origins.get(&at)).copied();
+        Bytes { defined: !undefined as u8, origin: origin.unwrap_or_default(), ..value }
     }
 
-    /// Writes an aligned place of at most eight bytes.
-    pub(in crate::emulate) fn write(&mut self, address: u64, bytes: usize, value: u64, write: Write) {
+    /// Writes an aligned place of at most eight bytes. Returns whether that is a new store: the place was not written yet,
+    /// or it holds something else.
+    pub(in crate::emulate) fn write(&mut self, address: u64, bytes: usize, value: Bytes, write: Write) -> bool {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
         let page = &mut self.pages[place];
-        let mask = mask_of(bytes) << (offset % 64);
-        page.data[offset..offset + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
-        page.present[offset / 64] |= mask;
-        page.written[offset / 64] |= mask;
+        let (number, mask) = (offset / 64, mask_of(bytes) << (offset % 64));
+        let undefined = u64::from(!value.defined & first_bytes(bytes)) << (offset % 64);
+        let new = (value.value & bits_of(value.defined)).to_le_bytes();
+        let is_new = page.written[number] & mask != mask
+            || page.data[offset..offset + bytes] != new[..bytes]
+            || page.undefined[number] & mask != undefined;
+        page.data[offset..offset + bytes].copy_from_slice(&new[..bytes]);
+        page.present[number] |= mask;
+        page.written[number] |= mask;
         let words = offset / 4..(offset + bytes).div_ceil(4);
+        // Of a word that threads write in no order, a byte is undefined once one of them stored something undefined.
+        if !words.clone().any(|word| page.is_raced(word)) {
+            page.undefined[number] &= !mask;
+        }
+        page.undefined[number] |= undefined;
         page.writes[words.clone()].fill(write);
         for word in words.filter(|&word| page.is_raced(word)) {
             self.apart.write(page.address(word), page.word(word), bytes_of_word(offset, bytes), write);
         }
+        if undefined != 0 {
+            let lost = (0..bytes).filter(|byte| value.defined >> byte & 1 == 0);
+            self.origins.extend(lost.map(|byte| (address + byte as u64, value.origin)));
+        }
+        is_new
     }
 
     /// Whether a place holds a value already.
@@ -185,12 +219,28 @@ impl<'i> Global<'i> {
         None
     }
 
-    /// All words that were written, by address, but for those that threads write in no order.
+    /// The words with bytes that hold something undefined, by address, and where that comes from.
+    pub(in crate::emulate) fn undefined(&self) -> Vec<(Written, Origin)> {
+        let mut found = Vec::new();
+        for page in self.pages.iter().filter(|page| page.undefined.iter().any(|&bytes| bytes != 0)) {
+            for word in 0..WORDS {
+                let (bytes, address) = (Page::of_word(&page.undefined, word), page.address(word));
+                let origin = (address..address + 4).find_map(|at| self.origins.get(&at)).copied().unwrap_or_default();
+                if bytes != 0 {
+                    found.push(((address, page.word(word), bytes, page.writes[word]), origin));
+                }
+            }
+        }
+        found.sort_unstable_by_key(|(written, _)| written.0);
+        found
+    }
+
+    /// All words that were written, by address, but for bytes that are undefined and those that threads write in no order.
     pub(in crate::emulate) fn written(&self) -> Vec<Written> {
         let mut found = Vec::new();
         for page in &self.pages {
             for word in (0..WORDS).filter(|&word| !page.is_raced(word)) {
-                let bytes = (page.written[word / 16] >> (word % 16 * 4) & 0xf) as u8;
+                let bytes = Page::of_word(&page.written, word) & !Page::of_word(&page.undefined, word);
                 if bytes != 0 {
                     found.push((page.address(word), page.word(word), bytes, page.writes[word]));
                 }

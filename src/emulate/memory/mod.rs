@@ -4,19 +4,24 @@
 //! * [`values`]: the values that are drawn for it;
 //! * [`global`]: pages of global memory with who wrote what; [`mod@write`]: that; [`apart`]: what threads write that race;
 //! * [`flat`]: shared and local memory, where what nobody wrote is undefined;
+//! * [`bytes`]: values of which some bytes are defined; [`origin`]: where the others come from;
 //! * [`shadow`]: who accessed a word last, for races.
 
 mod apart;
+mod bytes;
 mod flat;
 mod global;
 mod image;
+mod origin;
 mod shadow;
 mod values;
 mod write;
 
+pub(super) use bytes::{Bytes, bits_of, first_bytes};
 pub(super) use flat::Flat;
 pub(super) use global::{Global, note};
 pub(super) use image::Image;
+pub(super) use origin::Origin;
 pub(super) use shadow::{Shadow, Stamp, View};
 pub(super) use values::Values;
 pub(super) use write::{Write, Written};

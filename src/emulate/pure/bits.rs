@@ -20,30 +20,38 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
         return None;
     }
     Some(match mnemonic.word {
-        "and" => Pure::two(ty, |a, b| a & b),
-        "or" => Pure::two(ty, |a, b| a | b),
-        "xor" => Pure::two(ty, |a, b| a ^ b),
-        "not" => Pure::one(ty, move |a| low(!a, bits)),
+        "and" => Pure::two(ty, |a, b| a & b).bit_by_bit(&[0, 1]),
+        "or" => Pure::two(ty, |a, b| a | b).bit_by_bit(&[0, 1]),
+        "xor" => Pure::two(ty, |a, b| a ^ b).bit_by_bit(&[0, 1]),
+        "not" => Pure::one(ty, move |a| low(!a, bits)).bit_by_bit(&[0]),
         "cnot" => Pure::one(ty, |a| u64::from(a == 0)),
-        "shl" => Pure::two(ty, move |a, b| if b < bits.into() { low(a << b, bits) } else { 0 }).sources(&[ty, WORD]),
+        "shl" => {
+            let shifted = move |a: u64, b: u64| if b < bits.into() { low(a << b, bits) } else { 0 };
+            Pure::two(ty, shifted).sources(&[ty, WORD]).bit_by_bit(&[0])
+        }
         "shr" if is_signed => {
             let shifted = move |a, b: u64| low((signed(a, bits) >> b.min(u64::from(bits) - 1)) as u64, bits);
-            Pure::two(ty, shifted).sources(&[ty, WORD])
+            Pure::two(ty, shifted).sources(&[ty, WORD]).bit_by_bit(&[0])
         }
-        "shr" => Pure::two(ty, move |a, b| if b < bits.into() { a >> b } else { 0 }).sources(&[ty, WORD]),
+        "shr" => {
+            let shifted = move |a: u64, b: u64| if b < bits.into() { a >> b } else { 0 };
+            Pure::two(ty, shifted).sources(&[ty, WORD]).bit_by_bit(&[0])
+        }
         "popc" => Pure::one(ty, |a| a.count_ones().into()).results(&[WORD]),
         "clz" => Pure::one(ty, move |a| u64::from(a.leading_zeros()) - (64 - u64::from(bits))).results(&[WORD]),
-        "brev" => Pure::one(ty, move |a| a.reverse_bits() >> (64 - bits)),
+        "brev" => Pure::one(ty, move |a| a.reverse_bits() >> (64 - bits)).bit_by_bit(&[0]),
         "bfind" => {
             let is_shift = mnemonic.has("shiftamt");
             Pure::one(ty, move |a| found(a, ty, is_shift)).results(&[WORD])
         }
         "fns" => Pure::three(WORD, |mask, base, offset| nth(mask, base, signed(offset, 32))),
-        "bfe" => {
-            Pure::three(ty, move |a, b, c| field(a, b & 0xff, c & 0xff, ty)).sources(&[ty, WORD, WORD]).taking_apart()
-        }
+        "bfe" => Pure::three(ty, move |a, b, c| field(a, b & 0xff, c & 0xff, ty))
+            .sources(&[ty, WORD, WORD])
+            .bit_by_bit(&[0])
+            .taking_apart(),
         "bfi" => Pure::new(ty, move |[a, b, c, d]| [inserted([a, b], c & 0xff, d & 0xff, bits)])
             .sources(&[ty, ty, WORD, WORD])
+            .bit_by_bit(&[0, 1])
             .taking_apart(),
         "bmsk" => {
             let limit = limiter(mnemonic, 32)?;
@@ -56,6 +64,7 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
                 width => low(extended(a, width, is_signed) as u64, 32),
             })
             .sources(&[ty, WORD])
+            .bit_by_bit(&[0])
         }
         "lop3" => logic(mnemonic, ty)?,
         "shf" => {
@@ -65,9 +74,10 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
                 let both = b << 32 | a;
                 if is_left { both << limit(c) >> 32 } else { low(both >> limit(c), 32) }
             })
+            .bit_by_bit(&[0, 1])
             .taking_apart()
         }
-        "prmt" => permuted(mnemonic)?.taking_apart(),
+        "prmt" => permuted(mnemonic)?.bit_by_bit(&[0, 1]).taking_apart(),
         "dp4a" | "dp2a" => products(mnemonic)?.taking_apart(),
         _ => return None,
     })
@@ -143,7 +153,7 @@ fn logic(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
         return None;
     }
     match mnemonic.one_of(&["or", "and"]) {
-        None => Some(Pure::new(ty, move |sources| [table(sources)]).taking_apart()),
+        None => Some(Pure::new(ty, move |sources| [table(sources)]).bit_by_bit(&[0, 1, 2]).taking_apart()),
         Some(combine) => {
             let is_or = combine == "or";
             let both = move |[a, b, c, d, q]: [u64; 5]| {

@@ -53,14 +53,16 @@ fn integers(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     if bits > 64 || source_bits > 64 || mnemonic.has("ftz") {
         return None;
     }
-    let limits = if mnemonic.has("sat") { limits(to) } else { (i128::MIN, i128::MAX) };
+    let saturates = mnemonic.has("sat");
+    let limits = if saturates { limits(to) } else { (i128::MIN, i128::MAX) };
     // A narrow result fills a wider register with its sign or zeros.
     let is_signed_result = to.is_signed();
     let fill = move |value: i128| {
         let kept = extended(value as u64, bits, is_signed_result);
         kept as u64
     };
-    Some(Pure::one(from, move |a| fill(extended(a, source_bits, is_signed).clamp(limits.0, limits.1))).results(&[to]))
+    let convert = move |a| fill(extended(a, source_bits, is_signed).clamp(limits.0, limits.1));
+    Some(Pure::one(from, convert).results(&[to]).bit_by_bit(if saturates { &[] } else { &[0] }))
 }
 
 /// The least and the largest value of a type.

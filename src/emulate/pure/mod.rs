@@ -38,6 +38,9 @@ pub(super) struct Pure {
     pub(super) writes_carry: bool,
     /// The sources are bits that are taken apart.
     pub(super) takes_apart: bool,
+    /// The sources of whose bits each bit of the result is a function, with the other sources given, as bits: each bit
+    /// comes from one bit of each of these at most, and from the same ones whatever they hold.
+    pub(super) bitwise: u8,
     /// The result may be an address if a source is.
     pub(super) may_be_address: bool,
     /// The result is one of processors' own where the second source is zero.
@@ -90,6 +93,7 @@ impl Pure {
             reads_carry: false,
             writes_carry: false,
             takes_apart: false,
+            bitwise: 0,
             may_be_address: false,
             divides: false,
         }
@@ -122,6 +126,12 @@ impl Pure {
 
     fn taking_apart(mut self) -> Self {
         self.takes_apart = true;
+        self
+    }
+
+    /// Each bit of the result is a function of bits of these sources.
+    fn bit_by_bit(mut self, sources: &[u32]) -> Self {
+        self.bitwise = sources.iter().fold(0, |mask, source| mask | 1 << source);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Two programs: what is the same, what differs, and what is not comparable.
 
 use super::{file, launches, program, stores};
-use crate::emulate::{Comparison, Launches, Verdict, compare_programs};
+use crate::emulate::{Comparison, Differing, Launches, Verdict, compare_programs};
 
 fn compared(first: &str, second: &str) -> Comparison {
     compare_programs(&program(&file("", first)), &program(&file("", second)), "k", &Launches::default())
@@ -50,8 +50,9 @@ fn different() {
         // What is moved by a word may be a race where threads overlap.
         let comparison = compared(SUM, &other);
         let difference = comparison.difference().unwrap_or_else(|| panic!("{from} to {to}: {comparison:?}"));
-        assert_eq!(difference.buffer.as_ref().map(|buffer| buffer.0.as_str()), Some("out"));
-        assert!(difference.stores[0].is_some() || difference.stores[1].is_some());
+        let Differing::Stores { buffer, stores, .. } = &difference.differing else { panic!("{difference}") };
+        assert_eq!(buffer.as_ref().map(|buffer| buffer.0.as_str()), Some("out"));
+        assert!(stores[0].is_some() || stores[1].is_some());
     }
 }
 
@@ -139,7 +140,8 @@ fn a_limit_for_all_launches() {
         let comparison = compare_programs(first, second, "k", &launches);
         (comparison.launches.len(), comparison.equal(), comparison.sides[0].steps + comparison.sides[1].steps)
     };
-    assert_eq!(ran(&endless, &endless, 20_000), (1, 0, 0));
+    let (launches, equal, steps) = ran(&endless, &endless, 20_000);
+    assert!((launches, equal) == (1, 0) && steps <= 20_000, "{launches} {equal} {steps}");
     assert_eq!(ran(&sum, &endless, 10_000).1, 0);
     let (launches, equal, steps) = ran(&sum, &sum, u64::MAX);
     assert_eq!((launches, equal), (6, 6));
@@ -183,7 +185,7 @@ fn source_lines() {
         let comparison = compare_programs(&first, &second, "k", &Launches::default());
         let difference = comparison.difference().expect("they differ");
         let text = difference.to_string();
-        let sources = difference.sources.each_ref().map(|source| source.as_ref().map(ToString::to_string));
+        let sources = difference.sources().map(|source| source.map(ToString::to_string));
         assert!(sources.iter().flatten().all(|source| text.contains(source)), "{text}");
         sources
     };
@@ -292,7 +294,7 @@ fn writes_that_race() {
     let odd = of("mul.lo.u32 %r1, %t, 3; setp.eq.u32 %p0, %t, 41; @%p0 mov.u32 %r1, 5", "");
     let comparison = compared(&first, &odd);
     let difference = comparison.difference().unwrap_or_else(|| panic!("{comparison:?}"));
-    let told = difference.stores.each_ref().map(|store| store.as_ref().map(|store| (store.thread % 64, store.bits)));
+    let told = difference.stores().map(|store| store.as_ref().map(|store| (store.thread % 64, store.bits)));
     assert_eq!(told, [Some((41, 123)), Some((41, 5))]);
 
     let none = of("setp.eq.u32 %p0, %t, %t; @%p0 bra L; mul.lo.u32 %r1, %t, 3", "L:");

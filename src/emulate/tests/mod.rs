@@ -1,11 +1,14 @@
 //! Programs as text, run and compared.
 
 mod comparisons;
+mod definedness;
 mod doubts;
+mod endless;
 mod list;
 mod matrices;
 mod programs;
 mod records;
+mod registers;
 mod search;
 mod simd_video;
 

@@ -1,0 +1,53 @@
+//! How many registers the threads of a kernel have at first, where they ask for more or fewer (`setmaxnreg`).
+
+use crate::emulate::program::{Callee, Function, Op, Program};
+use crate::ptx::Module;
+use crate::target::machine::{Architecture, Circumstances, CommandLine, Entry, Repartition};
+
+/// The functions that a kernel may enter, itself among them, and whether it calls any that is not known.
+fn entered(program: &Program, kernel: usize) -> (Vec<usize>, bool) {
+    let (mut entered, mut calls_unknown) = (vec![kernel], false);
+    let mut next = 0;
+    while let Some(&function) = entered.get(next) {
+        next += 1;
+        for inst in &program.functions[function].insts {
+            let Op::Call(call) = &inst.op else { continue };
+            match &call.callee {
+                Callee::Function(number) if !entered.contains(number) => entered.push(*number),
+                Callee::Function(_) | Callee::Missing(_) => {}
+                Callee::Indirect(_) => calls_unknown = true,
+            }
+        }
+    }
+    (entered, calls_unknown)
+}
+
+fn requests(function: &Function) -> impl Iterator<Item = Repartition> {
+    function.insts.iter().filter_map(|inst| match inst.op {
+        Op::Registers(request) => Some(request),
+        _ => None,
+    })
+}
+
+/// Finds it for each kernel. Where nothing bounds a kernel's registers, or ptxas ignores what it asks for or refuses it,
+/// there is no number.
+pub(super) fn find(module: &Module<'_>, program: &mut Program) {
+    let Ok(architecture) = Architecture::by_name(module.target()) else { return };
+    for (kernel, body) in module.bodies().iter().enumerate() {
+        let Some(bounds) = body.launch_bounds(module.file()) else { continue };
+        let (functions, calls_unknown) = entered(program, kernel);
+        let asked: Vec<Repartition> =
+            functions.iter().flat_map(|&number| requests(&program.functions[number])).collect();
+        if asked.is_empty() {
+            continue;
+        }
+        let Ok(limit) = architecture.register_limit(&bounds, &CommandLine::default()) else { continue };
+        let circumstances =
+            Circumstances { debugging: module.is_for_debuggers(), calls_unknown, ..Circumstances::default() };
+        if let Ok(Entry::Registers(count)) = architecture.registers_at_entry(&limit, &asked, circumstances)
+            && let Some(kernel) = &mut program.functions[kernel].kernel
+        {
+            kernel.registers_at_entry = Some(count);
+        }
+    }
+}
