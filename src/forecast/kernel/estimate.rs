@@ -4,7 +4,7 @@ use super::call_graph::{CallGraph, Joined};
 use super::forecast::{Case, Forecast, launch};
 use super::occupancy_first::registers_for_warps;
 use super::permutation;
-use super::register_floors::{carried, least, of_local_arrays};
+use super::register_floors::{carried, least, most_filled, of_local_arrays};
 use super::separate_compilation::LinkConflict;
 use super::summary::Summary;
 use crate::error::Error;
@@ -96,7 +96,8 @@ fn of_kernel(
         (None, Some(_)) => (needed, (needed, budget)),
         (None, None) => {
             let (fewest, most) = likely_registers(needed, model, budget);
-            (needed, (fewest, arrays.map_or(most, |arrays| most.max(arrays.1))))
+            let most = arrays.map_or(most, |arrays| most.max(arrays.1)).max(most_filled(&features).min(budget));
+            (needed, (fewest, most))
         }
     };
     let spilled =

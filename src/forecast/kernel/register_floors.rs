@@ -36,6 +36,14 @@ const FILLED_AT_LEAST: f64 = 8.0;
 const WORDS_OF_A_LOAD: f64 = 2.0;
 const FILLED: f64 = 30.0;
 
+/// How many registers a kernel may take for these loads: all that cost no warps.
+const FREE: u32 = 32;
+
+/// The most registers that a kernel is likely to fill with the loads of loops that ptxas unrolls; none without such.
+pub(in crate::forecast) fn most_filled(features: &Features) -> u32 {
+    if features.get("unrolled_load_words") > 0.0 { FREE } else { 0 }
+}
+
 /// The fewest registers that a kernel takes for what it calls and divides, and for loops that ptxas unrolls.
 pub(in crate::forecast) fn least(features: &Features, model: &Model) -> f64 {
     let [internal, external] = ["internal_calls", "external_calls"].map(|name| features.get(name) > 0.0);
