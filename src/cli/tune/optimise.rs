@@ -79,8 +79,8 @@ pub(super) fn optimised(
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
     let end = process::run(command, &errors, &errors, Limit::Computed(limit));
-    let status = end.map_err(|trouble| refused(&format!("a process {trouble}")))?.status;
-    if !status.success() {
+    let end = end.map_err(|trouble| refused(&format!("a process {trouble}")))?;
+    if !end.status.success() {
         let mut complaint = Complaint::default();
         String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| complaint.hear(line));
         return Err(refused(complaint.error().unwrap_or("the process ends without a reason")));
