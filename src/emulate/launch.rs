@@ -49,6 +49,9 @@ pub struct Launches {
     pub extremes: bool,
     /// The most instructions of warps that a launch may run.
     pub most_steps: u64,
+    /// A program does not end that runs 1,000 times as many instructions without a new store as one that ends. Of the one
+    /// that ends, so many count at least.
+    pub least_steps: u64,
     /// The most instructions of warps that all launches of both programs together may run.
     pub most_steps_in_all: u64,
     /// Whether nobody wants the results any more: asked each time another warp has its turn. A launch ends then.
@@ -70,6 +73,7 @@ impl Default for Launches {
             is_exact: false,
             extremes: false,
             most_steps: 4_000_000,
+            least_steps: 1_000,
             most_steps_in_all: u64::MAX,
             is_unwanted: || false,
         }

@@ -13,10 +13,8 @@ use super::wishes::Wishes;
 const ORDERS: [(u64, Turns); 2] = [(1, Turns::Drawn), (4, Turns::Drawn)];
 const ORDERS_OF_A_DIFFERENCE: [(u64, Turns); 4] =
     [(2, Turns::Drawn), (3, Turns::Drawn), (5, Turns::FirstToLast), (6, Turns::LastToFirst)];
-/// A program does not end that runs so many times as many instructions without a new store as one that ends; of the other
-/// one, at least so many instructions count.
+/// A program does not end that runs so many times as many instructions without a new store as one that ends.
 const ENDLESS: u64 = 1_000;
-const LEAST_STEPS: u64 = 1_000;
 /// That is looked at only where it is no more than so many times the instructions that a launch may run.
 const MOST_TIMES: u64 = 16;
 /// Threads that do not meet again take more instructions than others: so many times more are allowed.
@@ -47,7 +45,7 @@ impl Steps {
 
 /// The instructions without a new store beyond which a program does not end, where another one ends after so many.
 pub(super) fn most_quiet(steps: u64, launches: &Launches) -> Option<u64> {
-    let most = ENDLESS.saturating_mul(steps.max(LEAST_STEPS));
+    let most = ENDLESS.saturating_mul(steps.max(launches.least_steps));
     Some(most).filter(|&most| most <= launches.most_steps.saturating_mul(MOST_TIMES))
 }
 

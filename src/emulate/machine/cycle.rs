@@ -4,40 +4,35 @@
 //! the kept one. If both are equal, nothing changed that threads share, and each thread that can run ran in between, then
 //! the threads go the same way for ever: all that they read is as it was.
 
+use std::borrow::Cow;
+
 use super::frame::Frame;
 use super::pending::Copies;
-use super::warp::Warp;
 use crate::emulate::memory::Flat;
 
 /// All that decides which way the threads of a warp go, but for what they share with others.
 #[derive(Debug)]
-struct State {
-    masks: [u32; 3],
-    pc: [u32; 32],
-    frame: [u32; 32],
-    frames: Vec<Option<Box<Frame>>>,
-    local: Vec<Flat>,
-    copies: Vec<Copies>,
+pub(super) struct State<'a> {
+    /// The threads that live, those that wait, and those that wait for others of the warp.
+    pub(super) masks: [u32; 3],
+    pub(super) pc: [u32; 32],
+    pub(super) frame: [u32; 32],
+    pub(super) frames: Cow<'a, [Option<Box<Frame>>]>,
+    pub(super) local: Cow<'a, [Flat]>,
+    pub(super) copies: Cow<'a, [Copies]>,
 }
 
-impl State {
-    fn of(warp: &Warp) -> Self {
-        let Warp { live, blocked, gathering, pc, frame, .. } = *warp;
-        let (frames, local, copies) = (warp.frames.clone(), warp.local.clone(), warp.copies.clone());
-        Self { masks: [live, blocked, gathering], pc, frame, frames, local, copies }
-    }
-
-    /// Whether a warp is in this state. `differs` is the frame and the row that differed last time: that of a counter
+impl State<'_> {
+    /// Whether another state is the same. `differs` is the frame and the row that differed last time: that of a counter
     /// differs again, and no other is looked at.
-    fn is_of(&self, warp: &Warp, differs: &mut [usize; 2]) -> bool {
-        let is_there = self.masks == [warp.live, warp.blocked, warp.gathering]
-            && (&self.pc, &self.frame) == (&warp.pc, &warp.frame)
-            && self.frames.len() == warp.frames.len();
-        let row = |frames: &[Option<Box<Frame>>]| frames.get(differs[0])?.as_ref()?.values.get(differs[1]).copied();
-        if !is_there || row(&self.frames) != row(&warp.frames) {
+    fn is(&self, now: &State<'_>, differs: &mut [usize; 2]) -> bool {
+        let is_there = (self.masks, self.pc, self.frame) == (now.masks, now.pc, now.frame)
+            && self.frames.len() == now.frames.len();
+        let row = |state: &State<'_>| state.frames.get(differs[0])?.as_ref()?.values.get(differs[1]).copied();
+        if !is_there || row(self) != row(now) {
             return false;
         }
-        for (number, (kept, now)) in self.frames.iter().zip(&warp.frames).enumerate() {
+        for (number, (kept, now)) in self.frames.iter().zip(now.frames.iter()).enumerate() {
             if let (Some(kept), Some(now)) = (kept, now)
                 && let Some(row) = kept.values.iter().zip(&now.values).position(|(kept, now)| kept != now)
             {
@@ -45,14 +40,25 @@ impl State {
                 return false;
             }
         }
-        self.frames == warp.frames && self.local == warp.local && self.copies == warp.copies
+        self.frames == now.frames && self.local == now.local && self.copies == now.copies
+    }
+
+    fn kept(&self) -> State<'static> {
+        State {
+            masks: self.masks,
+            pc: self.pc,
+            frame: self.frame,
+            frames: Cow::Owned(self.frames.to_vec()),
+            local: Cow::Owned(self.local.to_vec()),
+            copies: Cow::Owned(self.copies.to_vec()),
+        }
     }
 }
 
 /// What is known of a warp's states.
 #[derive(Debug, Default)]
 pub(super) struct Cycle {
-    kept: Option<Box<State>>,
+    kept: Option<Box<State<'static>>>,
     /// The threads that ran since the state was kept.
     pub(super) ran: u32,
     /// How often the state was looked at, and when it is kept next.
@@ -69,24 +75,23 @@ impl Cycle {
     pub(super) fn repeats(&self, changes: u64) -> bool {
         self.repeats && self.changes == changes
     }
-}
 
-/// Looks at the state of a warp.
-pub(super) fn check(warp: &mut Warp, changes: u64) {
-    let mut cycle = std::mem::take(&mut warp.cycle);
-    if cycle.kept.is_none() || cycle.changes != changes {
-        cycle = Cycle { changes, keep_at: 1, ..Cycle::default() };
-    } else if !cycle.repeats
-        && warp.live & !warp.blocked & !cycle.ran == 0
-        && let Some(kept) = &cycle.kept
-    {
-        cycle.repeats = kept.is_of(warp, &mut cycle.differs);
+    /// Looks at the state of the warp.
+    pub(super) fn check(&mut self, now: &State<'_>, changes: u64) {
+        let [live, blocked, _] = now.masks;
+        if self.kept.is_none() || self.changes != changes {
+            *self = Self { changes, keep_at: 1, ..Self::default() };
+        } else if !self.repeats
+            && live & !blocked & !self.ran == 0
+            && let Some(kept) = &self.kept
+        {
+            self.repeats = kept.is(now, &mut self.differs);
+        }
+        self.checks += 1;
+        if self.checks == self.keep_at && !self.repeats {
+            self.kept = Some(Box::new(now.kept()));
+            self.keep_at *= 2;
+            self.ran = 0;
+        }
     }
-    cycle.checks += 1;
-    if cycle.checks == cycle.keep_at && !cycle.repeats {
-        cycle.kept = Some(Box::new(State::of(warp)));
-        cycle.keep_at *= 2;
-        cycle.ran = 0;
-    }
-    warp.cycle = cycle;
 }

@@ -1,11 +1,11 @@
 //! Runs a launch.
 //!
 //! * [`world`]: what all threads share; [`block`], [`warp`], [`frame`]: blocks, warps and their frames; [`place`], [`pending`],
-//!   [`phase`]: addresses, copies on their way, and mbarriers;
+//!   [`phase`], [`pool`]: addresses, copies on their way, mbarriers, and registers that warps share;
 //! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
 //! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
-//!   [`matrix`], [`group`], [`pool`]: those of a family.
+//!   [`matrix`], [`group`], [`registers`]: those of a family.
 
 mod access;
 mod atomic;
@@ -26,6 +26,7 @@ mod pending;
 mod phase;
 mod place;
 mod pool;
+mod registers;
 mod schedule;
 mod step;
 mod warp;

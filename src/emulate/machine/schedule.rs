@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::step::step;
 use super::warp::Warp;
 use super::world::{Outcome, Setting, Turns, World};
-use super::{End, Halt, Ran, Stopped, cycle, endless, halt};
+use super::{End, Halt, Ran, Stopped, endless, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
 
@@ -258,7 +258,7 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
             warp.frames[frame_number as usize] = Some(frame);
         }
         if may_repeat {
-            cycle::check(warp, world.changes);
+            warp.check(world.changes);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use super::next::{Next, undefined};
 use super::place::{Target, generic};
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier, partial, pool};
+use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier, partial, registers};
 use crate::emulate::memory::Origin;
 use crate::emulate::program::{Inst, Op, Row, Space, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
@@ -172,7 +172,7 @@ pub(super) fn step(
             return Ok(Next::Go);
         }
         Op::Fence | Op::Nothing => {}
-        Op::Registers(request) => return Ok(pool::run(world, warp, *request, (pc, inst.line), active, mask)),
+        Op::Registers(request) => return Ok(registers::run(world, warp, *request, (pc, inst.line), active, mask)),
         Op::Branch { target } => {
             if active == mask {
                 return Ok(Next::Jump(*target));

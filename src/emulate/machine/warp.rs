@@ -1,6 +1,8 @@
 //! A warp: where its threads are.
 
-use super::cycle::Cycle;
+use std::borrow::Cow;
+
+use super::cycle::{Cycle, State};
 use super::frame::Frame;
 use super::pending::Copies;
 use super::world::World;
@@ -136,6 +138,20 @@ impl Warp {
             Special::SharedBytes => world.setting.shared_bytes,
             Special::Unknown(_) => 0,
         }
+    }
+
+    /// Looks whether the warp repeats what it did.
+    pub(super) fn check(&mut self, changes: u64) {
+        let Self { live, blocked, gathering, pc, frame, .. } = *self;
+        let now = State {
+            masks: [live, blocked, gathering],
+            pc,
+            frame,
+            frames: Cow::Borrowed(self.frames.as_slice()),
+            local: Cow::Borrowed(self.local.as_slice()),
+            copies: Cow::Borrowed(self.copies.as_slice()),
+        };
+        self.cycle.check(&now, changes);
     }
 
     /// The stamp of an access of a lane.

@@ -6,7 +6,7 @@ use crate::emulate::{Comparison, Differing, Launches, Verdict, compare_programs}
 /// Launches of two warps, few enough for loops that run for long.
 fn few() -> Launches {
     let (grid, block) = (Some([1, 1, 1]), Some([64, 1, 1]));
-    Launches { count: 1, more: 0, grid, block, most_steps: 70_000, ..Launches::default() }
+    Launches { count: 1, more: 0, grid, block, most_steps: 20_000, least_steps: 20, ..Launches::default() }
 }
 
 fn compared(first: &str, second: &str, launches: &Launches) -> Comparison {
@@ -126,11 +126,11 @@ fn those_who_wait_are_let_go() {
 /// A program that ends after many times as many instructions ends.
 #[test]
 fn a_slow_program_ends() {
-    let long = Launches { most_steps: 300_000, ..few() };
-    let slow = ENDS.replacen("mov.u32 %r0, 3;", "mov.u32 %r0, 20000;", 1);
+    let long = Launches { most_steps: 300_000, least_steps: 1_000, ..few() };
+    let slow = ENDS.replacen("mov.u32 %r0, 3;", "mov.u32 %r0, 5000;", 1);
     assert!(compared(ENDS, &slow, &long).is_same());
     // A counter in local memory is part of the state.
-    let local = "st.local.u32 [spot], 20000; L: ld.local.u32 %r0, [spot]; sub.u32 %r0, %r0, 1; st.local.u32 [spot], %r0;\n\
+    let local = "st.local.u32 [spot], 5000; L: ld.local.u32 %r0, [spot]; sub.u32 %r0, %r0, 1; st.local.u32 [spot], %r0;\n\
                  setp.ne.u32 %p0, %r0, 0; @%p0 bra L; st.global.u32 [%at], %r0;";
     let local = compared(ENDS, &format!(".local .align 4 .b32 spot; {local}"), &long);
     assert!(local.is_same(), "{local:?}");
