@@ -34,7 +34,7 @@ impl Kernel {
     }
 
     /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
-    pub(super) fn to_compare(&mut self, aim: &Aim) -> Option<Variant> {
+    pub(super) fn due_comparison(&mut self, aim: &Aim) -> Option<Variant> {
         let is_due = self.queue.is_empty() && self.looks.queue.is_empty();
         if !is_due {
             return None;

@@ -53,7 +53,7 @@ impl Kernel {
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
         if self.rounds.drawn.is_empty() && !self.is_over(runs) {
-            self.rounds.compared = self.to_compare(aim);
+            self.rounds.compared = self.due_comparison(aim);
             if let Some(variant) = &self.rounds.compared {
                 return vec![Question::Compared(variant.clone())];
             }
