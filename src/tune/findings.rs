@@ -56,6 +56,12 @@ impl Executed {
         variant.saturating_mul(10) <= stock.saturating_mul(11)
     }
 
+    /// Whether the variant executes no more instructions than stock.
+    pub fn is_no_more(&self) -> bool {
+        let [stock, variant] = self.instructions;
+        variant <= stock
+    }
+
     /// Whether a third of stock's accesses of local memory is gone, or more.
     pub fn spares_local(&self) -> bool {
         let [stock, variant] = self.local;
@@ -180,6 +186,7 @@ mod tests {
     fn executed() {
         let of = |instructions, local| Executed { instructions, local };
         assert!(of([100, 110], [0; 2]).is_no_slower() && !of([100, 111], [0; 2]).is_no_slower());
+        assert!(of([100, 100], [0; 2]).is_no_more() && !of([100, 101], [0; 2]).is_no_more());
         assert!(of([1; 2], [30, 20]).spares_local() && !of([1; 2], [30, 21]).spares_local());
         assert!(!of([1; 2], [0, 0]).spares_local());
         let is_small = |statements| Reach { statements }.is_small();

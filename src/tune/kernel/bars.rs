@@ -16,8 +16,9 @@ impl Kernel {
     pub(super) fn is_hopeless_choice(&self, aim: &Aim, variant: &Variant) -> bool {
         let has_no_counts = self.findings.stock_is_uncompared.is_some();
         let is_uncompared = has_no_counts && !aim.allowance.uncompared && !variant.is_proved();
-        // Where the machine code of stock accesses no local memory, there is nothing that is worth more executed instructions.
-        is_uncompared || self.must_pay(variant) && (has_no_counts || self.stock.sass.local == 0)
+        // A kernel at full occupancy whose machine code accesses no local memory has nothing to gain from these choices.
+        let has_all = self.stock.sass.local == 0 && self.stock.warps >= aim.architecture.max_warps;
+        is_uncompared || self.must_pay(variant) && (has_no_counts || has_all)
     }
 
     /// Whether a variant may execute more than stock, and no benchmark says what that costs.
@@ -26,11 +27,14 @@ impl Kernel {
     }
 
     /// Whether a variant spares a third of the spilled bytes or of the executed accesses of local memory, for no more executed
-    /// instructions than eleven tenths of stock's.
+    /// instructions than eleven tenths of stock's; or whether it holds more warps for no more executed instructions than stock.
     fn pays(&self, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
-        compared.executed.is_some_and(|of| of.is_no_slower() && (spares_spills || of.spares_local()))
+        let holds_more_warps = figures.warps > self.stock.warps;
+        compared.executed.is_some_and(|of| {
+            of.is_no_slower() && (spares_spills || of.spares_local()) || holds_more_warps && of.is_no_more()
+        })
     }
 
     /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
@@ -187,7 +191,7 @@ mod tests {
     }
 
     /// What may execute more wins where a third of the executed accesses of local memory goes for no more instructions than eleven
-    /// tenths, and makes room for the next best elsewhere.
+    /// tenths, or where it holds more warps for no more instructions, and makes room for the next best elsewhere.
     #[test]
     fn more_instructions_are_paid_for() {
         let (rolled, sunk) = (Variant::DEFAULT.optimised(ROLLED), Variant::DEFAULT.optimised(SUNK));
@@ -195,15 +199,20 @@ mod tests {
             let executed = Executed { instructions: [100, instructions], local: [30, local] };
             Compared { executed: Some(executed), ..Agreement::Same.into() }
         };
-        for (compared, expected) in
-            [(of(110, 20), &rolled), (of(111, 20), &sunk), (of(110, 21), &sunk), (Agreement::Same.into(), &sunk)]
-        {
+        for (compared, expected) in [
+            (of(110, 20), &rolled),
+            (of(111, 20), &sunk),
+            (of(110, 21), &sunk),
+            (of(100, 30), &rolled),
+            (of(101, 30), &sunk),
+            (Agreement::Same.into(), &sunk),
+        ] {
             let variants = [(rolled.clone(), compared), (sunk.clone(), of(500, 30))];
             assert_eq!(&won(&aim(0), &variants).0, expected);
         }
     }
 
-    /// Where stock accesses no local memory, what may execute more is not tried; with a benchmark it is.
+    /// Where stock accesses no local memory and holds all warps, what may execute more is not tried; with a benchmark it is.
     #[test]
     fn hopeless_choices() {
         let rolled = Variant::DEFAULT.optimised(ROLLED);
@@ -216,7 +225,7 @@ mod tests {
             })
         };
         let timing = Some(crate::tune::timing::Timing { median: 1.0, spread: 0.0 });
-        assert!(!is_tried(figures(0, 32, 500)));
-        assert!(is_tried(of_arrays(4, 1, figures(0, 32, 500))) && is_tried(Figures { timing, ..figures(0, 32, 500) }));
+        assert!(!is_tried(figures(0, 64, 500)) && is_tried(figures(0, 32, 500)));
+        assert!(is_tried(of_arrays(4, 1, figures(0, 64, 500))) && is_tried(Figures { timing, ..figures(0, 64, 500) }));
     }
 }

@@ -185,8 +185,7 @@ fn bar(
         let [accesses, fewer] = executed.local;
         let spares =
             bytes(stock) > 0 && bytes(figures) <= bytes(stock) * 2 / 3 || accesses > 0 && fewer <= accesses * 2 / 3;
-        // Arrays that ptxas keeps in registers cost nothing.
-        stock.sass.local > 0 && spares && more * 10 <= instructions * 11
+        spares && more * 10 <= instructions * 11 || figures.warps > stock.warps && more <= instructions
     };
     let must_pay = may_execute_more(variant) && !case.judge.times;
     (must_pay && !compared.executed.is_some_and(pays)).then_some("it may execute more for nothing")
