@@ -225,7 +225,7 @@ pub(super) fn newly_undefined(first: &Outcome, second: &Outcome) -> Option<Strin
     let ((address, _, _, by), source) = second.undefined.iter().find(is_new)?;
     let line = by.line;
     Some(format!(
-        "bytes of what is stored at {address:#x} are undefined: {source} (line {line}); the first program stores others"
+        "bytes of what is stored at {address:#x} are undefined, and not in the first program: {source} (line {line})"
     ))
 }
 

@@ -37,10 +37,14 @@ impl Steps {
         let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
         let setting = Setting { most_steps_in_all: self.left, ..setting };
         let ran = run(program, &setting, image);
-        let outcome = ran.as_ref().map_or_else(|stopped| &*stopped.outcome, |outcome| outcome);
-        self.left = self.left.saturating_sub(outcome.steps);
+        self.left = self.left.saturating_sub(outcome_of(&ran).steps);
         ran
     }
+}
+
+/// What ran, however it ended.
+pub(super) fn outcome_of(ran: &Result<Outcome, Stopped>) -> &Outcome {
+    ran.as_ref().unwrap_or_else(|stopped| &stopped.outcome)
 }
 
 /// The instructions without a new store beyond which a program does not end, where another one ends after so many.
@@ -77,7 +81,11 @@ impl Unended {
         steps: &mut Steps,
     ) -> (Result<Outcome, Stopped>, Image) {
         let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..self.drawn }, 0);
-        let most_steps = launches.most_steps.saturating_mul(MOST_TIMES) / ENDLESS;
+        // After more instructions, it could not be told any more whether the first program does not end.
+        let most_steps = match self.stopped.end {
+            End::Endless => launches.most_steps,
+            _ => launches.most_steps.saturating_mul(MOST_TIMES) / ENDLESS,
+        };
         let Setting { grid, block, .. } = self.setting;
         let mut image = self.image.clone();
         image.begin_second();
@@ -106,7 +114,12 @@ impl Unended {
                 _ => return None,
             },
         };
-        ORDERS_OF_A_DIFFERENCE.into_iter().all(|order| run(order).is_err()).then_some(reason)
+        let is_so = |(schedule, turns)| match run((schedule, turns)) {
+            Ok(_) => false,
+            // An order in which it takes too long says nothing.
+            Err(stopped) => stopped.end == End::Endless || stopped.end == End::Long && turns != Turns::Drawn,
+        };
+        ORDERS_OF_A_DIFFERENCE.into_iter().all(is_so).then_some(reason)
     }
 }
 

@@ -7,9 +7,9 @@ use super::compare::{
     Comparison, Difference, Differing, Launched, Verdict, buffer_of, first_difference, newly_undefined, odd_stores,
 };
 use super::launch::{Drawn, Launches, MIXED};
-use super::machine::{End, Outcome, Setting, Stopped};
+use super::machine::{End, Setting, Stopped};
 use super::program::Program;
-use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet};
+use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet, outcome_of};
 use super::run::parameters;
 use super::search::Search;
 use super::wishes::Wishes;
@@ -235,14 +235,6 @@ impl<'p> Reference<'p> {
             launched.verdict = not_comparable(0, reason);
         }
         Prepared { launched, ready: Some(ready), unended: None }
-    }
-}
-
-/// What ran, however it ended.
-fn outcome_of(ran: &Result<Outcome, Stopped>) -> &Outcome {
-    match ran {
-        Ok(outcome) => outcome,
-        Err(stopped) => &stopped.outcome,
     }
 }
 

@@ -174,9 +174,9 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
-    use crate::tune::agreement::Agreement;
     use crate::function::LaunchBounds;
     use crate::target::machine::Repartition;
+    use crate::tune::agreement::Agreement;
     use crate::tune::figures::{Allowance, tests::figures};
     use crate::tune::kept::Kept;
     use crate::tune::question::{Answer, NoAnswer, Question};
