@@ -122,7 +122,7 @@ fn ends_as_ptxas_ends() {
         assert_eq!(ended.status.signal(), Some(number), "{signal}");
         assert_eq!(said(&ended), "", "{signal}");
         let log = fs::read_to_string(folder.join("log")).expect("a log");
-        assert_eq!(log, format!("ptxas {how} (signal {number})\n"));
+        assert_eq!(log, format!("nothing is searched: ptxas {how} (signal {number})\n"));
         fs::remove_file(folder.join("log")).expect("it is there");
     }
     let failed = run("echo out; echo 'ptxas fatal   : no' >&2; exit 255");
