@@ -129,7 +129,8 @@ fn ends_as_ptxas_ends() {
     assert_eq!(failed.status.code(), Some(255));
     assert_eq!(failed.stdout, b"out\n");
     assert_eq!(failed.stderr, b"ptxas fatal   : no\n");
-    assert!(!folder.join("log").exists());
+    let log = fs::read_to_string(folder.join("log")).expect("a log");
+    assert_eq!(log, "nothing is searched: ptxas ends with exit status: 255\n");
 }
 
 /// A request to end, whichever, ends ptxas, too.
