@@ -3,7 +3,8 @@
 //! ptxas 13.0.88 keeps each such predicate in a general register. `P2R` moves it there behind each definition, `ISETP` brings it
 //! back where it is read, and a constant takes a `PLOP3` ahead of the `P2R`. A bit takes `SEL` and `LOP3` behind a definition, and
 //! `LOP3` where it is read. So a definition by a comparison costs one instruction more as a bit, and a read costs the same. Constants
-//! decide: ptxas makes one `LOP3` of all constants that follow each other, however many bits they set or clear.
+//! decide: ptxas makes one `LOP3` of all constants that follow each other, however many bits they set or clear. As many constants
+//! as a thread has predicates save nothing: ptxas makes guards of the branches around them.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -11,12 +12,13 @@ use std::ops::Add;
 use super::Facts;
 use crate::analysis::Occurrence;
 use crate::function::{Inst, Operand, Role, VReg, Value};
+use crate::target::machine::PREDICATES;
 
-/// Instructions with which ptxas sets a predicate to a constant, where it sets others, too.
+/// Instructions with which ptxas sets a predicate to a constant, where it sets more than a thread has, too.
 const OF_A_CONSTANT: f64 = 2.0;
 
-/// The same where it sets no other: mostly, the branch around the constant becomes the guard of a comparison.
-const OF_A_CONSTANT_ALONE: f64 = 1.0;
+/// The same where it sets few others: mostly, the branch around the constants becomes the guard of a comparison.
+const OF_A_CONSTANT_OF_FEW: f64 = 1.0;
 
 /// What setting a bit of a comparison takes beyond what ptxas takes.
 const OF_A_COMPARISON: f64 = 1.0;
@@ -77,8 +79,10 @@ pub(super) fn gains(facts: &Facts<'_>, regs: &[VReg]) -> Vec<Gain> {
         let gain = match (row[0].2, row.len()) {
             (Access::Read, _) => continue,
             (Access::Definition, _) => -OF_A_COMPARISON,
-            (Access::Constant(_), 1) => OF_A_CONSTANT_ALONE - 1.0,
-            (Access::Constant(_), constants) => OF_A_CONSTANT - 1.0 / constants as f64,
+            (Access::Constant(_), constants) if constants > PREDICATES as usize => {
+                OF_A_CONSTANT - 1.0 / constants as f64
+            }
+            (Access::Constant(_), _) => OF_A_CONSTANT_OF_FEW - 1.0,
         };
         for &(inst, number, _) in row {
             let executed = gain * facts.frequencies[block(inst)];

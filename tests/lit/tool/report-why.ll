@@ -5,11 +5,11 @@
 ; RUN: FileCheck %s --input-file=%t.table
 ; CHECK: kernel registers spills (bytes) stack shared warps limited by
 ; CHECK-NEXT: indexed {{[0-9]+}} 0 192 0
-; CHECK-NEXT: passed ≥{{[0-9]+}} 0 16 0
+; CHECK-NEXT: passed ≥{{[0-9]+}} ≥0 ≥16 0
 ; CHECK-NEXT: through_callee {{[0-9]+}} 0 192 0
-; CHECK-NEXT: table ≥{{[0-9]+}} 0 0 0
-; CHECK-NEXT: pointer ≥{{[0-9]+}} 0 0 0
-; CHECK-NEXT: recurses ≥{{[0-9]+}} 0 0 0
+; CHECK-NEXT: table ≥{{[0-9]+}} ≥0 ≥0 0
+; CHECK-NEXT: pointer ≥{{[0-9]+}} ≥0 ≥0 0
+; CHECK-NEXT: recurses ≥{{[0-9]+}} ≥0 ≥0 0
 ; CHECK-NEXT: bounded {{[0-9]+}} 0 0 0
 ; CHECK-NEXT: free {{[0-9]+}} 0 0 0
 ; CHECK: {{^}}indexed

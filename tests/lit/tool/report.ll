@@ -4,7 +4,7 @@
 ; RUN: %nvptx-ra report %s | FileCheck %s
 ; CHECK: kernel registers spills (bytes) stack shared warps limited by
 ; CHECK-NEXT: bounded [[REGISTERS:[0-9]+]] 0 0 1024 {{[0-9]+}}/64
-; CHECK-NEXT: calls ≥{{[0-9]+}} 0 0 0 {{[0-9]+}}/64
+; CHECK-NEXT: calls ≥{{[0-9]+}} ≥0 ≥0 0 ≤{{[0-9]+}}/64
 ; CHECK-NOT: inner
 ; CHECK: bounded
 ; CHECK-NEXT: [[REGISTERS]] registers (likely {{[0-9]+}} to {{[0-9]+}}); {{[0-9]+}} warps on an SM
@@ -37,7 +37,7 @@
 ; up to its limit would cost none.
 ; RUN: %nvptx-ra report %s --dynamic-shared 4096 --dynamic-shared bounded=150000 --html %t.launch.html | FileCheck %s --check-prefix=LAUNCH
 ; LAUNCH: bounded [[REGISTERS:[0-9]+]] 0 0 151024 16/64 shared memory
-; LAUNCH-NEXT: calls ≥{{[0-9]+}} 0 0 4096 {{[0-9]+}}/64
+; LAUNCH-NEXT: calls ≥{{[0-9]+}} ≥0 ≥0 4096 ≤{{[0-9]+}}/64
 ; RUN: FileCheck %s --check-prefix=LAUNCHED --input-file=%t.launch.html --implicit-check-not='is not known here'
 ; LAUNCHED: bytes of a block, 150,000 of the launch
 ; RUN: %nvptx-ra report %s --dynamic-shared bounded=150000 --json | FileCheck %s --check-prefix=LAUNCHJSON
