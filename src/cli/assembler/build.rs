@@ -9,6 +9,7 @@ use nvptx_ra::ptx::Module;
 use super::entry::Place;
 use super::improve::{Improved, improve, known, name, say};
 use super::invocation::Source;
+use super::settings::Log;
 use super::task::Task;
 use super::{deliver, unchanged};
 use crate::ptxas_run::crash;
@@ -16,10 +17,13 @@ use crate::{interrupt, output};
 
 /// Does what ptxas would do, or better.
 pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
-    guarded(task, || {
-        log_unread(task);
-        Ok(None)
-    });
+    // Reading the text takes time, also where the cache has the answer.
+    if !matches!(task.settings.log, Log::Nowhere) {
+        guarded(task, || {
+            log_unread(task);
+            Ok(None)
+        });
+    }
     let entry = task.place.as_ref().and_then(Place::get);
     if let Some(entry) = &entry {
         match &entry.choice {
