@@ -28,10 +28,22 @@ const LOSS: &str = "Potential Performance Loss";
 /// So many injected waits are no worse than one such loss.
 const WEIGHT_OF_LOSS: u32 = 1_000;
 
-/// Reads what `ptxas -v` prints.
+/// Reads what `ptxas -v` prints of kernels. What it prints of functions behind a kernel is the kernel's.
 pub(crate) fn parse(report: &str) -> Measured {
+    read(report, false)
+}
+
+/// Reads what `ptxas -v` prints of kernels and of functions, each by itself: so a linker gets them. ptxas does not print the registers
+/// of functions.
+pub(crate) fn parse_separately(report: &str) -> Measured {
+    read(report, true)
+}
+
+fn read(report: &str, separately: bool) -> Measured {
     let mut measured = Measured::new();
-    let mut at: Option<&mut Real> = None;
+    // The kernel that ptxas compiles, and what it tells of.
+    let mut kernel: Option<&str> = None;
+    let mut at: Option<&str> = None;
     // It may stand ahead of all else that is said of a kernel.
     let mut advised = Vec::new();
     for line in report.lines() {
@@ -40,7 +52,12 @@ pub(crate) fn parse(report: &str) -> Measured {
             before.split(|c: char| !c.is_ascii_digit()).rfind(|word| !word.is_empty())?.parse::<u32>().ok()
         };
         if let Some(name) = line.split("Compiling entry function '").nth(1).and_then(|rest| rest.split('\'').next()) {
-            at = Some(measured.entry(name.to_owned()).or_default());
+            measured.entry(name.to_owned()).or_default();
+            (kernel, at) = (Some(name), Some(name));
+        }
+        if let Some((_, name)) = line.split_once("Function properties for ").filter(|_| separately) {
+            measured.entry(name.trim_end().to_owned()).or_default();
+            at = Some(name.trim_end());
         }
         if let Some((_, rest)) = line.split_once("info    : (C")
             && let Some((_, name)) = rest.rsplit_once("function '")
@@ -49,7 +66,10 @@ pub(crate) fn parse(report: &str) -> Measured {
             advised.push((name, if line.contains(LOSS) { WEIGHT_OF_LOSS } else { 1 }));
             continue;
         }
-        let Some(real) = at.as_deref_mut() else { continue };
+        if line.contains("info    : Used ") {
+            at = kernel;
+        }
+        let Some(real) = at.and_then(|name| measured.get_mut(name)) else { continue };
         // Device functions have a line of their own, which no kernel's name precedes.
         if line.contains("Function properties for ") && !line.contains("bytes stack") {
             continue;
@@ -183,7 +203,7 @@ impl Folder {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::{Folder, Real, drop_debug_target, parse, processors, refusal};
+    use super::{Folder, Measured, Real, drop_debug_target, parse, parse_separately, processors, refusal};
 
     /// The word `debug` leaves the line of the target, and nothing else does.
     #[test]
@@ -246,6 +266,30 @@ mod tests {
         };
         assert_eq!(measured.get("a"), Some(&a));
         assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
+    }
+
+    /// Where each function counts by itself, spills of a function are not its kernel's, wherever ptxas prints them.
+    #[test]
+    fn report_of_functions() {
+        let of = |name: &str, bytes: u32| {
+            format!(
+                "ptxas info    : Function properties for {name}\n    {bytes} bytes stack frame, {bytes} bytes spill stores, 4 bytes spill loads\n"
+            )
+        };
+        let entry = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n";
+        let used = "ptxas info    : Used 32 registers, 24 bytes cumulative stack size, 2048 bytes smem\n";
+        let real = |bytes| Real {
+            spill_store_bytes: bytes,
+            spill_load_bytes: 4,
+            stack_bytes: bytes,
+            total_stack_bytes: bytes,
+            ..Real::default()
+        };
+        let kernel = Real { registers: 32, total_stack_bytes: 24, shared_bytes: 2048, ..real(8) };
+        let expected: Measured = [("f".into(), real(12)), ("k".into(), kernel)].into();
+        for order in [[of("f", 12), entry.into(), of("k", 8)], [entry.into(), of("k", 8), of("f", 12)]] {
+            assert_eq!(parse_separately(&(order.concat() + used)), expected);
+        }
     }
 
     /// Products that run one after the other are worse than any wait that is injected.

@@ -65,4 +65,27 @@ impl Axis {
             | Self::SmemSpilling => true,
         }
     }
+
+    /// Whether a choice along it leaves alone what other files see of a relocatable object: its symbols, how it may be launched, and
+    /// what shared memory it has.
+    pub fn is_safe_when_relocatable(self) -> bool {
+        match self {
+            // These work on registers and on the order of instructions.
+            Self::Order
+            | Self::AssemblyLoads
+            | Self::SimdVideo
+            | Self::SharedAddresses
+            | Self::Remat
+            | Self::Names => true,
+            // A function may not have what the linker holds against the bounds of kernels of other files.
+            Self::Limit
+            // Slots are new symbols, and take shared memory of which nobody knows how much the linked program has.
+            | Self::Kept
+            | Self::SmemSpilling
+            // What is inlined decides which symbols there are, and no proof covers it.
+            | Self::Compiler
+            | Self::Ahead
+            | Self::Optimisations => false,
+        }
+    }
 }

@@ -99,6 +99,9 @@ pub struct Figures {
     pub shared_spill_cost: u64,
     /// Whether all that moves to and from local memory costs like spills, arrays included.
     pub counts_arrays: bool,
+    /// Whether machine instructions alone are compared: what is linked later may be called by any kernel, or call any function, and
+    /// nobody knows how many warps an SM holds then.
+    pub counts_instructions_alone: bool,
     /// Accesses of local memory and instructions that count at least: where loops are unrolled less, functions called
     /// more often, or optimisations left out, fewer of them stand in the code, and no fewer run.
     pub least_counts: [u32; 2],
@@ -121,6 +124,7 @@ impl Figures {
             shared_spills: 0,
             shared_spill_cost: 0,
             counts_arrays: false,
+            counts_instructions_alone: false,
             least_counts: [0; 2],
             timing: None,
         }
@@ -129,6 +133,11 @@ impl Figures {
     /// The same where arrays in local memory count like spills, if that is allowed.
     pub fn with_arrays(self, allowance: Allowance) -> Self {
         Self { counts_arrays: allowance.spills_for_arrays, ..self }
+    }
+
+    /// The same where machine instructions alone are compared, if that is so.
+    pub fn with_instructions_alone(self, counts_instructions_alone: bool) -> Self {
+        Self { counts_instructions_alone, ..self }
     }
 
     /// The same of a variant with spill slots in shared memory, of which a byte costs `cost`: what the variant moves beyond
@@ -175,6 +184,9 @@ impl Figures {
     /// memory there are, but for a factor of four: an array that moves to registers is more than a step of warps.
     pub fn rank(&self, preference: &Preference) -> [[u64; 2]; 4] {
         let [local, instructions] = self.counts();
+        if self.counts_instructions_alone {
+            return [[u64::from(instructions), 0], [0; 2], [0; 2], [0; 2]];
+        }
         preference.map(|measure| match measure {
             Measure::Spills => [self.spill_cost(), local.checked_ilog(4).map_or(0, |power| 1 + u64::from(power))],
             Measure::Warps => [u64::from(u32::MAX - self.warps), 0],
@@ -219,7 +231,8 @@ impl Figures {
     fn is_worthwhile(&self, stock: &Self) -> bool {
         let others = |of: &Self| (of.spill_cost(), of.warps, of.counts()[0]);
         let instructions = |of: &Self| u64::from(of.counts()[1]);
-        others(self) != others(stock) || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
+        !self.counts_instructions_alone && others(self) != others(stock)
+            || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
     /// The better one first: by the benchmark, where it was asked; what it was not asked of comes behind, so that this is
@@ -273,6 +286,7 @@ pub(super) mod tests {
             shared_spills: 0,
             shared_spill_cost: 0,
             counts_arrays: false,
+            counts_instructions_alone: false,
             least_counts: [0; 2],
             timing: None,
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::evidence::{Real, Sass, SpilledLoad, SpilledWord, Spills};
 use super::figures::{Block, Figures};
 use super::question::NoAnswer;
+use super::relocatable::Relocatable;
 use crate::target::machine::Architecture;
 
 /// What is known of a file.
@@ -17,6 +18,8 @@ pub struct Judged {
     pub took: Duration,
     /// What each function spills, where that was asked.
     pub spills: BTreeMap<String, Spills>,
+    /// What a linker sees, where it is linked later. [`print()`] does not keep it.
+    pub object: Option<Relocatable>,
 }
 
 impl Judged {
@@ -123,7 +126,7 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
         let sass = Sass { instructions, local, stack_traffic: traffic()?, shared_traffic: traffic()? };
         kernels.insert(words.next()?.to_owned(), (real, sass));
     }
-    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took, spills }))
+    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took, spills, object: None }))
 }
 
 #[cfg(test)]
@@ -141,7 +144,7 @@ mod tests {
         let word = |loads| SpilledWord { line: 7, word: 1, of: 2, moves: 11, loads };
         let found = Spills { words: vec![word(loads.into()), word(vec![])], fused: [3, 9].into() };
         let spills = BTreeMap::from([("a b".to_owned(), found)]);
-        let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills });
+        let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills, object: None });
         assert_eq!(parse(&print(&judged)), Some(judged));
         let refused = Err("ptxas: not today".to_owned());
         assert_eq!(parse(&print(&refused)), Some(refused));

@@ -8,6 +8,7 @@
 //! * [`evidence`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
 //! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
 //!   and its form as text;
+//! * [`relocatable`]: what a linker sees of an object, and what a variant may not change of it;
 //! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
 //! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants;
 //! * [`question`]: what is asked and told;
@@ -27,6 +28,7 @@ pub mod kept;
 pub mod kernel;
 pub mod optimisations;
 pub mod question;
+pub mod relocatable;
 pub mod search;
 pub mod timing;
 pub mod variant;

@@ -275,6 +275,11 @@ impl Variant {
         Axis::ALL.into_iter().all(|axis| axis.is_proved() || !self.moves_along(axis))
     }
 
+    /// Whether all that it chooses leaves alone what other files see of a relocatable object.
+    pub fn is_safe_when_relocatable(&self) -> bool {
+        Axis::ALL.into_iter().all(|axis| axis.is_safe_when_relocatable() || !self.moves_along(axis))
+    }
+
     /// The `.maxnreg` that it sets, if it does.
     pub fn limit(&self) -> Option<u32> {
         if let Self::Passes(passes) = self { passes.max_registers } else { None }
@@ -455,6 +460,22 @@ mod tests {
                 assert!(!proved.optimised(optimisations).is_proved(), "{proved}");
             }
             assert!(!proved.on_code_of(1).is_proved(), "{proved}");
+        }
+    }
+
+    /// What may be chosen of a relocatable object is proved, and is neither a limit nor a slot in shared memory.
+    #[test]
+    fn what_is_safe_when_relocatable() {
+        assert!(Axis::ALL.into_iter().all(|axis| axis.is_proved() || !axis.is_safe_when_relocatable()));
+        let ordered =
+            Variant::ordered("late", 3).with_remat("peaks").with_bits("on").with_registers(Names::Fewest, true);
+        for safe in [Variant::Stock, Variant::DEFAULT, ordered] {
+            assert!(safe.is_safe_when_relocatable(), "{safe}");
+            let others = [safe.with_limit(40), safe.with_smem_spilling(), safe.on_code_of(1)];
+            let kept = [safe.with_kept_values(Kept::for_registers(255, 0)), safe.optimised(Optimisations::HOIST)];
+            for unsafe_one in others.iter().chain(&kept) {
+                assert!(!unsafe_one.is_safe_when_relocatable(), "{unsafe_one}");
+            }
         }
     }
 

@@ -11,10 +11,11 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
+use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::assemble::{Assembled, Runs, assemble};
 use super::entry::{Choice, Entry, digest};
-use super::invocation::{Input, Source};
+use super::invocation::{Input, Invocation, Source};
 use super::launch_note::LaunchNote;
 use super::limit::Limit;
 use super::settings::Settings;
@@ -23,6 +24,7 @@ use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
+use crate::machine::relocatable;
 use crate::ptxas::{self, Measured};
 use crate::tune::request::{self, Answer, Change, Found, Request, Scope};
 
@@ -48,7 +50,7 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<I
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, real, &output.text, Runs::One)?;
-    if !unfit.is_empty() || figures(&cubin) != choice.figures {
+    if !unfit.is_empty() || figures(invocation, &cubin) != choice.figures {
         return Err(odd("ptxas makes something else of the choice in the cache"));
     }
     let unchanged = messages::with_name(&entry.messages, &name(input));
@@ -67,9 +69,12 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
     let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
     let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
+    let object =
+        invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
     let note = |line: &str| settings.log.line(line);
-    let request = request(task, &measured, start, &note);
-    let on_file = settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text));
+    let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
+    let on_file =
+        settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
     let given = on_file.as_deref().and_then(profiles::read);
     let Answer { found, lasts } = match &given {
         Some(profile) => request::replay(request, profile)?,
@@ -88,7 +93,9 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         return Ok(None);
     };
     let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
-    let checked = check(&measured, &self::measured(&code).unwrap_or_default(), &found.changes);
+    let checked = check_object(object.as_ref(), &code);
+    let after = || self::measured(&code).unwrap_or_default();
+    let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
     let merged = checked.and_then(|()| messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING)));
     // It would be so the next time.
     let messages = merged.inspect_err(|_| keep(kept(None)))?;
@@ -97,7 +104,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     if let Some(path) = on_file.filter(|_| given.is_none()) {
         profiles::write(&path, &profile)?;
     }
-    keep(kept(Some(Choice { profile, figures: figures(&code), changes })));
+    keep(kept(Some(Choice { profile, figures: figures(invocation, &code), changes })));
     Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
 }
 
@@ -119,6 +126,7 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         nvdisasm: beside(&real.path, "nvdisasm"),
         options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
         measured,
+        object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: if noted.is_candidate { RUNS_OF_A_CANDIDATE } else { settings.runs as usize },
@@ -160,9 +168,13 @@ fn measured(cubin: &[u8]) -> Option<Measured> {
     Some(cubin::facts(cubin)?.into_iter().map(real).collect())
 }
 
-/// The digest of what a cubin says of its functions.
-fn figures(cubin: &[u8]) -> String {
-    digest(format!("{:?}", measured(cubin)).as_bytes())
+/// The digest of what a cubin says of its functions, and of what a linker sees where it is linked later.
+fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
+    let mut said = format!("{:?}", measured(cubin));
+    if invocation.is_relocatable {
+        _ = write!(said, "{:?}", relocatable::read(cubin));
+    }
+    digest(said.as_bytes())
 }
 
 /// An error unless the final code has the registers, the stack and the shared memory that the search saw.
@@ -180,6 +192,13 @@ fn check(before: &Measured, after: &Measured, changes: &[Change]) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// An error unless an object that is linked later looks to the linker as that of the unchanged text, and takes no more.
+fn check_object(unchanged: Option<&Relocatable>, object: &[u8]) -> Result<(), Error> {
+    let Some(unchanged) = unchanged else { return Ok(()) };
+    let object = relocatable::read(object).ok_or_else(|| odd("the object that ptxas made cannot be read"))?;
+    object.check(unchanged).map_err(|difference| odd(&difference))
 }
 
 /// Why a result with messages of its own is none.
@@ -215,11 +234,10 @@ fn line(change: &Change) -> String {
         (stores, loads) => _ = write!(text, "{stores}+{loads}"),
     }
     _ = write!(text, " bytes, {} registers, ", after.registers);
-    _ = write!(
-        text,
-        "{} → {} warps, {} → {} instructions",
-        before.warps, after.warps, before.instructions, after.instructions
-    );
+    if before.warps > 0 {
+        _ = write!(text, "{} → {} warps, ", before.warps, after.warps);
+    }
+    _ = write!(text, "{} → {} instructions", before.instructions, after.instructions);
     text = text + ", " + choice;
     if !assurance.is_empty() {
         text = text + "; " + assurance;

@@ -64,6 +64,8 @@ pub(crate) struct Invocation {
     pub processor: Option<String>,
     /// The level of optimisation: 2 or more where kernels are searched.
     pub level: u32,
+    /// `--compile-only`: the output is linked later, with those of other texts.
+    pub is_relocatable: bool,
     /// The kernels to compile; none named means all of them.
     pub entries: Vec<String>,
     pub bounds: Bounds,
@@ -110,6 +112,7 @@ impl Invocation {
             output: DEFAULT_OUTPUT.into(),
             processor: None,
             level: 3,
+            is_relocatable: false,
             entries: Vec::new(),
             bounds: Bounds::default(),
             register_usage: None,
@@ -232,6 +235,7 @@ impl Invocation {
                 }
                 self.processor = Some(value.to_owned());
             }
+            Meaning::Relocatable => self.is_relocatable = true,
             Meaning::RegisterLimit => self.bounds.registers = Some(number(value)?),
             Meaning::RegisterUsage => self.register_usage = Some(number(value)?),
             Meaning::SpillWarnings => self.warn_on_spills = true,

@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
 
 #[cfg(test)]
 #[path = "../../../tests/rust/cuda.rs"]
-mod cuda;
+pub(crate) mod cuda;
 
 #[cfg(test)]
 mod tests {

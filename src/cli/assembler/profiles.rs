@@ -10,9 +10,10 @@ use super::entry::digest;
 /// Digits of a text's digest in a file's name.
 const DIGITS: usize = 16;
 
-/// Where the profile of a text is.
-pub(super) fn path(folder: &Path, text: &[u8]) -> PathBuf {
-    folder.join(format!("{}.toml", &digest(text)[..DIGITS]))
+/// Where the profile of a text is. A text whose object is linked later has another one: less may be chosen there.
+pub(super) fn path(folder: &Path, text: &[u8], is_relocatable: bool) -> PathBuf {
+    let end = if is_relocatable { "-c" } else { "" };
+    folder.join(format!("{}{end}.toml", &digest(text)[..DIGITS]))
 }
 
 /// The profile, where there is one.

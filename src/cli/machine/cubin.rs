@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags};
 
 /// What is said of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub(crate) struct Facts {
     pub(crate) frame: Option<u32>,
     /// Bytes of stack with all that it calls, as far as that is known.
     pub(crate) stack: Option<u32>,
+    /// The same of a function that is linked later.
+    pub(crate) most_stack: Option<u32>,
+    /// Barriers of a block: the number of the last one that it names, and one.
+    pub(crate) barriers: u32,
     /// Threads of a block, the product of its dimensions: those that there are at most, or always.
     pub(crate) threads: Option<u32>,
     /// The most registers that it may have; not where that is what a thread can have at most.
@@ -35,7 +39,8 @@ pub(crate) struct Facts {
     pub(crate) spill_marks: Vec<u32>,
 }
 
-/// An attribute's forms: a number of two bytes in the place of a length, and bytes of a length.
+/// An attribute's forms: a number of one byte or two bytes in the place of a length, and bytes of a length.
+const BYTE: u8 = 2;
 const SHORT: u8 = 3;
 const BYTES: u8 = 4;
 /// Attributes by their numbers.
@@ -44,8 +49,10 @@ const REQUIRED_THREADS: u8 = 0x10;
 const FRAME_SIZE: u8 = 0x11;
 const MIN_STACK_SIZE: u8 = 0x12;
 const MAX_REGISTERS: u8 = 0x1b;
+const MAX_STACK_SIZE: u8 = 0x23;
 const REGISTERS: u8 = 0x2f;
 const RELEASE: u8 = 0x37;
+const BARRIERS: u8 = 0x4c;
 /// Pairs of a kind and the offset of an instruction.
 const ANNOTATIONS: u8 = 0x55;
 /// The kind of annotation that marks an access of a spilled value: `SpillRefill`.
@@ -54,6 +61,8 @@ const SPILL: u32 = 1;
 const NO_LIMIT: u32 = 255;
 /// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
 const ENTRY: u8 = 0x10;
+/// The bits of the flags of a section of code that are a number of barriers, where no attribute says it.
+const SECTION_BARRIERS: u64 = 0x07f0_0000;
 
 /// What is said of each function that has code, by its name; `None` where it is no file of that form, or cut.
 pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
@@ -61,7 +70,10 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     let mut facts: BTreeMap<String, Facts> = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
-            facts.entry(name.to_owned()).or_default().bytes = section.data().ok()?.len();
+            let SectionFlags::Elf { sh_flags } = section.flags() else { return None };
+            let fact = facts.entry(name.to_owned()).or_default();
+            fact.bytes = section.data().ok()?.len();
+            fact.barriers = ((sh_flags & SECTION_BARRIERS) >> SECTION_BARRIERS.trailing_zeros()) as u32;
         }
     }
     for symbol in file.symbols() {
@@ -80,12 +92,16 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                 let value = &bytes[value];
                 let [index, number] = value.first_chunk::<8>().map(halves).unwrap_or_default();
                 let symbol = file.symbol_by_index(object::SymbolIndex(index as usize)).ok();
-                let of = symbol.and_then(|symbol| facts.get_mut(symbol.name().ok()?));
+                // A function that no other file sees may be named by its section alone.
+                let name = symbol.and_then(|symbol| symbol.name().ok());
+                let name = name.map(|name| name.strip_prefix(".text.").unwrap_or(name));
+                let of = name.and_then(|name| facts.get_mut(name));
                 let (Some(of), 8) = (of, value.len()) else { continue };
                 match attribute {
                     REGISTERS => of.registers = Some(number),
                     FRAME_SIZE => of.frame = Some(number),
                     MIN_STACK_SIZE => of.stack = Some(number),
+                    MAX_STACK_SIZE => of.most_stack = Some(number),
                     _ => {}
                 }
             }
@@ -101,6 +117,7 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                     }
                     RELEASE => of.release = value.first_chunk::<4>().map(|&bytes| u32::from_le_bytes(bytes)),
                     ANNOTATIONS => of.spill_marks = spill_marks(value),
+                    BARRIERS => of.barriers = value.first().copied().unwrap_or_default().into(),
                     _ => {}
                 }
             }
@@ -164,7 +181,7 @@ fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
             break;
         }
         at = value.end;
-        if matches!(form, BYTES | SHORT) {
+        if matches!(form, BYTES | SHORT | BYTE) {
             found.push((number, value));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! * [`instruction`], [`control_flow`], [`sass`]: what matters of instructions, blocks and functions;
 //! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
-//! * [`cubin`]: what the file says of its functions beside their code;
+//! * [`cubin`]: what the file says of its functions beside their code; [`relocatable`]: what a linker sees of it;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
 //! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
 //! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
@@ -19,6 +19,7 @@ pub(crate) mod listing;
 pub(crate) mod local_access;
 pub(crate) mod machine_code;
 pub(crate) mod reads;
+pub(crate) mod relocatable;
 pub(crate) mod sass;
 pub(crate) mod source_lines;
 mod spill_slots;

@@ -16,6 +16,7 @@ use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
+use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
 
@@ -54,6 +55,8 @@ pub(crate) struct Request<'a> {
     pub(crate) options: Vec<OsString>,
     /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
     pub(crate) measured: &'a Measured,
+    /// What a linker sees of it, where it is linked later.
+    pub(crate) object: Option<&'a Relocatable>,
     pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
@@ -118,7 +121,7 @@ pub(crate) struct Cost {
     pub(crate) spill_store_bytes: u32,
     pub(crate) spill_load_bytes: u32,
     pub(crate) registers: u32,
-    /// Warps that an SM holds at once.
+    /// Warps that an SM holds at once; 0 where nobody knows what is linked to it, or where no block fits.
     pub(crate) warps: u32,
     pub(crate) instructions: u32,
 }
@@ -126,7 +129,8 @@ pub(crate) struct Cost {
 impl From<&Figures> for Cost {
     fn from(figures: &Figures) -> Self {
         let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
-        let (warps, instructions) = (figures.warps, figures.sass.instructions);
+        let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
+        let instructions = figures.sass.instructions;
         Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
     }
 }
@@ -135,7 +139,7 @@ impl From<&Figures> for Cost {
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
-    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
+    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
     let wanted = promising(&text, &request, architecture)?;
     if wanted.is_empty() || request.runs == 0 {
         (request.note)(match request.scope {
@@ -145,7 +149,8 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         return Ok(Answer { found: None, lasts: true });
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
+    let ptxas =
+        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
     let (seed, allowance) = (1, request.allowance);
     let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
@@ -156,8 +161,10 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
     notes.iter().for_each(|line| (request.note)(line.trim_start_matches("nvptx-ra: ")));
     // A stack may be an array's alone.
-    let is_wanted =
-        |kernel: &Kernel| kernel.stock.spill_bytes() > 0 || lacks_warps(&kernel.stock.real, kernel.block, architecture);
+    let is_wanted = |kernel: &Kernel| {
+        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, architecture);
+        kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks()
+    };
     for kernel in kernels.iter().filter(|kernel| !is_wanted(kernel)) {
         let name = crate::kernel_names::readable(&kernel.name);
         (request.note)(&format!("{name}: nothing to search: its stack is an array's, and it lacks no warps"));
@@ -198,6 +205,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     tuning.search.kernels.iter().filter(stays).for_each(|kernel| (request.note)(&unchanged(kernel)));
+    tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && !is_cut;
     if changes.is_empty() || is_interrupted() {
         return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
@@ -208,12 +216,21 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
 
 /// What is said of a kernel that was searched and stays as it is.
 fn unchanged(kernel: &Kernel) -> String {
-    let (bytes, warps) = (kernel.stock.spill_bytes(), kernel.stock.warps);
+    let Cost { warps, instructions, .. } = Cost::from(&kernel.stock);
+    let bytes = kernel.stock.spill_bytes();
+    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
     let name = crate::kernel_names::readable(&kernel.name);
     let variants = counted(kernel.tried.len(), "variant");
     let unknown = kernel.block.dynamic_shared.is_none();
     let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
-    format!("{name}: no better after {variants}: {bytes} bytes spilled, {warps} warps{shared}")
+    format!("{name}: no better after {variants}: {bytes} bytes spilled, {rest}{shared}")
+}
+
+/// What is said of a kernel that is linked later, and of which variants were refused: as a rule for what a linker sees.
+fn refused(kernel: &Kernel) -> Option<String> {
+    let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable)?;
+    let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
+    Some(format!("{name}: {variants} refused, the first because {reason}"))
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
@@ -222,7 +239,7 @@ fn unchanged(kernel: &Kernel) -> String {
 /// A profile for other code, or a kernel that would be worse.
 pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
-    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
+    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
     let kernels = text.kernels()?;
     let blocks: BTreeMap<&String, Block> =
         kernels.iter().map(|(name, &threads)| (name, block(name, threads, &text, &request))).collect();
@@ -232,12 +249,16 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         return Err(Error::pass(problem, "the text is left as it is"));
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas = Ptxas::within_build(tools, request.cpu, request.options, request.gate)?;
+    let ptxas =
+        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
     let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    if let (Some(before), Some(after)) = (&before.object, &after.object) {
+        after.check(before).map_err(|problem| Error::pass(problem, "remove the profile"))?;
+    }
     let mut changes = Vec::new();
     for (kernel, block) in blocks {
         let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
@@ -271,11 +292,17 @@ fn promising(text: &Text, request: &Request<'_>, architecture: &Architecture) ->
         let block = block(name, **threads, text, request);
         let has_stack = real.total_stack_bytes > 0;
         match request.scope {
-            Scope::All => has_stack || lacks_warps(real, block, architecture),
+            Scope::All => has_stack || may_win_warps(name, request.object) && lacks_warps(real, block, architecture),
             Scope::GivenUp => has_stack && given_up(real, block, architecture) >= GIVEN_UP,
         }
     };
     Ok(kernels.iter().filter(is_promising).map(|(name, _)| name.clone()).collect())
+}
+
+/// Whether warps count for a kernel: those of a function, or of a kernel that calls functions of other files, nobody knows.
+fn may_win_warps(name: &str, object: Option<&Relocatable>) -> bool {
+    let counts = |function: &Function| function.is_kernel && !function.calls_elsewhere;
+    object.is_none_or(|object| object.functions.get(name).is_some_and(counts))
 }
 
 /// Whether an SM would hold more warps if the kernel had fewer registers.

@@ -101,6 +101,7 @@ impl Text {
     fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, aim: &Aim) -> Result<Figures, NoAnswer> {
         self.check_requests(slice, aim)?;
         let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Look::Quickly)?;
+        slice.check_object(&judged)?;
         let figures = judged.figures(&slice.kernel, self.block, aim.architecture)?;
         if figures.is_no_worse(&self.stock, aim.allowance) {
             return judges.timed(figures, &slice.kernel, &self.assembly.ptx, self.assembly.limit);

@@ -12,6 +12,7 @@ use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::{Block, launch};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::question::NoAnswer;
+use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::code::Code;
 use super::cpu_time;
@@ -147,9 +148,9 @@ pub(super) fn kernels<'a>(
     let (mut kernels, mut apart, mut refused, mut waits) = (Vec::new(), Vec::new(), Vec::new(), false);
     for ((name, code), judged) in slices.into_iter().zip(judged) {
         match judged {
-            Ok(Start { kernel, took, limit }) => {
+            Ok(Start { kernel, object, took, limit }) => {
                 let owned = owners.owned(&*code);
-                apart.push(Slice { code, kernel: name.to_owned(), owned, took, limit });
+                apart.push(Slice { code, kernel: name.to_owned(), owned, object, took, limit });
                 kernels.push(kernel);
             }
             Err(None) => waits = true,
@@ -230,6 +231,8 @@ impl Owners {
 /// A kernel of which stock is known.
 struct Start {
     kernel: Kernel,
+    /// What a linker sees of it, where it is linked later.
+    object: Option<Relocatable>,
     /// The CPU time of its PTX.
     took: Duration,
     /// The CPU time that a variant may take.
@@ -265,13 +268,18 @@ impl Conditions<'_> {
         let figures = judged.figures(name, block, self.aim.architecture);
         let figures =
             figures.and_then(|figures| self.judges.timed(figures, name, &ptx, STOCK_LIMIT)).map_err(refused)?;
-        let figures = figures.with_arrays(self.aim.allowance);
+        let is_relocatable = judged.object.is_some();
+        let function = judged.object.as_ref().and_then(|object| object.functions.get(name));
+        let alone = function.is_some_and(|function| !function.is_kernel || function.calls_elsewhere);
+        let figures = figures.with_arrays(self.aim.allowance).with_instructions_alone(alone);
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
         kernel.register_requests = register_requests(&ptx, name)?;
-        kernel.may_be_looked_at = self.judges.ptxas.looks_for_spills();
-        kernel.may_spill_to_shared = slice.knows_smem_spilling() && !sizes_shared_at_launch;
-        Ok(Start { kernel, took, limit: limit_of_variants(slice.computed_ahead() + took + judged.took) })
+        kernel.is_relocatable = is_relocatable;
+        kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();
+        kernel.may_spill_to_shared = !is_relocatable && slice.knows_smem_spilling() && !sizes_shared_at_launch;
+        let limit = limit_of_variants(slice.computed_ahead() + took + judged.took);
+        Ok(Start { kernel, object: judged.object, took, limit })
     }
 }

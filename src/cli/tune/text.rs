@@ -32,6 +32,8 @@ pub(super) struct Text {
     cpu: String,
     functions: Vec<(String, String)>,
     version: Option<PtxVersion>,
+    /// Whether it is linked later: its functions are what kernels are then, each a part by itself.
+    is_relocatable: bool,
     /// Whether shared memory of a size that only the launch says is used.
     pub(super) sizes_shared_at_launch: bool,
 }
@@ -54,9 +56,15 @@ impl Text {
             cpu: cpu.to_owned(),
             functions: functions_of_ptx(&module),
             version: module.version(),
+            is_relocatable: false,
             sizes_shared_at_launch: module.sizes_shared_at_launch(),
             content,
         })
+    }
+
+    /// The same, as a linker gets it, if that is so.
+    pub(super) fn for_linker(self, is_relocatable: bool) -> Self {
+        Self { is_relocatable, ..self }
     }
 
     fn module(&self) -> Result<Module<'_>, Error> {
@@ -76,8 +84,10 @@ impl Code for Text {
     fn kernels(&self) -> Result<BTreeMap<String, Option<u32>>, Error> {
         let module = self.module()?;
         let kernel = |body: &Body| {
-            let bounds = body.launch_bounds(module.file())?;
-            Some((body.name(module.file()).to_owned(), bounds.required_threads.or(bounds.max_threads)))
+            let bounds = body.launch_bounds(module.file());
+            let threads = bounds.and_then(|bounds| bounds.required_threads.or(bounds.max_threads));
+            let is_part = bounds.is_some() || self.is_relocatable;
+            is_part.then(|| (body.name(module.file()).to_owned(), threads))
         };
         Ok(module.bodies().iter().filter_map(kernel).collect())
     }
@@ -86,7 +96,8 @@ impl Code for Text {
         let module = self.module()?;
         let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
             let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
-            Ok(Box::new(Self::new(slice.ok_or_else(missing)?, &self.name, &self.cpu)?) as Box<dyn Code>)
+            let slice = Self::new(slice.ok_or_else(missing)?, &self.name, &self.cpu)?;
+            Ok(Box::new(slice.for_linker(self.is_relocatable)) as Box<dyn Code>)
         };
         kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
     }

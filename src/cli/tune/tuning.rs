@@ -7,7 +7,9 @@ use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::question::NoAnswer;
+use nvptx_ra::tune::relocatable::Relocatable;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
@@ -59,6 +61,8 @@ pub(super) struct Slice<'a> {
     pub(super) kernel: String,
     /// The functions that this kernel reaches and no other one of the module does, by name, sorted.
     pub(super) owned: Vec<String>,
+    /// What a linker sees of stock's object, where it is linked later.
+    pub(super) object: Option<Relocatable>,
     /// The CPU time of stock's PTX.
     pub(super) took: Duration,
     /// The CPU time that a variant may take, ptxas and LLVM together.
@@ -66,6 +70,14 @@ pub(super) struct Slice<'a> {
 }
 
 impl Slice<'_> {
+    /// Refuses a variant whose object may not stand in the place of stock's.
+    pub(super) fn check_object(&self, judged: &Judged) -> Result<(), NoAnswer> {
+        match (&judged.object, &self.object) {
+            (Some(object), Some(stock)) => object.check(stock).map_err(NoAnswer::Refused),
+            _ => Ok(()),
+        }
+    }
+
     /// The PTX of a variant.
     pub(super) fn compile(&self, variant: &Variant) -> Result<Vec<u8>, Error> {
         self.compile_metered(variant).map(|made| made.ptx)

@@ -14,11 +14,12 @@ use crate::tune::variant::Variant;
 impl Kernel {
     /// Whether no variant with the choices of this one may win, which is not to be tried then.
     pub(super) fn is_hopeless_choice(&self, aim: &Aim, variant: &Variant) -> bool {
+        let is_unsafe = self.is_relocatable && !variant.is_safe_when_relocatable();
         let has_no_counts = self.findings.stock_is_uncompared.is_some();
         let is_uncompared = has_no_counts && !aim.allowance.uncompared && !variant.is_proved();
         // A kernel at full occupancy whose machine code accesses no local memory has nothing to gain from these choices.
         let has_all = self.stock.sass.local == 0 && self.stock.warps >= aim.architecture.max_warps;
-        is_uncompared || self.must_pay(variant) && (has_no_counts || has_all)
+        is_unsafe || is_uncompared || self.must_pay(variant) && (has_no_counts || has_all)
     }
 
     /// Whether a variant may execute more than stock, and no benchmark says what that costs.
@@ -145,9 +146,10 @@ mod tests {
     use super::super::tests::{aim, kernel_with, of_arrays};
     use super::*;
     use crate::config::Skip;
-    use crate::tune::figures::tests::figures;
+    use crate::tune::evidence::Real;
+    use crate::tune::figures::{Block, tests::figures};
     use crate::tune::findings::Executed;
-    use crate::tune::optimisations::Optimisations;
+    use crate::tune::optimisations::{Choices, Optimisations};
 
     const ROLLED: Optimisations = Optimisations::without(Skip::LOOP_REDUCE);
     const SUNK: Optimisations = Optimisations::without(Skip::MACHINE_SINK);
@@ -227,5 +229,40 @@ mod tests {
         let timing = Some(crate::tune::timing::Timing { median: 1.0, spread: 0.0 });
         assert!(!is_tried(figures(0, 64, 500)) && is_tried(figures(0, 32, 500)));
         assert!(is_tried(of_arrays(4, 1, figures(0, 64, 500))) && is_tried(Figures { timing, ..figures(0, 64, 500) }));
+    }
+
+    /// Of what is linked later, nothing is tried that other files see, whatever ptxas says of it. Where instructions alone count, the
+    /// winner has fewer of them, and no more of anything else.
+    #[test]
+    fn what_is_linked_later() {
+        let mut won = 0;
+        arbtest::arbtest(|u| {
+            let mut draw = || {
+                let drawn =
+                    figures(u.int_in_range(0..=2000)?, u.int_in_range(1..=8u32)? * 8, u.int_in_range(100..=999)?);
+                let real = Real { registers: u.int_in_range(16..=255)?, ..drawn.real };
+                arbitrary::Result::Ok(Figures { real, ..drawn })
+            };
+            let (stock, drawn) = (draw()?, (0..40).map(|_| draw()).collect::<arbitrary::Result<Vec<_>>>()?);
+            let alone = u.arbitrary()?;
+            let stock = stock.with_instructions_alone(alone);
+            let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            kernel.is_relocatable = true;
+            for (number, figures) in drawn.into_iter().enumerate() {
+                let variant = kernel.propose(&aim(0));
+                assert!(variant.is_safe_when_relocatable(), "{variant}");
+                kernel.record(&aim(0), variant, number.to_string(), Some(figures));
+            }
+            let (variant, best) = kernel.best(&aim(0));
+            if alone && variant != Variant::Stock {
+                assert!(100 * best.sass.instructions <= 98 * stock.sass.instructions, "{best:?} {stock:?}");
+                assert!(best.spill_bytes() <= stock.spill_bytes() && best.warps >= stock.warps, "{best:?} {stock:?}");
+                won += 1;
+            }
+            Ok(())
+        })
+        .size_min(512);
+        assert!(won > 0);
     }
 }

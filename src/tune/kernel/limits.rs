@@ -52,7 +52,7 @@ impl Kernel {
     /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
     /// One with kept values, or with an order, has stock's registers, if ptxas gave registers up for such.
     pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
-        if !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
+        if self.is_relocatable || !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
             return variant;
         }
         let limit = match (variant.kept(), variant.spills_to_shared()) {

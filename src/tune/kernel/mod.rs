@@ -47,6 +47,8 @@ pub struct Kernel {
     pub may_spill_to_shared: bool,
     /// Whether somebody can tell what ptxas spills in it.
     pub may_be_looked_at: bool,
+    /// Whether it is linked later, so that nothing may change that other files see.
+    pub is_relocatable: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
     /// What of LLVM's optimisations is among the choices.
@@ -88,6 +90,7 @@ impl Kernel {
             block,
             may_spill_to_shared: false,
             may_be_looked_at: true,
+            is_relocatable: false,
             register_requests: None,
             choices,
             has_first_choices: choices == Choices::All,
@@ -165,7 +168,8 @@ impl Kernel {
     }
 
     fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
-        let figures = figures.with_arrays(aim.allowance);
+        let alone = self.stock.counts_instructions_alone;
+        let figures = figures.with_arrays(aim.allowance).with_instructions_alone(alone);
         if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
     }
 

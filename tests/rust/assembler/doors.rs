@@ -49,11 +49,13 @@ fn nvcc() {
     };
     let plain = compile(&bin.join("nvcc"), "plain.cubin");
     assert!(compile(&wrapped.join("bin/nvcc"), "wrapped.cubin") == plain, "the cubins differ");
-    let alone = "ptxas runs alone: --compile-only";
+    let object = folder.join("r.o");
     let mut command = Command::new(wrapped.join("bin/nvcc"));
-    command.args(["-dc", "-arch=sm_90", "-o"]).arg(folder.join("r.o")).arg(root().join("examples/reduce.cu"));
-    succeeds(command.env("NVPTX_RA_LOG", &log));
-    assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains(alone)), "this program was asked");
+    command.args(["-dc", "-arch=sm_90", "-o"]).arg(&object).arg(root().join("examples/reduce.cu"));
+    succeeds(command.env("NVPTX_RA_LOG", &log).env("NVPTX_RA_CACHE", "off"));
+    assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("nothing to search")), "this program was asked");
+    let mut command = Command::new(bin.join("nvcc"));
+    succeeds(command.args(["-dlink", "-arch=sm_90", "-o"]).arg(folder.join("linked.o")).arg(&object));
 }
 
 /// clang makes the same object with `--ptxas-path`, of the program by its name.

@@ -90,11 +90,11 @@ fn the_log() {
     let log = folder.path().join("log");
     let run = |log: &str| {
         let mut command = command(TOOL, &[]);
-        command.args(["ptxas", "-c", "a.ptx"]).env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_LOG", log);
+        command.args(["ptxas", "-g", "a.ptx"]).env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_LOG", log);
         command.output().expect("it starts")
     };
     assert_eq!(run(&log.display().to_string()).status.code(), Some(3));
-    let line = "ptxas runs alone: --compile-only: the result is linked later\n";
+    let line = "ptxas runs alone: --device-debug: it is for debugging\n";
     assert_eq!(fs::read_to_string(&log).expect("a log"), line);
     assert_eq!(said(&run("info")), line);
     assert_eq!(said(&run("warn")), "");

@@ -32,6 +32,12 @@ fn invocations_of_compilers() {
     assert_eq!((&nvcc.action, nvcc.processor.as_deref()), (&Action::Search, Some("sm_90")));
     assert_eq!(nvcc.output, Path::new("a.cubin"));
     assert_eq!(nvcc.options, ["-arch=sm_90", "-m64"]);
+    assert!(!nvcc.is_relocatable);
+    let separate = read(&["-arch=sm_90", "-m64", "--compile-only", "a.ptx", "-o", "a.cubin"]);
+    assert!(separate.action == Action::Search && separate.is_relocatable);
+    // The option is part of the cache's key, and goes along with every variant.
+    assert_eq!(separate.options, ["-arch=sm_90", "-m64", "--compile-only"]);
+    assert_eq!(separate.options_of_one_kernel, separate.options);
     assert_eq!(nvcc.inputs, [Input { source: Source::File("a.ptx".into()), text: Vec::new() }]);
     let clang = read(&["-m64", "-O3", "--gpu-name", "sm_90", "--output-file", "k.o", "k.s"]);
     assert_eq!((clang.action, clang.level), (Action::Search, 3));
@@ -114,7 +120,7 @@ fn meanings() {
 #[test]
 fn reasons_to_pass_through() {
     let reasons: [(&[&str], &str); 18] = [
-        (&["-c", "a.ptx"], "--compile-only: the result is linked later"),
+        (&["-c", "-ewp", "a.ptx"], "--extensible-whole-program: the result is linked later"),
         (&["-g", "a.ptx"], "--device-debug: it is for debugging"),
         (&["-O0", "a.ptx"], "--opt-level: little is optimised"),
         (&["-O", "a.ptx"], "--opt-level: the value '' is unusual"),

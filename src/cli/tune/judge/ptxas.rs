@@ -11,15 +11,16 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
-use nvptx_ra::tune::evidence::{Sass, Spills};
+use nvptx_ra::tune::evidence::{Real, Sass, Spills};
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::question::NoAnswer;
+use nvptx_ra::tune::relocatable::{Footprint, Relocatable};
 
 use super::{Judge, Look};
 use crate::cache::{Key, KeyBuilder};
 use crate::machine::spills::spills;
-use crate::machine::{disassembler, listing, machine_code};
-use crate::ptxas::{self, Folder};
+use crate::machine::{disassembler, listing, machine_code, relocatable};
+use crate::ptxas::{self, Folder, Measured};
 use crate::ptxas_run::{Failure, crash};
 use crate::tune::process::{self, Limit, Trouble};
 
@@ -58,6 +59,8 @@ pub(in crate::tune) struct Ptxas {
     cpu: String,
     /// Options of ptxas beside the processor, `-v` and the files.
     options: Vec<OsString>,
+    /// Whether what it assembles is linked later.
+    is_relocatable: bool,
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
     folder: Folder,
@@ -115,6 +118,7 @@ impl Ptxas {
         Ok(Self {
             cpu: cpu.to_owned(),
             options,
+            is_relocatable: false,
             gate,
             folder: Folder::new("tune")?,
             keeps_cubins: false,
@@ -127,6 +131,11 @@ impl Ptxas {
             disassembles: tools.cuobjdump.is_file(),
             tools,
         })
+    }
+
+    /// The same, which reads what a linker sees if its options ask for what is linked later.
+    pub(in crate::tune) fn for_linker(self, is_relocatable: bool) -> Self {
+        Self { is_relocatable, ..self }
     }
 
     /// The programs.
@@ -266,6 +275,16 @@ impl Ptxas {
     }
 }
 
+/// What ptxas reports of the functions of an object, with what stands in the object alone.
+fn with_footprints(reported: Measured, object: &Relocatable) -> Measured {
+    let with_footprint = |(name, real): (String, Real)| {
+        let Footprint { registers, frame, stack, .. } = object.functions.get(&name)?.footprint;
+        let total_stack_bytes = real.total_stack_bytes.max(stack);
+        Some((name, Real { registers, stack_bytes: frame, total_stack_bytes, ..real }))
+    };
+    reported.into_iter().filter_map(with_footprint).collect()
+}
+
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         self.runs.fetch_add(1, Ordering::Relaxed);
@@ -275,9 +294,17 @@ impl Judge for Ptxas {
         fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
         let report = self.run_ptxas(&input, &cubin, &log, limit, look == Look::ForSpills);
         let judged = report.and_then(|(report, took)| {
-            let reported = ptxas::parse(&report);
-            let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
             let bytes = fs::read(&cubin).unwrap_or_default();
+            let object = self.is_relocatable.then(|| {
+                let unread = || NoAnswer::Refused("ptxas: the object cannot be read".into());
+                relocatable::read(&bytes).ok_or_else(unread)
+            });
+            let object = object.transpose()?;
+            let reported = match &object {
+                None => ptxas::parse(&report),
+                Some(object) => with_footprints(ptxas::parse_separately(&report), object),
+            };
+            let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
             let own = machine_code::read(&bytes).unwrap_or_default();
             let is_own_enough = match look {
                 Look::Closely => false,
@@ -290,7 +317,8 @@ impl Judge for Ptxas {
                 if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
             let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
             let spills = if look == Look::ForSpills { self.spills(&cubin, &bytes) } else { BTreeMap::new() };
-            Ok(Judged { kernels: reported.into_iter().filter_map(with_code).collect(), took, spills })
+            let kernels = reported.into_iter().filter_map(with_code).collect();
+            Ok(Judged { kernels, took, spills, object })
         });
         if self.keeps_cubins && judged.is_ok() {
             fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;

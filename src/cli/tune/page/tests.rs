@@ -32,6 +32,7 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         shared_spills: 0,
         shared_spill_cost: 0,
         counts_arrays: false,
+        counts_instructions_alone: false,
         timing: None,
         least_counts: [0; 2],
     }

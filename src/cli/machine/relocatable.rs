@@ -1,0 +1,356 @@
+//! What a linker sees of a relocatable object of ptxas: symbols, relocations, calls, prototypes, data, and what each function
+//! takes.
+//!
+//! Sections whose names end as those of other files of that form do are read, too: objects for Blackwell have a second form of
+//! the code with tables of its own (`.nv.merc.`). NVIDIA documents no form; it was found by comparing bytes with what cuobjdump
+//! prints of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nvptx_ra::tune::relocatable::{Footprint, Function, Relocatable};
+use object::elf::{self, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, SHT_SYMTAB, STB_LOCAL, STT_FUNC, STT_SECTION};
+use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable};
+use object::{LittleEndian as Little, SectionIndex};
+
+use super::cubin;
+
+/// What stands in the place of a place in code, which the order of instructions changes.
+const PLACE: &str = "a place";
+/// Relocations of the second form of the code.
+const SHT_MERCURY_RELA: u32 = 0x7000_0082;
+/// Symbols of the second form.
+const SHT_MERCURY_SYMTAB: u32 = 0x7000_0085;
+/// Sections that have a size and no bytes in the file: global, local and shared memory.
+const WITHOUT_BYTES: [u32; 4] = [SHT_NOBITS, 0x7000_0007, 0x7000_0009, 0x7000_000a];
+/// The section that has the PTX for debuggers, whose name ends with a digest of it.
+const SOURCE_TEXT: &str = ".nv_debug_ptx_txt";
+/// The parts of a graph of calls begin with an entry of symbol 0 and one of these.
+const FIRST_MARK: u32 = 0xffff_fff0;
+const DIRECT_CALLS: u32 = u32::MAX;
+const INDIRECT_CALLS: u32 = u32::MAX - 2;
+
+/// What a linker sees of an object; `None` where it is no file of that form, or cut.
+pub(crate) fn read(object: &[u8]) -> Option<Relocatable> {
+    let header = FileHeader64::<Little>::parse(object).ok()?;
+    let sections = header.sections(Little, object).ok()?;
+    let file = Elf { bytes: object, sections };
+    let mut read = Relocatable::default();
+    let mut calls = Calls::default();
+    for number in 1..file.sections.len() {
+        for line in file.lines(SectionIndex(number), &mut calls)? {
+            *read.interface.entry(line).or_default() += 1;
+        }
+    }
+    for (name, facts) in cubin::facts(object)? {
+        let footprint = Footprint {
+            registers: facts.registers?,
+            barriers: facts.barriers,
+            frame: facts.frame?,
+            stack: facts.stack.into_iter().chain(facts.most_stack).max()?,
+        };
+        let bounds = format!("bounds of {name}: {:?} {:?} {}", facts.threads, facts.max_registers, facts.shared);
+        *read.interface.entry(bounds).or_default() += 1;
+        let calls_elsewhere = calls.leave(&name);
+        read.functions.insert(name, Function { is_kernel: facts.is_kernel, calls_elsewhere, footprint });
+    }
+    Some(read)
+}
+
+/// Which functions call which.
+#[derive(Default)]
+struct Calls {
+    callees: BTreeMap<String, BTreeSet<String>>,
+    /// The functions that call others that are defined elsewhere, or that only the run says.
+    leaving: BTreeSet<String>,
+}
+
+impl Calls {
+    /// Whether a function calls one that is not known, directly or not. O(calls).
+    fn leave(&self, name: &str) -> bool {
+        let (mut seen, mut waiting) = (BTreeSet::from([name]), vec![name]);
+        while let Some(name) = waiting.pop() {
+            if self.leaving.contains(name) {
+                return true;
+            }
+            let callees = self.callees.get(name).into_iter().flatten();
+            waiting.extend(callees.map(String::as_str).filter(|callee| seen.insert(callee)));
+        }
+        false
+    }
+}
+
+/// A file, by its sections.
+struct Elf<'a> {
+    bytes: &'a [u8],
+    sections: SectionTable<'a, FileHeader64<Little>>,
+}
+
+/// A symbol of a table.
+struct Symbol {
+    /// The name of its own, or that of the section that it is.
+    name: String,
+    kind: u8,
+    binding: u8,
+    /// Its visibility, and what NVIDIA says beside it.
+    other: u8,
+    section: u16,
+    value: u64,
+    size: u64,
+}
+
+impl Symbol {
+    /// Whether it is in code of the file, so that numbers added to it are places there.
+    fn is_code(&self) -> bool {
+        self.section != 0 && (self.kind == STT_FUNC || function_of(&self.name).is_some() || is_debug(&self.name))
+    }
+}
+
+/// The function whose code a section has.
+fn function_of(section: &str) -> Option<&str> {
+    section.split_once(".text.").map(|(_, name)| name)
+}
+
+/// Whether a section tells debuggers of the code.
+fn is_debug(section: &str) -> bool {
+    section.contains(".debug_") || section.contains(".nv_debug_")
+}
+
+impl<'a> Elf<'a> {
+    fn name(&self, index: SectionIndex) -> Option<&'a str> {
+        let section = self.sections.section(index).ok()?;
+        let name = std::str::from_utf8(self.sections.section_name(Little, section).ok()?).ok()?;
+        Some(if name.starts_with(SOURCE_TEXT) { SOURCE_TEXT } else { name })
+    }
+
+    fn data(&self, index: SectionIndex) -> Option<&'a [u8]> {
+        self.sections.section(index).ok()?.data(Little, self.bytes).ok()
+    }
+
+    /// What a linker sees of a section, a line each.
+    fn lines(&self, index: SectionIndex, calls: &mut Calls) -> Option<Vec<String>> {
+        let section = self.sections.section(index).ok()?;
+        let (name, kind) = (self.name(index)?, section.sh_type(Little));
+        Some(match kind {
+            SHT_SYMTAB | SHT_MERCURY_SYMTAB => {
+                let count = self.data(index)?.len() / SYMBOL_BYTES;
+                let symbols = (1..count).map(|number| self.symbol(index, number as u32));
+                symbols.map(|symbol| self.line_of_symbol(name, &symbol?)).collect::<Option<_>>()?
+            }
+            SHT_RELA | SHT_REL | SHT_MERCURY_RELA => self.relocations(index)?,
+            _ if name.ends_with("nv.callgraph") => self.calls(index, calls)?,
+            _ if name.ends_with("nv.prototype") => {
+                let entries = entries(self.data(index)?);
+                let line = |[symbol, text]: [u32; 2]| {
+                    let symbol = self.symbol(self.link(index)?, symbol)?;
+                    Some(format!("{name} {} {}", symbol.name, self.string(index, text)?))
+                };
+                entries.into_iter().map(line).collect::<Option<_>>()?
+            }
+            _ if is_data(name) => {
+                let size = section.sh_size(Little);
+                let digest = if WITHOUT_BYTES.contains(&kind) { None } else { Some(blake3::hash(self.data(index)?)) };
+                vec![format!("{name} {size} {}", digest.map(|digest| digest.to_string()).unwrap_or_default())]
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// The section that another one names: a table of symbols, or that of their names.
+    fn link(&self, index: SectionIndex) -> Option<SectionIndex> {
+        Some(self.sections.section(index).ok()?.link(Little))
+    }
+
+    /// A text among the names of symbols, by where it stands.
+    fn string(&self, index: SectionIndex, at: u32) -> Option<&'a str> {
+        let symbols = self.link(index)?;
+        let names = self.data(self.link(symbols)?)?;
+        let text = names.get(at as usize..)?.split(|&byte| byte == 0).next()?;
+        std::str::from_utf8(text).ok()
+    }
+
+    /// A symbol by its table and number.
+    fn symbol(&self, table: SectionIndex, number: u32) -> Option<Symbol> {
+        let at = (number as usize).checked_mul(SYMBOL_BYTES)?;
+        let bytes = self.data(table)?.get(at..at.checked_add(SYMBOL_BYTES)?)?;
+        let half = |at: usize| Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let section = half(6)?;
+        let (kind, binding) = (bytes[4] & 0xf, bytes[4] >> 4);
+        let own = u32::from_le_bytes(*bytes.first_chunk()?);
+        let names = self.data(self.link(table)?)?.get(own as usize..)?;
+        let own = std::str::from_utf8(names.split(|&byte| byte == 0).next()?).ok()?;
+        let is_section = kind == STT_SECTION && section != 0 && section < elf::SHN_LORESERVE;
+        let name = if is_section { self.name(SectionIndex(section.into()))? } else { own };
+        let name = if binding == STB_LOCAL { without_count(name) } else { name };
+        let word = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+        let (other, value, size) = (bytes[5], word(8)?, word(16)?);
+        Some(Symbol { name: name.to_owned(), kind, binding, other, section, value, size })
+    }
+
+    /// A symbol as a linker sees it. Code is where it is, and as long as it is.
+    fn line_of_symbol(&self, table: &str, symbol: &Symbol) -> Option<String> {
+        let Symbol { name, kind, binding, other, section, value, size } = symbol;
+        let reserved = *section == 0 || *section >= elf::SHN_LORESERVE;
+        let within =
+            if reserved { section.to_string() } else { self.name(SectionIndex((*section).into()))?.to_owned() };
+        let place = if symbol.is_code() { PLACE.to_owned() } else { format!("{value}+{size}") };
+        Some(format!("{table} {name} kind {kind} binding {binding} other {other} in {within} at {place}"))
+    }
+
+    fn relocations(&self, index: SectionIndex) -> Option<Vec<String>> {
+        let (name, kind) = (self.name(index)?, self.sections.section(index).ok()?.sh_type(Little));
+        let has_addend = kind != SHT_REL;
+        let length = if has_addend { 24 } else { 16 };
+        let line = |bytes: &[u8]| {
+            let word = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
+            let information = word(8)?;
+            let (symbol, kind) = (self.symbol(self.link(index)?, (information >> 32) as u32)?, information as u32);
+            let addend = if has_addend { word(16)? } else { 0 };
+            let addend = if symbol.is_code() && addend != 0 { PLACE.to_owned() } else { addend.to_string() };
+            Some(format!("{name} of kind {kind} to {}+{addend}", symbol.name))
+        };
+        self.data(index)?.chunks_exact(length).map(line).collect()
+    }
+
+    /// The graph of calls. Its first part has callers and callees; in others, a text describes what is called.
+    fn calls(&self, index: SectionIndex, calls: &mut Calls) -> Option<Vec<String>> {
+        let (name, table) = (self.name(index)?, self.link(index)?);
+        let mut part = DIRECT_CALLS;
+        let mut lines = Vec::new();
+        for [first, second] in entries(self.data(index)?) {
+            if first == 0 && second >= FIRST_MARK {
+                part = second;
+                continue;
+            }
+            let symbol = self.symbol(table, first)?;
+            let function = function_of(&symbol.name).unwrap_or(&symbol.name).to_owned();
+            let of = if part == DIRECT_CALLS {
+                let callee = self.symbol(table, second)?;
+                if callee.section == 0 {
+                    calls.leaving.insert(function.clone());
+                }
+                let name = function_of(&callee.name).unwrap_or(&callee.name).to_owned();
+                calls.callees.entry(function.clone()).or_default().insert(name.clone());
+                name
+            } else {
+                if part == INDIRECT_CALLS {
+                    calls.leaving.insert(function.clone());
+                }
+                self.string(index, second)?.to_owned()
+            };
+            lines.push(format!("{name} {} {function} {of}", part as i32));
+        }
+        Some(lines)
+    }
+}
+
+/// The name of a variable within a function without the number that ptxas puts behind it: `$___ZZ4stepE5plane__32`. It counts
+/// declarations, those of registers among them, and no other file sees such a name.
+fn without_count(name: &str) -> &str {
+    let rest = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if name.starts_with('$') && rest.len() < name.len() { rest.strip_suffix("__").unwrap_or(name) } else { name }
+}
+
+/// Bytes of a symbol.
+const SYMBOL_BYTES: usize = 24;
+
+/// Pairs of numbers.
+fn entries(bytes: &[u8]) -> Vec<[u32; 2]> {
+    let (pairs, _) = bytes.as_chunks::<8>();
+    let halves = |pair: &[u8; 8]| {
+        let word = u64::from_le_bytes(*pair);
+        [word as u32, (word >> 32) as u32]
+    };
+    pairs.iter().map(halves).collect()
+}
+
+/// Whether a section has variables of the text: ptxas makes its own of `.nv.constant2` and what is behind it.
+fn is_data(name: &str) -> bool {
+    [".nv.global", ".nv.shared", ".nv.constant0", ".nv.constant3"].iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assembler::cuda;
+
+    /// A function leaves the file that calls one that does, and one that calls itself alone does not.
+    #[test]
+    fn leaving_calls() {
+        let of = |pairs: &[(&str, &str)]| {
+            let mut calls = Calls { leaving: BTreeSet::from(["out".into()]), ..Calls::default() };
+            for (caller, callee) in pairs {
+                calls.callees.entry((*caller).into()).or_default().insert((*callee).into());
+            }
+            calls
+        };
+        let calls = of(&[("k", "f"), ("f", "f"), ("f", "g"), ("g", "f"), ("j", "g"), ("j", "h"), ("h", "out")]);
+        assert_eq!(
+            ["k", "f", "j", "h", "out", "unheard"].map(|name| calls.leave(name)),
+            [false, false, true, true, true, false]
+        );
+    }
+
+    /// The number behind the name of a variable within a function says nothing, and all other names stay whole.
+    #[test]
+    fn names_of_local_variables() {
+        for (name, expected) in [
+            ("$___ZZ4stepE5plane__32", "$___ZZ4stepE5plane"),
+            ("$str", "$str"),
+            ("$str_1", "$str_1"),
+            ("tile__3", "tile__3"),
+            ("$__internal_0_$__cuda_sm20_div", "$__internal_0_$__cuda_sm20_div"),
+        ] {
+            assert_eq!(without_count(name), expected);
+        }
+    }
+
+    /// What an object of ptxas says of two kernels and of a function that no other file sees.
+    #[test]
+    fn footprints() {
+        let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+        let folder = tempfile::tempdir().expect("there is space");
+        let path = |name: &str| folder.path().join(name);
+        let kernel = |name: &str, callee: &str| {
+            format!(
+                ".visible .entry {name}(.param .u64 p)\n{{\n\tbar.sync 9;\n\t{{ .param .b32 b;\n\tst.param.b32 [b], 1;\n\
+                \tcall.uni {callee}, (b); }}\n\tret;\n}}\n"
+            )
+        };
+        let text = format!(
+            ".version 8.4\n.target sm_90\n.address_size 64\n.extern .func outside(.param .b32 b);\n\
+            .func local(.param .b32 b)\n{{\n\tbar.sync 2;\n\tbar.sync 5;\n\tret;\n}}\n{}{}",
+            kernel("inside", "local"),
+            kernel("caller", "outside")
+        );
+        std::fs::write(path("k.ptx"), text).expect("there is space");
+        let mut ptxas = std::process::Command::new(bin.join("ptxas"));
+        ptxas.args(["-c", "-arch=sm_90", "-o"]).arg(path("k.o")).arg(path("k.ptx"));
+        assert!(ptxas.status().expect("it starts").success());
+        let object = read(&std::fs::read(path("k.o")).expect("an object")).expect("it is one");
+        let said = |(name, function): (&String, &Function)| {
+            assert!(function.footprint.registers > 0, "{object:?}");
+            (name.clone(), function.is_kernel, function.calls_elsewhere, function.footprint.barriers)
+        };
+        let all: Vec<_> = object.functions.iter().map(said).collect();
+        assert_eq!(
+            all,
+            [("caller".into(), true, true, 10), ("inside".into(), true, false, 10), ("local".into(), false, false, 6)]
+        );
+        let has = |start: &str| object.interface.keys().any(|line| line.starts_with(start));
+        assert!(has(".nv.callgraph -1 caller outside") && has(".nv.prototype outside "), "{object:?}");
+        assert!(has(".rela.text.caller of kind ") && has(".symtab caller kind 2 "), "{object:?}");
+    }
+
+    /// What is no object says nothing, and no bytes make a panic.
+    #[test]
+    fn damaged_files() {
+        assert_eq!(read(b""), None);
+        assert_eq!(read(b"\x7fELF\x02\x01\x01"), None);
+        arbtest::arbtest(|u| {
+            let mut head = b"\x7fELF\x02\x01\x01\x33".to_vec();
+            head.extend(u.arbitrary::<Vec<u8>>()?);
+            let _ = read(&head);
+            Ok(())
+        });
+    }
+}
