@@ -9,4 +9,5 @@ mod invocations;
 mod older_tools;
 mod outcome;
 mod processes;
+mod relocatable;
 mod search;
