@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 
-use super::entry::Place;
-use super::improve::{Improved, improve, known, name, say};
+use super::entry::{Entry, Place};
+use super::improve::{Improved, improve, known, line_of, say};
 use super::invocation::Source;
 use super::settings::Log;
 use super::task::Task;
@@ -28,7 +28,7 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     if let Some(entry) = &entry {
         match &entry.choice {
             None => {
-                task.settings.log.line("nothing is better, by the cache");
+                say_left(task, entry);
                 // The standard input was read already.
                 if task.input.source != Source::StandardInput {
                     return Err(task.real.become_it(&task.invocation.arguments));
@@ -38,6 +38,7 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
                 let improved = guarded(task, || known(task, entry, choice).map(Some));
                 if let Some(messages) = improved.and_then(|improved| put_in_place(task, improved)) {
                     say(task.settings, &choice.changes);
+                    say_left(task, entry);
                     deliver::say(&[], &messages);
                     return Ok(ExitCode::SUCCESS);
                 }
@@ -47,7 +48,7 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     let unchanged = unchanged::run(task.invocation, task.real)?;
     if !unchanged.status.success() {
         let end = crash("ptxas", unchanged.status).unwrap_or_else(|| format!("ptxas ends with {}", unchanged.status));
-        task.settings.log.line(&format!("nothing is searched: {end}"));
+        task.settings.note(&format!("nothing is searched: {end}"));
     }
     let is_searched = unchanged.status.success() && entry.is_none_or(|entry| entry.choice.is_some());
     let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
@@ -56,10 +57,18 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     Ok(if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
 }
 
+/// Says of the kernels that stay as they are what the search has said of them. An earlier version has not kept that.
+fn say_left(task: &Task<'_>, entry: &Entry) {
+    if entry.choice.is_none() && entry.left.is_empty() {
+        task.settings.note("nothing is better, by the cache");
+    }
+    entry.left.iter().for_each(|left| task.settings.note(&format!("{}; by the cache", line_of(left))));
+}
+
 /// Names the functions that are not read in the log. A text that cannot be cut is not searched, and the log says so then.
 fn log_unread(task: &Task<'_>) {
-    let unread = Module::read(&name(task.input), &task.input.text).map(|module| module.unread());
-    unread.unwrap_or_default().iter().for_each(|unread| task.settings.log.line(&unread.to_string()));
+    let unread = Module::read(&task.input.name(), &task.input.text).map(|module| module.unread());
+    unread.unwrap_or_default().iter().for_each(|unread| task.settings.note(&unread.to_string()));
 }
 
 /// What comes of work that may fail in any way: then the unchanged result stays.
@@ -73,7 +82,7 @@ fn guarded(task: &Task<'_>, work: impl FnOnce() -> Result<Option<Improved>, Erro
         Ok(Err(error)) => error.to_string(),
         Err(_) => "internal error; please report this".into(),
     };
-    task.settings.log.line(&format!("the unchanged result stays: {problem}"));
+    task.settings.note(&format!("the unchanged result stays: {problem}"));
     None
 }
 
@@ -85,7 +94,7 @@ fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Vec<u8>> {
     match output::write(&task.invocation.output, &improved.cubin) {
         Ok(()) => Some(improved.messages),
         Err(error) => {
-            task.settings.log.line(&format!("the unchanged result stays: {error}"));
+            task.settings.note(&format!("the unchanged result stays: {error}"));
             None
         }
     }

@@ -7,7 +7,7 @@ use super::invocation::{Input, Invocation};
 use super::real::RealPtxas;
 use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyBuilder, program};
-use crate::tune::request::Change;
+use crate::tune::request::{Change, Left};
 
 /// Bytes that a cache may take on disk.
 const BOUND: u64 = 1 << 30;
@@ -19,6 +19,9 @@ pub(super) struct Entry {
     pub(super) messages: String,
     /// `None` if nothing is better than the text as it is.
     pub(super) choice: Option<Choice>,
+    /// The kernels that stay as they are; none where an earlier version has not kept them.
+    #[serde(default)]
+    pub(super) left: Vec<Left>,
 }
 
 /// A variant that is better.

@@ -15,7 +15,7 @@ use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::assemble::{Assembled, Runs, assemble};
 use super::entry::{Choice, Entry, digest};
-use super::invocation::{Input, Invocation, Source};
+use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
 use super::limit::Limit;
 use super::settings::Settings;
@@ -26,7 +26,7 @@ use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
 use crate::machine::relocatable;
 use crate::ptxas::{self, Measured};
-use crate::tune::request::{self, Answer, Change, Found, Request, Scope};
+use crate::tune::request::{self, Answer, Change, Found, Left, Request, Scope};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -48,12 +48,12 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<I
     let Task { invocation, input, real, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     let cpu = invocation.processor.as_deref().unwrap_or_default();
-    let (output, unfit) = replay_on_ptx(&name(input), &input.text, &profile, "", cpu)?;
+    let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, real, &output.text, Runs::One)?;
     if !unfit.is_empty() || figures(invocation, &cubin) != choice.figures {
         return Err(odd("ptxas makes something else of the choice in the cache"));
     }
-    let unchanged = messages::with_name(&entry.messages, &name(input));
+    let unchanged = messages::with_name(&entry.messages, &input.name());
     let messages = messages::merged(&messages, &unchanged).ok_or_else(|| odd(NEW_WARNING))?;
     Ok(Improved { cubin, messages: messages.into_bytes() })
 }
@@ -65,30 +65,32 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     let Task { invocation, input, settings, real, place } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
-    let kept =
-        |choice: Option<Choice>| Entry { messages: messages::without_name(&messages_on_text, &name(input)), choice };
     let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
     let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
     let object =
         invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
-    let note = |line: &str| settings.log.line(line);
+    let note = |line: &str| settings.note(line);
     let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
     let on_file =
         settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
     let given = on_file.as_deref().and_then(profiles::read);
-    let Answer { found, lasts } = match &given {
+    let Answer { found, left, lasts } = match &given {
         Some(profile) => request::replay(request, profile)?,
         None => request::search(request)?,
     };
+    left.iter().for_each(|left| note(&line_of(left)));
+    let kept =
+        |choice: Option<Choice>| Entry {
+        messages: messages::without_name(&messages_on_text, &input.name()),
+        choice,
+        left: left.clone(),
+    };
     let keep = |entry: Entry| {
         if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry)) {
-            settings.log.line(&error.to_string());
+            settings.note(&error.to_string());
         }
     };
     let Some(found) = found else {
-        if given.is_some() {
-            note("nothing is better, by the profile of the text");
-        }
         keep(kept(None));
         return Ok(None);
     };
@@ -111,7 +113,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
 fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
     let Task { invocation, input, settings, real, .. } = *task;
     let (limit, problem) = Limit::of_environment();
-    problem.iter().for_each(|problem| settings.log.line(&problem.to_string()));
+    problem.iter().for_each(|problem| settings.note(&problem.to_string()));
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
     // What the user says stands behind what the text notes, so that it counts first.
@@ -208,25 +210,17 @@ fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")
 }
 
-/// What ptxas calls an input in its messages.
-pub(super) fn name(input: &Input) -> String {
-    match &input.source {
-        Source::File(path) => path.to_string_lossy().into_owned(),
-        Source::StandardInput | Source::Argument => "-".into(),
-    }
-}
-
 /// Tells those who asked what was gained.
 pub(super) fn say(settings: &Settings, changes: &[Change]) {
     for change in changes {
-        settings.log.line(&line(change));
+        settings.note(&line(change));
         settings.report.iter().for_each(|path| log::report(path, change));
     }
 }
 
 /// A kernel's gain in one line.
 fn line(change: &Change) -> String {
-    let Change { kernel, choice, before, after, agreement, assurance } = change;
+    let Change { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
     _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
     match (after.spill_store_bytes, after.spill_load_bytes) {
@@ -245,7 +239,12 @@ fn line(change: &Change) -> String {
     if !agreement.is_empty() {
         text = text + "; run on the CPU: " + agreement;
     }
-    text
+    text + &request::offer(with_fewer_warps.as_ref())
+}
+
+/// What is said of a kernel that stays as it is.
+pub(super) fn line_of(left: &Left) -> String {
+    format!("{}: {}", crate::kernel_names::readable(&left.kernel), left.reason)
 }
 
 #[cfg(test)]
@@ -266,6 +265,7 @@ mod tests {
             assurance: "proved".into(),
             before: cost(232, 72),
             after,
+            with_fewer_warps: None,
         }
     }
 
@@ -282,6 +282,9 @@ mod tests {
     fn lines() {
         let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; proved; run on the CPU: same";
         assert_eq!(line(&change()), expected);
+        let traded = Change { with_fewer_warps: Some(Cost { warps: 16, ..cost(8, 128) }), ..change() };
+        let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss takes that";
+        assert_eq!(line(&traded), format!("{expected}{offered}"));
     }
 
     /// Kernels that did not change have to stay, and those that did have to have what was promised.

@@ -28,6 +28,16 @@ pub(crate) struct Input {
     pub text: Vec<u8>,
 }
 
+impl Input {
+    /// What ptxas calls it in its messages.
+    pub(crate) fn name(&self) -> String {
+        match &self.source {
+            Source::File(path) => path.to_string_lossy().into_owned(),
+            Source::StandardInput | Source::Argument => "-".into(),
+        }
+    }
+}
+
 /// The bounds that options set for all kernels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
@@ -204,6 +214,18 @@ impl Invocation {
             return Err(Unread("inputs are files and strings".into()));
         }
         Ok(())
+    }
+
+    /// The text and the processor, for lines of the log; empty where no text is known.
+    pub(crate) fn about(&self) -> String {
+        let Some(first) = self.inputs.first() else { return String::new() };
+        let name = first.name();
+        let others = match self.inputs.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        let processor = self.processor.iter().map(|processor| format!(" for {processor}"));
+        format!("{name}{others}{}", processor.collect::<String>())
     }
 
     /// Notes what an option says. Of several, ptxas takes the last, except for names of kernels.

@@ -60,12 +60,12 @@ pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Op
 /// Does what ptxas would do with the arguments, or better.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let real = RealPtxas::find()?;
-    let settings = match Settings::read() {
+    let mut settings = match Settings::read() {
         Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
         Ok(settings) => {
             // The program that started this one says what it does.
             if !real.is_nested {
-                settings.log.line("ptxas runs alone: NVPTX_RA_RUNS is 0");
+                settings.note("ptxas runs alone: NVPTX_RA_RUNS is 0");
             }
             return Err(real.become_it(&arguments));
         }
@@ -76,17 +76,18 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         }
     };
     let mut invocation = Invocation::read(arguments, &|name| real.takes_value(name));
+    settings.about = invocation.about();
     if invocation.action == Action::Version {
         return version::print(&invocation, &settings, &real);
     }
     if let Action::PassThrough(reason) = &invocation.action {
-        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        settings.note(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
     let alone = why_alone(&invocation).map_or(Ok(()), Err);
     let ready = alone.and_then(|()| interrupt::watch().map_err(|error| error.to_string()));
     if let Err(reason) = ready.and_then(|()| inputs::read(&mut invocation)) {
-        settings.log.line(&format!("ptxas runs alone: {reason}"));
+        settings.note(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
     build::run(&Task::new(&invocation, &settings, &real))

@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub cache: Option<PathBuf>,
     /// `NVPTX_RA_LOG`.
     pub log: Log,
+    /// The file and the processor that lines of the log are about: builds run side by side, and for several processors.
+    pub about: String,
     /// `NVPTX_RA_REPORT`: a file that gets a JSON object for each kernel that is better, one a line.
     pub report: Option<PathBuf>,
     /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
@@ -105,7 +107,12 @@ impl Settings {
                 })?
             }
         };
-        Ok(Self { runs, more_instructions, seconds, cache, log, report, profiles, dynamic_shared })
+        Ok(Self { runs, more_instructions, seconds, cache, log, about: String::new(), report, profiles, dynamic_shared })
+    }
+
+    /// Writes a line of the log.
+    pub(crate) fn note(&self, line: &str) {
+        if self.about.is_empty() { self.log.line(line) } else { self.log.line(&format!("{}: {line}", self.about)) }
     }
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
@@ -164,6 +171,7 @@ mod tests {
             seconds: None,
             cache: None,
             log,
+            about: String::new(),
             report: None,
             profiles: None,
             dynamic_shared,
@@ -194,6 +202,7 @@ mod tests {
             seconds: Some(Duration::from_millis(1500)),
             cache: Some("/var/cache/x".into()),
             log: Log::File("/tmp/log.txt".into()),
+            about: String::new(),
             report: Some("r.jsonl".into()),
             profiles: Some("profiles".into()),
             dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],

@@ -30,7 +30,7 @@ impl<'a> Task<'a> {
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
         let input = &invocation.inputs[0];
         let place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
-            settings.log.line(&error.to_string());
+            settings.note(&error.to_string());
             None
         });
         Self { invocation, input, settings, real, place }

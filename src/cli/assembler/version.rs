@@ -18,7 +18,7 @@ pub(super) fn print(invocation: &Invocation, settings: &Settings, real: &RealPtx
     let problem = |error: std::io::Error| Error::file(&real.path, &error);
     let mut command = real.command();
     let done = command.args(&invocation.arguments).stdin(Stdio::inherit()).output().map_err(problem)?;
-    crash("ptxas", done.status).iter().for_each(|crash| settings.log.line(crash));
+    crash("ptxas", done.status).iter().for_each(|crash| settings.note(crash));
     let mut text = done.stdout;
     if done.status.success() && text.windows(MARK.len()).any(|window| window == MARK) {
         text.extend_from_slice(line(settings).as_bytes());
@@ -56,6 +56,7 @@ mod tests {
             seconds: None,
             cache: None,
             log: Log::Nowhere,
+            about: String::new(),
             report: None,
             profiles: None,
             dynamic_shared: Vec::new(),

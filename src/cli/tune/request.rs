@@ -89,8 +89,29 @@ pub(crate) enum Scope {
 pub(crate) struct Answer {
     /// `None` where nothing gets better.
     pub(crate) found: Option<Found>,
+    /// The kernels that stay as they are, in the order of their names.
+    pub(crate) left: Vec<Left>,
     /// Whether the next search would find the same.
     pub(crate) lasts: bool,
+}
+
+/// A kernel that stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Left {
+    pub(crate) kernel: String,
+    /// Why, as a line of a log says it.
+    pub(crate) reason: String,
+    /// Whether it was searched.
+    pub(crate) is_searched: bool,
+    /// What it costs, where a search has measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Left {
+    fn unsearched(kernel: &str, reason: &str) -> Self {
+        Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
+    }
 }
 
 /// What a search found.
@@ -113,6 +134,9 @@ pub(crate) struct Change {
     pub(crate) assurance: String,
     pub(crate) before: Cost,
     pub(crate) after: Cost,
+    /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) with_fewer_warps: Option<Cost>,
 }
 
 /// What a kernel costs, as ptxas and the machine code tell it.
@@ -140,13 +164,12 @@ impl From<&Figures> for Cost {
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
-    let wanted = promising(&text, &request, architecture)?;
-    if wanted.is_empty() || request.runs == 0 {
-        (request.note)(match request.scope {
-            Scope::All => "nothing to search: no kernel has a stack or lacks warps for want of registers",
-            Scope::GivenUp => "nothing to search: a candidate, and ptxas gives no registers up",
-        });
-        return Ok(Answer { found: None, lasts: true });
+    let (wanted, mut left) = promising(&text, &request, architecture)?;
+    if wanted.is_empty() {
+        if left.is_empty() {
+            (request.note)("nothing to search: no kernel");
+        }
+        return Ok(Answer { found: None, left, lasts: true });
     }
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas =
@@ -165,10 +188,10 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         let lacks = || lacks_warps(&kernel.stock.real, kernel.block, architecture);
         kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks()
     };
-    for kernel in kernels.iter().filter(|kernel| !is_wanted(kernel)) {
-        let name = crate::kernel_names::readable(&kernel.name);
-        (request.note)(&format!("{name}: nothing to search: its stack is an array's, and it lacks no warps"));
-    }
+    let of_array = |kernel: &Kernel| {
+        Left::unsearched(&kernel.name, "its stack is an array's, and it lacks no warps for want of registers")
+    };
+    left.extend(kernels.iter().filter(|kernel| !is_wanted(kernel)).map(of_array));
     let (kernels, slices): (Vec<_>, Vec<_>) =
         kernels.into_iter().zip(slices).filter(|(kernel, _)| is_wanted(kernel)).unzip();
     let times = if request.scope == Scope::All { TIMES_FOR_SPILLS } else { 1 };
@@ -200,30 +223,20 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
             assurance: kernel.findings.assurance_of(variant).map(Assurance::word).unwrap_or_default().into(),
             before: Cost::from(&kernel.stock),
             after: Cost::from(figures),
+            with_fewer_warps: with_fewer_warps(kernel, &aim),
         })
     };
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
-    tuning.search.kernels.iter().filter(stays).for_each(|kernel| (request.note)(&unchanged(kernel)));
+    left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
+    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && !is_cut;
     if changes.is_empty() || is_interrupted() {
-        return Ok(Answer { found: None, lasts: lasts && !is_interrupted() });
+        return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
     }
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
-    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), lasts })
-}
-
-/// What is said of a kernel that was searched and stays as it is.
-fn unchanged(kernel: &Kernel) -> String {
-    let Cost { warps, instructions, .. } = Cost::from(&kernel.stock);
-    let bytes = kernel.stock.spill_bytes();
-    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
-    let name = crate::kernel_names::readable(&kernel.name);
-    let variants = counted(kernel.tried.len(), "variant");
-    let unknown = kernel.block.dynamic_shared.is_none();
-    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
-    format!("{name}: no better after {variants}: {bytes} bytes spilled, {rest}{shared}")
+    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), left, lasts })
 }
 
 /// What is said of a kernel that is linked later, and of which variants were refused: as a rule for what a linker sees.
@@ -231,6 +244,39 @@ fn refused(kernel: &Kernel) -> Option<String> {
     let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
     Some(format!("{name}: {variants} refused, the first because {reason}"))
+}
+
+/// What spills at most half as much as the best and would count if it might hold fewer warps.
+fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Cost> {
+    kernel.half_the_spills_for_warps(aim).map(|(_, least)| Cost::from(&least))
+}
+
+/// What fewer warps would save, behind all else that a line says of a kernel.
+pub(crate) fn offer(with_fewer_warps: Option<&Cost>) -> String {
+    let offer = with_fewer_warps.map(|cost| {
+        let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
+        let warps = counted(cost.warps as usize, "warp");
+        format!("; with {warps} it would spill {bytes} bytes: nvptx-ra tune --allow-occupancy-loss takes that")
+    });
+    offer.unwrap_or_default()
+}
+
+/// A kernel that was searched and stays as it is.
+fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
+    let cost = Cost::from(&kernel.stock);
+    let Cost { warps, instructions, .. } = cost;
+    let bytes = kernel.stock.spill_bytes();
+    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
+    let variants = counted(kernel.tried.len(), "variant");
+    let unknown = kernel.block.dynamic_shared.is_none();
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
+    Left {
+        kernel: kernel.name.clone(),
+        reason: format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{offer}"),
+        is_searched: true,
+        cost: Some(cost),
+    }
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
@@ -259,7 +305,7 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     if let (Some(before), Some(after)) = (&before.object, &after.object) {
         after.check(before).map_err(|problem| Error::pass(problem, "remove the profile"))?;
     }
-    let mut changes = Vec::new();
+    let (mut changes, mut left) = (Vec::new(), Vec::new());
     for (kernel, block) in blocks {
         let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
         let (Some(stock), Some(figures)) = (figures(&before), figures(&after)) else { continue };
@@ -271,11 +317,15 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
             let (before, after) = (Cost::from(&stock), Cost::from(&figures));
             // The checker was on, and PTX has no choices but those of the passes and of ptxas.
             let (agreement, assurance) = (String::new(), Assurance::Proved.word().into());
-            changes.push(Change { kernel: kernel.clone(), choice, agreement, assurance, before, after });
+            let (kernel, with_fewer_warps) = (kernel.clone(), None);
+            changes.push(Change { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
+        } else {
+            let (kernel, reason) = (kernel.clone(), "no better by the profile of the text".to_owned());
+            left.push(Left { kernel, reason, is_searched: true, cost: Some(Cost::from(&stock)) });
         }
     }
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
-    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), lasts: !ptxas.had_trouble() })
+    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), left, lasts: !ptxas.had_trouble() })
 }
 
 /// How a kernel is launched, as far as that is known.
@@ -284,19 +334,44 @@ fn block(name: &str, threads: Option<u32>, text: &Text, request: &Request<'_>) -
     Block::new(threads, request.threads, said, text.sizes_shared_at_launch)
 }
 
-/// The kernels that a search may make better, in the order of their names.
-fn promising(text: &Text, request: &Request<'_>, architecture: &Architecture) -> Result<Vec<String>, Error> {
-    let kernels = text.kernels()?;
-    let is_promising = |(name, threads): &(&String, &Option<u32>)| {
-        let Some(real) = request.measured.get(*name) else { return false };
-        let block = block(name, **threads, text, request);
+/// The kernels that a search may make better, and all others, in the order of their names.
+fn promising(
+    text: &Text,
+    request: &Request<'_>,
+    architecture: &Architecture,
+) -> Result<(Vec<String>, Vec<Left>), Error> {
+    let (mut wanted, mut left) = (Vec::new(), Vec::new());
+    for (name, threads) in text.kernels()? {
+        let Some(real) = request.measured.get(&name) else {
+            left.push(Left::unsearched(&name, "it is not assembled"));
+            continue;
+        };
+        let block = block(&name, threads, text, request);
         let has_stack = real.total_stack_bytes > 0;
-        match request.scope {
-            Scope::All => has_stack || may_win_warps(name, request.object) && lacks_warps(real, block, architecture),
-            Scope::GivenUp => has_stack && given_up(real, block, architecture) >= GIVEN_UP,
+        let lacks = || may_win_warps(&name, request.object) && lacks_warps(real, block, architecture);
+        let why_not = match request.scope {
+            Scope::All if has_stack || lacks() => None,
+            Scope::All => {
+                Some(nothing_lost(architecture.occupancy(&launch(real, block)).warps, architecture.max_warps))
+            }
+            Scope::GivenUp if has_stack && given_up(real, block, architecture) >= GIVEN_UP => None,
+            Scope::GivenUp => Some("a candidate, and ptxas gives no registers up".into()),
+        };
+        match why_not {
+            None => wanted.push(name),
+            Some(reason) => left.push(Left::unsearched(&name, &reason)),
         }
-    };
-    Ok(kernels.iter().filter(is_promising).map(|(name, _)| name.clone()).collect())
+    }
+    Ok((wanted, left))
+}
+
+/// What is said of a kernel that loses nothing by its registers.
+fn nothing_lost(warps: u32, most: u32) -> String {
+    if warps == most {
+        format!("nothing spills, and occupancy is full: {warps} warps")
+    } else {
+        format!("nothing spills, and occupancy is not limited by registers: {warps} of {most} warps")
+    }
 }
 
 /// Whether warps count for a kernel: those of a function, or of a kernel that calls functions of other files, nobody knows.

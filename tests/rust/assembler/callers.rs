@@ -77,7 +77,7 @@ fn searched() {
         "ptxas -c -arch=sm_90a k.ptx -o k.cubin".to_owned(),
     ] {
         let log = tool.log(&line);
-        assert!(log.starts_with("k: "), "{line}: {log}");
+        assert!(log.starts_with("k.ptx for sm_90a: k: "), "{line}: {log}");
         let mut variants = tool.calls();
         variants.retain(|call| call.contains("-v -arch sm_90a"));
         assert!(!variants.is_empty(), "{:?}", tool.calls());
@@ -111,7 +111,7 @@ fn files_that_ptxas_writes() {
     let tool = Tool::new(&bin, 2);
     let line = "ptxas -arch=sm_90a --fdevice-time-trace=t.json k.ptx -o k.cubin";
     for builds in 1..=2 {
-        assert!(tool.log(line).starts_with("k: ") || builds > 1);
+        assert!(tool.log(line).starts_with("k.ptx for sm_90a: k: ") || builds > 1);
         assert_eq!(fs::read_to_string(tool.path("t.json")).expect("a trace").lines().count(), builds);
     }
 }
@@ -122,7 +122,7 @@ fn alone() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let tool = Tool::new(&bin, 3);
     let named = tool.log("ptxas -arch=sm_90a --cuda-api-version=1/2 k.ptx -o k.cubin || true");
-    assert_eq!(named, "ptxas runs alone: --cuda-api-version: its value may name a file\n");
+    assert_eq!(named, "k.ptx for sm_90a: ptxas runs alone: --cuda-api-version: its value may name a file\n");
     let none = tool.log("NVPTX_RA_RUNS=0 ptxas -arch=sm_90a k.ptx -o k.cubin");
     assert_eq!(none, "ptxas runs alone: NVPTX_RA_RUNS is 0\n");
 }

@@ -94,7 +94,7 @@ fn the_log() {
         command.output().expect("it starts")
     };
     assert_eq!(run(&log.display().to_string()).status.code(), Some(3));
-    let line = "ptxas runs alone: --device-debug: it is for debugging\n";
+    let line = "a.ptx: ptxas runs alone: --device-debug: it is for debugging\n";
     assert_eq!(fs::read_to_string(&log).expect("a log"), line);
     assert_eq!(said(&run("info")), line);
     assert_eq!(said(&run("warn")), "");
@@ -122,7 +122,7 @@ fn ends_as_ptxas_ends() {
         assert_eq!(ended.status.signal(), Some(number), "{signal}");
         assert_eq!(said(&ended), "", "{signal}");
         let log = fs::read_to_string(folder.join("log")).expect("a log");
-        assert_eq!(log, format!("nothing is searched: ptxas {how} (signal {number})\n"));
+        assert_eq!(log, format!("a.ptx for sm_90: nothing is searched: ptxas {how} (signal {number})\n"));
         fs::remove_file(folder.join("log")).expect("it is there");
     }
     let failed = run("echo out; echo 'ptxas fatal   : no' >&2; exit 255");
@@ -130,7 +130,7 @@ fn ends_as_ptxas_ends() {
     assert_eq!(failed.stdout, b"out\n");
     assert_eq!(failed.stderr, b"ptxas fatal   : no\n");
     let log = fs::read_to_string(folder.join("log")).expect("a log");
-    assert_eq!(log, "nothing is searched: ptxas ends with exit status: 255\n");
+    assert_eq!(log, "a.ptx for sm_90: nothing is searched: ptxas ends with exit status: 255\n");
 }
 
 /// A request to end, whichever, ends ptxas, too.

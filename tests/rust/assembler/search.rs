@@ -161,8 +161,35 @@ fn nothing_better() {
     let (plain, calls, _) = build.run(&[]);
     assert!(plain == 0 && calls > 3, "{plain} bytes, {calls} calls");
     let log = build.log();
-    assert!(log.starts_with("k: no better after ") && log.ends_with(" variants: 0 bytes spilled, 36 warps\n"), "{log}");
+    let start = "k.ptx for sm_90: k: no better after ";
+    assert!(log.starts_with(start) && log.ends_with(" variants: 0 bytes spilled, 36 warps\n"), "{log}");
     assert_eq!(log.lines().count(), 1, "{log}");
+}
+
+/// Each kernel has a line that names the file and the processor: one that gets better, one for which nothing is better, and one that
+/// has nothing to gain. The next build says the same, by the cache.
+#[test]
+fn each_kernel_has_a_line() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let named = |text: String, name: &str| text.replace(".entry k(", &format!(".entry {name}("));
+    let without_head = |text: String| text[text.find(".visible").expect("a kernel")..].to_owned();
+    let others = [(kernel(90, 128, 0), "lacks"), (kernel(8, 128, 0), "full")];
+    let others = others.map(|(text, name)| without_head(named(text, name)));
+    let build = Build::new(&bin, &format!("{}{}", named(spills(20), "better"), others.concat()));
+    let lines = || {
+        _ = fs::remove_file(build.path("log"));
+        build.run(&[]);
+        let mut lines: Vec<String> = build.log().lines().map(str::to_owned).collect();
+        lines.sort();
+        let about = |line: &String| line.strip_prefix("k.ptx for sm_90: ").map(str::to_owned);
+        lines.iter().map(about).collect::<Option<Vec<_>>>().unwrap_or_else(|| panic!("{lines:?}"))
+    };
+    let (first, again) = (lines(), lines());
+    let [better, full, lacks] = &first[..] else { panic!("{first:?}") };
+    assert!(better.starts_with("better: ") && better.contains(" → "), "{better}");
+    assert_eq!(full, "full: nothing to search: nothing spills, and occupancy is full: 64 warps");
+    assert!(lacks.starts_with("lacks: no better after "), "{lacks}");
+    assert_eq!(again, [better.clone(), format!("{full}; by the cache"), format!("{lacks}; by the cache")]);
 }
 
 /// Of a candidate that the caller times, no more is searched than whether registers come back that ptxas gave up: here for
@@ -252,5 +279,5 @@ fn launches_of_other_files() {
     fs::write(build.path("found.json"), r#"{"name": "k", "shared": 200000}"#).expect("there is space");
     let (again, _, cubin) = build.run(&[("NVPTX_RA_CACHE", "off"), ("NVPTX_RA_DYNAMIC_SHARED", "other=1024")]);
     assert!(again == better && cubin == found, "{again} and {better}: {}", build.log());
-    assert!(build.log().lines().all(|line| line.starts_with("k: ")), "{}", build.log());
+    assert!(build.log().lines().all(|line| line.starts_with("k.ptx for sm_90: k: ")), "{}", build.log());
 }

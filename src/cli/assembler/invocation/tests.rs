@@ -25,6 +25,16 @@ fn reason(arguments: &[&str]) -> String {
     }
 }
 
+/// A line of the log names the file and the processor, as far as they are known.
+#[test]
+fn what_a_line_is_about() {
+    let about = |arguments: &[&str]| read(arguments).about();
+    assert_eq!(about(&["-arch=sm_90", "/tmp/a.ptx"]), "/tmp/a.ptx for sm_90");
+    assert_eq!(about(&["a.ptx", "b.ptx", "c.ptx", "-arch", "sm_80"]), "a.ptx and 2 more for sm_80");
+    assert_eq!(about(&["-c", "-", "-arch=compute_90"]), "-");
+    assert_eq!(about(&["--version"]), "");
+}
+
 /// What compilers say to ptxas is understood.
 #[test]
 fn invocations_of_compilers() {
