@@ -91,6 +91,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Allocate(allocate::Arguments),
+    Cache(assembler::cache_summary::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
@@ -127,6 +128,7 @@ fn main() -> ExitCode {
     let arguments = ptx::spelled_as_here(std::env::args_os());
     let result = match Arguments::parse_from(arguments).command {
         Command::Allocate(arguments) => allocate::run(&arguments),
+        Command::Cache(arguments) => assembler::cache_summary::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
@@ -204,6 +206,7 @@ mod tests {
             "tune",
             "ptxas",
             "wrap-cuda",
+            "cache",
             "allocate",
             "replay",
             "mir",

@@ -10,7 +10,7 @@ use crate::cache::{Cache, Key, KeyBuilder, program};
 use crate::tune::request::{Change, Left};
 
 /// Bytes that a cache may take on disk.
-const BOUND: u64 = 1 << 30;
+pub(super) const BOUND: u64 = 1 << 30;
 
 /// The result of a search, whatever the name of the file with the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,14 @@ pub(super) struct Entry {
     pub(super) messages: String,
     /// `None` if nothing is better than the text as it is.
     pub(super) choice: Option<Choice>,
+    /// The name of the file that was searched, and its processor; empty where an earlier version has not kept them.
+    #[serde(default)]
+    pub(super) file: String,
+    #[serde(default)]
+    pub(super) processor: String,
+    /// How long the search took.
+    #[serde(default)]
+    pub(super) milliseconds: u64,
     /// The kernels that stay as they are; none where an earlier version has not kept them.
     #[serde(default)]
     pub(super) left: Vec<Left>,

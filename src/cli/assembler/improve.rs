@@ -83,6 +83,9 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         |choice: Option<Choice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
         choice,
+        file: input.name(),
+        processor: invocation.processor.clone().unwrap_or_default(),
+        milliseconds: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         left: left.clone(),
     };
     let keep = |entry: Entry| {

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod build;
+pub(crate) mod cache_summary;
 mod deliver;
 mod entry;
 mod improve;

@@ -85,15 +85,7 @@ impl Settings {
                 Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
             }
         };
-        let cache = match given("NVPTX_RA_CACHE") {
-            Some(value) if value == "off" => None,
-            Some(value) => Some(absolute("NVPTX_RA_CACHE", value)?),
-            None => {
-                let home = given("HOME").map(|home| PathBuf::from(home).join(".cache"));
-                let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or(home);
-                folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("nvptx-ra"))
-            }
-        };
+        let cache = cache(&given)?;
         let log = given("NVPTX_RA_LOG").map_or(Ok(Log::Nowhere), log)?;
         let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
         let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
@@ -137,6 +129,19 @@ fn log(value: OsString) -> Result<Log, Error> {
         "info" | "debug" | "trace" => Ok(Log::StandardError),
         _ if text.chars().all(is_filter) => Ok(Log::Nowhere),
         _ => Err(wrong("NVPTX_RA_LOG", text.as_ref(), allowed)),
+    }
+}
+
+/// The folder of the cache; `None` where it is `off` or no folder is known.
+pub(super) fn cache(given: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<PathBuf>, Error> {
+    match given("NVPTX_RA_CACHE") {
+        Some(value) if value == "off" => Ok(None),
+        Some(value) => absolute("NVPTX_RA_CACHE", value).map(Some),
+        None => {
+            let home = given("HOME").map(|home| PathBuf::from(home).join(".cache"));
+            let folder = given("XDG_CACHE_HOME").map(PathBuf::from).or(home);
+            Ok(folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("nvptx-ra")))
+        }
     }
 }
 

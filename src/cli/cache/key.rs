@@ -10,6 +10,11 @@ const FORM: &[u8] = b"1";
 pub(crate) struct Key(blake3::Hash);
 
 impl Key {
+    /// The key that a file's name says.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        blake3::Hash::from_hex(name).ok().map(Self)
+    }
+
     /// As it stands in an entry.
     pub(super) fn as_bytes(&self) -> &[u8; blake3::OUT_LEN] {
         self.0.as_bytes()

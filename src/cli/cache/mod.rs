@@ -49,6 +49,52 @@ impl Cache {
         Ok(Self { folder: private_folder::open(folder)?, bound })
     }
 
+    /// A cache that is there; `None` where nobody has made one.
+    ///
+    /// # Errors
+    /// The folder is not this user's alone.
+    pub(crate) fn existing(folder: &Path, bound: u64) -> Result<Option<Self>, Error> {
+        if folder.symlink_metadata().is_ok() { Self::open(folder, bound).map(Some) } else { Ok(None) }
+    }
+
+    /// The entries of one form, those first that were not used for the longest time. They do not count as used by that.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn entries<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
+        let mut files = room::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
+        files.sort();
+        let entry = |(_, path, _): &room::Taken| {
+            let key = Key::of_name(room::name(path)?)?;
+            let mut sealed = Vec::new();
+            File::open(path).ok()?.take(self.bound).read_to_end(&mut sealed).ok()?;
+            serde_json::from_slice(sealed::unseal(&key, &sealed)?).ok()
+        };
+        Ok(files.iter().filter_map(entry).collect())
+    }
+
+    /// How many entries there are, of all forms, and the bytes that they take on disk.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn size(&self) -> Result<(usize, u64), Error> {
+        let files = room::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
+        Ok((files.len(), files.iter().map(|(_, _, space)| space).sum()))
+    }
+
+    /// Removes all entries. Gives their number and the bytes that they took on disk.
+    ///
+    /// # Errors
+    /// An entry cannot be removed, or another process writes all the time.
+    pub(crate) fn clear(&self) -> Result<(usize, u64), Error> {
+        let failed = |error: io::Error| Error::file(&self.folder, &error);
+        let Some(mut room) = Room::lock(&self.folder, PATIENCE).map_err(failed)? else {
+            let problem = format!("{}: another process holds the lock", self.folder.display());
+            return Err(Error::new(ErrorKind::File, problem, "end the process that does"));
+        };
+        room.clear().map_err(failed)
+    }
+
     /// The entry of a key. A file that is damaged, or is another key's, is no entry and is removed.
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         match self.read(key) {

@@ -34,6 +34,11 @@ pub(super) fn space(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK)
 }
 
+/// The entry's name in that of its file.
+pub(super) fn name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_suffix(ENTRY)
+}
+
 /// The lock of a cache, and what its holder does. It is free again when this goes away.
 pub(super) struct Room<'a> {
     folder: &'a Path,
@@ -61,6 +66,16 @@ impl<'a> Room<'a> {
         file.persist(path).map(drop).map_err(|error| error.error)
     }
 
+    /// Removes all entries. Gives their number and the space that they took.
+    pub(super) fn clear(&mut self) -> io::Result<(usize, u64)> {
+        let entries = self.entries()?;
+        for (_, path, _) in &entries {
+            remove(path)?;
+        }
+        self.note(0)?;
+        Ok((entries.len(), entries.iter().map(|(_, _, space)| space).sum()))
+    }
+
     /// Adds to the number what a file will take, and makes room for it.
     fn reserve(&mut self, needed: u64, bound: u64) -> io::Result<()> {
         let taken = match self.taken()? {
@@ -86,21 +101,22 @@ impl<'a> Room<'a> {
         self.lock.write_all(format!("{taken:020}\n").as_bytes())
     }
 
+    /// The entries, and files that no living process writes go away.
+    fn entries(&self) -> io::Result<Vec<Taken>> {
+        let is_temporary = |name: &str| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1);
+        for file in fs::read_dir(self.folder)? {
+            let file = file?;
+            if file.file_name().to_str().is_some_and(is_temporary) {
+                remove(&file.path())?;
+            }
+        }
+        entries(self.folder)
+    }
+
     /// Counts what the files take. Where more is needed, it removes entries, and some more than it must: the next that
     /// are written do not count again.
     fn make_room(&self, needed: u64, bound: u64) -> io::Result<u64> {
-        let mut entries: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
-        for file in fs::read_dir(self.folder)? {
-            let file = file?;
-            let Some(name) = file.file_name().to_str().map(str::to_owned) else { continue };
-            if name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1) {
-                remove(&file.path())?;
-            } else if name.ends_with(ENTRY)
-                && let Some(found) = regular(&file)?
-            {
-                entries.push((found.modified()?, file.path(), space(found.len())));
-            }
-        }
+        let mut entries = self.entries()?;
         let mut taken: u64 = entries.iter().map(|(_, _, space)| space).sum();
         if taken.saturating_add(needed) <= bound {
             return Ok(taken);
@@ -116,6 +132,23 @@ impl<'a> Room<'a> {
         }
         Ok(taken)
     }
+}
+
+/// A file of an entry: when it was last used, where it is, and the space that it takes.
+pub(super) type Taken = (SystemTime, PathBuf, u64);
+
+/// The files of all entries, in no order. No lock is needed: each has its name when it is complete.
+pub(super) fn entries(folder: &Path) -> io::Result<Vec<Taken>> {
+    let mut entries = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let file = file?;
+        if file.file_name().to_str().is_some_and(|name| name.ends_with(ENTRY))
+            && let Some(found) = regular(&file)?
+        {
+            entries.push((found.modified()?, file.path(), space(found.len())));
+        }
+    }
+    Ok(entries)
 }
 
 /// Locks a file. Who waits stands in the system's queue: where many look again and again, others overtake one of them for
