@@ -14,6 +14,7 @@
 
 #include "AssemblyEffects.h"
 #include "Options.h"
+#include "Remarks.h"
 #include "StructurizeReducible.h"
 #include "Text.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -87,10 +88,11 @@ bool AddPasses::runOnFunction(Function &F) {
   if (!TheOptimiser)
     TheOptimiser = std::make_unique<Optimiser>(TM);
   if (Error Problem = TheOptimiser->run(F, Set)) {
-    F.getContext().diagnose(DiagnosticInfoGeneric(
-        "nvptx-ra: " + F.getName() + ": " + toString(std::move(Problem)) +
-            "; use an LLVM that has it, or leave it out of add=",
-        DS_Warning));
+    report(F.getContext(),
+           ("nvptx-ra: " + F.getName() + ": " + toString(std::move(Problem)) +
+            "; use an LLVM that has it, or leave it out of add=")
+               .str(),
+           DS_Warning);
     return false;
   }
   return true;

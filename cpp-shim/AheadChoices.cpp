@@ -14,6 +14,7 @@
 
 #include "FunctionFacts.h"
 #include "Options.h"
+#include "Remarks.h"
 #include "StackAddresses.h"
 #include "Text.h"
 #include "UnrollChoice.h"
@@ -291,7 +292,7 @@ void replayProfile(Module &M, StringRef Options) {
   DiagnosticSeverity Severity = Response->strict ? DS_Error : DS_Warning;
   std::string Message = toRef(Response->message).str();
   nvptx_ra_response_free(Response);
-  M.getContext().diagnose(DiagnosticInfoGeneric(Message, Severity));
+  report(M.getContext(), Message, Severity);
 }
 
 } // namespace

@@ -77,7 +77,8 @@ void registerAssemblyEffects(PassBuilder &PB) {
          ArrayRef<PassBuilder::PipelineElement>) {
         if (Name != AssemblyEffects::name())
           return false;
-        Passes.addPass(AssemblyEffects());
+        if (!nvptx_ra_is_off())
+          Passes.addPass(AssemblyEffects());
         return true;
       });
 }

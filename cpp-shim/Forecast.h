@@ -145,7 +145,8 @@ public:
 
 private:
   bool isWanted(const llvm::LLVMContext &Context) const {
-    return Use.Asked || Forecaster::wantedBy(Context);
+    return !nvptx_ra_is_off() &&
+           (Use.Asked || Forecaster::wantedBy(Context));
   }
 };
 

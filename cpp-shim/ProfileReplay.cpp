@@ -13,6 +13,7 @@
 #include "ProfileReplay.h"
 
 #include "Options.h"
+#include "Remarks.h"
 #include "Text.h"
 #include "nvptx_ra_ir.h"
 #include "llvm-c/Core.h"
@@ -35,7 +36,7 @@ bool ProfileReplay::doInitialization(Module &M) {
   DiagnosticSeverity Severity = Response->strict ? DS_Error : DS_Warning;
   std::string Message = toRef(Response->message).str();
   nvptx_ra_response_free(Response);
-  M.getContext().diagnose(DiagnosticInfoGeneric(Message, Severity));
+  report(M.getContext(), Message, Severity);
   return true;
 }
 

@@ -231,7 +231,7 @@ void insertLoopPlace(TargetPassConfig &Config, const CompilationPtr &Within) {
 
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
-  if (!TM.getTargetTriple().isNVPTX())
+  if (!TM.getTargetTriple().isNVPTX() || nvptx_ra_is_off())
     return;
   auto Within = std::make_shared<Compilation>();
   CodeGenOptLevel Level = TM.getOptLevel();
@@ -328,7 +328,8 @@ bool parseModulePass(StringRef Text, ModulePassManager &MPM) {
   StringRef Parameters;
   if (consumePass(Text, RecordChoices::name(), "function attribute",
                   Parameters)) {
-    MPM.addPass(RecordChoices(Parameters));
+    if (!nvptx_ra_is_off())
+      MPM.addPass(RecordChoices(Parameters));
     return true;
   }
   if (Text == PrintChoices::name()) {
@@ -337,7 +338,8 @@ bool parseModulePass(StringRef Text, ModulePassManager &MPM) {
   }
 #define FORECAST_PASS(Identifier, Name, Title)                                 \
   if (consumePass(Text, Name, "pass parameters", Parameters)) {                \
-    MPM.addPass(NewForecast<Identifier>(Parameters));                          \
+    if (!nvptx_ra_is_off())                                                    \
+      MPM.addPass(NewForecast<Identifier>(Parameters));                        \
     return true;                                                               \
   }
 #define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
@@ -425,5 +427,6 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
       });
   nvptx_ra::registerAssemblyEffects(PB);
   nvptx_ra::registerStructurizeReducible(PB);
-  nvptx_ra::registerAheadChoices(PB);
+  if (!nvptx_ra_is_off())
+    nvptx_ra::registerAheadChoices(PB);
 }

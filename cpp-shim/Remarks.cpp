@@ -113,7 +113,12 @@ void emitFinding(const Function &F, const Function &Where,
 
 void report(LLVMContext &Context, StringRef Message,
             DiagnosticSeverity Severity) {
-  Context.diagnose(DiagnosticInfoGeneric(Twine(Message), Severity));
+  StringRef Note = toRef(nvptx_ra_off_note());
+  // A clone's messages have it when they are reported for the module.
+  std::string Text = Note.empty() || Message.contains(Note)
+                         ? Message.str()
+                         : (Message + "; " + Note).str();
+  Context.diagnose(DiagnosticInfoGeneric(Text, Severity));
 }
 
 } // namespace nvptx_ra

@@ -52,7 +52,7 @@ inline constexpr llvm::StringLiteral LintName = "nvptx-lint";
 void emitFinding(const llvm::Function &F, const llvm::Function &Where,
                  const nvptx_ra_remark &Remark);
 
-/// Reports a message, complete as it stands.
+/// Reports a message. In the plugin, how to turn that off stands behind it.
 void report(llvm::LLVMContext &Context, llvm::StringRef Message,
             llvm::DiagnosticSeverity Severity);
 

@@ -12,6 +12,8 @@
 
 #include "StructurizeReducible.h"
 
+#include "Text.h"
+
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -57,7 +59,8 @@ void registerStructurizeReducible(PassBuilder &PB) {
          ArrayRef<PassBuilder::PipelineElement>) {
         if (Name != StructurizeReducible::name())
           return false;
-        Passes.addPass(StructurizeReducible());
+        if (!nvptx_ra_is_off())
+          Passes.addPass(StructurizeReducible());
         return true;
       });
 }

@@ -33,6 +33,7 @@ pub mod schedule;
 pub mod spill;
 pub mod ssa;
 pub mod stats;
+pub mod switch;
 pub mod target;
 pub mod tune;
 

@@ -431,6 +431,12 @@ uint32_t nvptx_ra_ahead(nvptx_ra_str command_line, nvptx_ra_str attribute);
 /* By the text and the constraints that LLVM IR has for it: NVPTX_RA_ASSEMBLY_…. */
 uint32_t nvptx_ra_assembly_effects(nvptx_ra_str text, nvptx_ra_str constraints);
 
+/* Whether NVPTX_RA=off turns the plugin off: 1 or 0. The tool, whose commands a user calls by name, stays on. */
+uint32_t nvptx_ra_is_off(void);
+
+/* What warnings of the plugin end with, "NVPTX_RA=off turns nvptx-ra off"; empty in the tool. */
+nvptx_ra_str nvptx_ra_off_note(void);
+
 /* The version of the plugin, "0.1.0". */
 nvptx_ra_str nvptx_ra_version(void);
 

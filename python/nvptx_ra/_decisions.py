@@ -16,11 +16,14 @@ from pathlib import Path
 
 LOG = logging.getLogger("nvptx_ra")
 
+# What warnings end with.
+NOTE = "NVPTX_RA=off turns nvptx-ra off"
+
 VARIABLE = "NVPTX_RA_LOG"
 
 # What stands in lines that say why a text was not searched, and where users have not said so themselves.
 _REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
-_WANTED = "NVPTX_RA_RUNS is 0"
+_WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA is off")
 
 
 class Decisions:
@@ -85,7 +88,7 @@ class Decisions:
                     copy.write(content)
             for line in lines:
                 LOG.info("%s", line)
-                if any(part in line for part in _REASONS) and _WANTED not in line:
+                if any(part in line for part in _REASONS) and not any(part in line for part in _WANTED):
                     self.warn(line)
             return lines
 
@@ -94,7 +97,7 @@ class Decisions:
         with self._lock:
             if not self._has_warned:
                 self._has_warned = True
-                LOG.warning("a kernel was not searched: %s", reason)
+                LOG.warning("a kernel was not searched: %s; %s", reason, NOTE)
 
 
 DECISIONS = Decisions()

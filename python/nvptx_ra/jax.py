@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nvptx_ra import _toolkit
 from nvptx_ra._program import path
+from nvptx_ra._switch import is_off
 
 # XLA starts ptxas only where it uses neither of NVIDIA's libraries that do the same in its own process.
 LIBRARIES = ("xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink")
@@ -31,7 +32,10 @@ def enable():
     and adds to `XLA_FLAGS`.
 
     Raises RuntimeError where JAX has been imported already, and FileNotFoundError where a program of NVIDIA's is missing.
+    Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger `nvptx_ra`.
     """
+    if is_off("JAX"):
+        return
     if "jax" in sys.modules:
         raise RuntimeError("nvptx-ra: JAX knows its ptxas already; call nvptx_ra.jax.enable() ahead of `import jax`")
     wrapped = os.environ.get("NVPTX_RA_WRAPPED_CUDA")

@@ -7,8 +7,9 @@ import threading
 from pathlib import Path
 
 from nvptx_ra import _autotuned
-from nvptx_ra._decisions import DECISIONS, LOG
+from nvptx_ra._decisions import DECISIONS, LOG, NOTE
 from nvptx_ra._program import path
+from nvptx_ra._switch import is_off
 
 # The programs that Triton calls: the variable by which Triton knows each, and the variable by which the
 # program in its place knows the real one.
@@ -41,7 +42,11 @@ def enable():
 
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
+
+    Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger.
     """
+    if is_off("Triton"):
+        return
     os.environ["NVPTX_RA_PROGRAM"] = path()
     DECISIONS.start()
     _check_places()
@@ -79,7 +84,7 @@ def _check_places():
     if others:
         _forget()
     for other in others:
-        LOG.warning("%s", other)
+        LOG.warning("%s; %s", other, NOTE)
 
 
 def _hold_places():

@@ -16,6 +16,7 @@ macro_rules! say {
 
 mod allocate;
 mod assembler;
+mod bisect;
 mod cache;
 #[cfg(test)]
 mod child_tests;
@@ -91,6 +92,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Allocate(allocate::Arguments),
+    Bisect(bisect::Arguments),
     Cache(assembler::cache_summary::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
@@ -125,9 +127,12 @@ fn main() -> ExitCode {
     }
     #[cfg(feature = "llvm")]
     nvptx_ra::ffi::start_logging();
+    #[cfg(feature = "llvm")]
+    nvptx_ra::ffi::serve_tool();
     let arguments = ptx::spelled_as_here(std::env::args_os());
     let result = match Arguments::parse_from(arguments).command {
         Command::Allocate(arguments) => allocate::run(&arguments),
+        Command::Bisect(arguments) => bisect::run(&arguments),
         Command::Cache(arguments) => assembler::cache_summary::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
@@ -207,6 +212,7 @@ mod tests {
             "ptxas",
             "wrap-cuda",
             "cache",
+            "bisect",
             "allocate",
             "replay",
             "mir",

@@ -29,6 +29,7 @@ mod purpose;
 mod response;
 mod run;
 mod session;
+mod switch;
 mod verify;
 mod view;
 pub mod views;
@@ -38,3 +39,4 @@ mod tests;
 
 pub use logging::start_logging;
 pub use mir::mir_main;
+pub use switch::serve_tool;

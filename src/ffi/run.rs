@@ -7,6 +7,7 @@ use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
 use super::guard::{entry, guard, take_backtrace};
 use super::response::Response;
 use super::session::Session;
+use super::switch::is_off;
 use super::view;
 use crate::bundle::{GivenOptions, Report};
 use crate::config::{COPY_COALESCER, Config, Injection, Layers, Skip};
@@ -256,6 +257,9 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
         || {
             // SAFETY: as the caller promises.
             let Ok(request) = (unsafe { Request::read(request) }) else { return abi::NVPTX_RA_SCOPE_WHOLE };
+            if is_off() {
+                return abi::NVPTX_RA_SCOPE_NOTHING;
+            }
             match passes::scope(&request.pass, &request.resolve_valid()) {
                 Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,

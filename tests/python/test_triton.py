@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 import nvptx_ra.triton  # noqa: E402
-from nvptx_ra import _decisions  # noqa: E402
+from nvptx_ra import _decisions, _switch  # noqa: E402
 from programs import WithPrograms  # noqa: E402
 
 # In the place of the program: it says what LINES has, and which ptxas does the work.
@@ -154,6 +154,27 @@ class Places(WithTriton):
         self.assert_ours("/the/users/ptxas")
 
 
+class Off(WithTriton):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(mock.patch.object(_switch, "_TOLD", set()))
+
+    def test_nothing_takes_a_place_and_the_log_says_so_once(self):
+        os.environ["NVPTX_RA"] = "off"
+        before = dict(os.environ)
+        with self.assertLogs("nvptx_ra", "WARNING") as logs:
+            nvptx_ra.triton.enable()
+            nvptx_ra.triton.enable()
+        self.assertEqual(logs.output, ["WARNING:nvptx_ra:NVPTX_RA is off: Triton calls its own ptxas"])
+        self.assertEqual(dict(os.environ), before)
+        self.assertEqual(self.compile(), (self.bundled, "theirs"))
+
+    def test_other_values_are_somebody_elses(self):
+        os.environ["NVPTX_RA"] = "target/release/nvptx-ra"
+        nvptx_ra.triton.enable()
+        self.assert_ours(self.bundled)
+
+
 class Decisions(WithTriton):
     def logs(self, lines, level="INFO"):
         os.environ["LINES"] = lines
@@ -170,13 +191,14 @@ class Decisions(WithTriton):
     def test_the_first_reason_is_a_warning(self):
         nvptx_ra.triton.enable()
         line = "ptxas runs alone: --new-file: it may name a file"
-        self.assertEqual(self.logs(line + "\\n"), [("INFO", line), ("WARNING", f"a kernel was not searched: {line}")])
+        self.assertEqual(self.logs(line + "\\n"), [("INFO", line), ("WARNING", f"a kernel was not searched: {line}; {_decisions.NOTE}")])
         self.assertEqual(self.logs(line + "\\n"), [("INFO", line)])
 
     def test_a_search_that_finds_nothing_is_no_warning(self):
         nvptx_ra.triton.enable()
         wanted = "ptxas runs alone: NVPTX_RA_RUNS is 0"
-        for line in ("k: no better after 8 variants", "nothing to search: no kernel", wanted):
+        off = "ptxas runs alone: NVPTX_RA is off"
+        for line in ("k: no better after 8 variants", "nothing to search: no kernel", wanted, off):
             self.assertEqual(self.logs(line + "\\n"), [("INFO", line)])
 
     def test_a_program_that_says_nothing_is_a_warning(self):

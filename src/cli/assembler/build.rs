@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 
+use super::assemble::Runs;
 use super::entry::{Entry, Place};
-use super::improve::{Improved, improve, known, line_of, say};
+use super::improve::{Improved, improve, is_left_out, known, line_of, say};
 use super::invocation::Source;
 use super::settings::Log;
 use super::task::Task;
@@ -34,10 +35,14 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
                     return Err(task.real.become_it(&task.invocation.arguments));
                 }
             }
+            Some(choice) if is_left_out(task, choice) => {
+                say(task, choice);
+                say_left(task, entry);
+            }
             Some(choice) => {
-                let improved = guarded(task, || known(task, entry, choice).map(Some));
+                let improved = guarded(task, || known(task, entry, choice, Runs::One).map(Some));
                 if let Some(messages) = improved.and_then(|improved| put_in_place(task, improved)) {
-                    say(task.settings, &choice.changes);
+                    say(task, choice);
                     say_left(task, entry);
                     deliver::say(&[], &messages);
                     return Ok(ExitCode::SUCCESS);
@@ -50,7 +55,8 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
         let end = crash("ptxas", unchanged.status).unwrap_or_else(|| format!("ptxas ends with {}", unchanged.status));
         task.settings.note(&format!("nothing is searched: {end}"));
     }
-    let is_searched = unchanged.status.success() && entry.is_none_or(|entry| entry.choice.is_some());
+    let is_searched = unchanged.status.success()
+        && entry.is_none_or(|entry| entry.choice.is_some_and(|choice| !is_left_out(task, &choice)));
     let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
     let messages = improved.and_then(|improved| put_in_place(task, improved));
     deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));

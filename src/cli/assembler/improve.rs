@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
-use nvptx_ra::profile::Profile;
+use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
 use nvptx_ra::tune::relocatable::Relocatable;
@@ -17,8 +17,9 @@ use super::assemble::{Assembled, Runs, assemble};
 use super::entry::{Choice, Entry, digest};
 use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
+use super::left_out::{self, Fate};
 use super::limit::Limit;
-use super::settings::Settings;
+use super::log::Reported;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
@@ -44,13 +45,14 @@ pub(super) struct Improved {
 /// Makes a known choice again. An error where ptxas does not make of it what it did: other registers, another stack. Other
 /// bytes alone are no reason: ptxas gives equal slots of the stack another order from run to run (`chunkwise_fwd_kernel`
 /// of fla, five different cubins in six runs).
-pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice) -> Result<Improved, Error> {
-    let Task { invocation, input, real, .. } = task;
-    let profile = Profile::parse(&choice.profile)?;
+/// Kernels and choices that the user leaves out are left out; then there are no figures of before.
+pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs) -> Result<Improved, Error> {
+    let Task { invocation, input, settings, real, .. } = task;
+    let (profile, is_other) = settings.left_out.apply(Profile::parse(&choice.profile)?);
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
-    let Assembled { cubin, messages } = assemble(invocation, real, &output.text, Runs::One)?;
-    if !unfit.is_empty() || figures(invocation, &cubin) != choice.figures {
+    let Assembled { cubin, messages } = assemble(invocation, real, &output.text, runs)?;
+    if !unfit.is_empty() || (!is_other && figures(invocation, &cubin) != choice.figures) {
         return Err(odd("ptxas makes something else of the choice in the cache"));
     }
     let unchanged = messages::with_name(&entry.messages, &input.name());
@@ -79,8 +81,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         None => request::search(request)?,
     };
     left.iter().for_each(|left| note(&line_of(left)));
-    let kept =
-        |choice: Option<Choice>| Entry {
+    let kept = |choice: Option<Choice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
         choice,
         file: input.name(),
@@ -105,12 +106,17 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     // It would be so the next time.
     let messages = merged.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
-    say(settings, &changes);
     if let Some(path) = on_file.filter(|_| given.is_none()) {
         profiles::write(&path, &profile)?;
     }
-    keep(kept(Some(Choice { profile, figures: figures(invocation, &code), changes })));
-    Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }))
+    let choice = Choice { profile, figures: figures(invocation, &code), changes };
+    let entry = kept(Some(choice.clone()));
+    keep(entry.clone());
+    say(task, &choice);
+    if settings.left_out.is_empty() {
+        return Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }));
+    }
+    if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
 fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
@@ -213,11 +219,38 @@ fn odd(problem: &str) -> Error {
     Error::pass(problem, "the unchanged result stays")
 }
 
-/// Tells those who asked what was gained.
-pub(super) fn say(settings: &Settings, changes: &[Change]) {
-    for change in changes {
-        settings.note(&line(change));
-        settings.report.iter().for_each(|path| log::report(path, change));
+/// Whether the user leaves all of a choice out.
+pub(super) fn is_left_out(task: &Task<'_>, choice: &Choice) -> bool {
+    let profile = Profile::parse(&choice.profile);
+    profile.is_ok_and(|profile| !task.settings.left_out.apply(profile).0.functions.iter().any(left_out::changes))
+}
+
+/// Tells those who asked what was gained, and what the user has left out.
+pub(super) fn say(task: &Task<'_>, choice: &Choice) {
+    let Task { invocation, input, settings, .. } = task;
+    // That it is right is told elsewhere.
+    let functions = Profile::parse(&choice.profile).map(|profile| profile.functions).unwrap_or_default();
+    let is_kernel = |entry: &&ProfileEntry| choice.changes.iter().any(|change| change.kernel == entry.name);
+    let is_changed = |entry: &&ProfileEntry| left_out::changes(entry) && settings.left_out.fate(entry) == Fate::Changed;
+    let mut callees: Vec<&ProfileEntry> =
+        functions.iter().filter(|entry| !is_kernel(entry)).filter(is_changed).collect();
+    let file = input.name();
+    let processor = invocation.processor.as_deref().unwrap_or_default();
+    for change in &choice.changes {
+        let own = functions.iter().find(|entry| entry.name == change.kernel);
+        let name = crate::kernel_names::readable(&change.kernel);
+        match own.map_or(Fate::Changed, |entry| settings.left_out.fate(entry)) {
+            Fate::Changed => {
+                settings.note(&line(change));
+                let entries = own.into_iter().chain(std::mem::take(&mut callees)).collect();
+                let reported = Reported { change, file: &file, processor, entries };
+                settings.report.iter().for_each(|path| log::report(path, &reported));
+            }
+            Fate::Partly(choices) => {
+                settings.note(&format!("{name}: without {}, by {}", choices.join(" "), left_out::VARIABLE));
+            }
+            Fate::Unchanged => settings.note(&format!("{name}: left as it is, by {}", left_out::VARIABLE)),
+        }
     }
 }
 

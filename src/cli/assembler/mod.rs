@@ -13,6 +13,7 @@ mod improve;
 mod inputs;
 mod invocation;
 mod launch_note;
+pub(crate) mod left_out;
 mod limit;
 mod log;
 mod messages;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 use clap::Args;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
+use nvptx_ra::switch;
 use real::RealPtxas;
 use settings::{Log, Settings};
 use task::{Task, why_alone};
@@ -61,18 +63,25 @@ pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Op
 /// Does what ptxas would do with the arguments, or better.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
     let real = RealPtxas::find()?;
+    if switch::is_off() {
+        // The program that started this one says what it does.
+        if !real.is_nested {
+            note_alone(&Log::of_environment(), &arguments, "ptxas runs alone: NVPTX_RA is off");
+        }
+        return Err(real.become_it(&arguments));
+    }
     let mut settings = match Settings::read() {
         Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
         Ok(settings) => {
             // The program that started this one says what it does.
             if !real.is_nested {
-                settings.note("ptxas runs alone: NVPTX_RA_RUNS is 0");
+                note_alone(&settings.log, &arguments, "ptxas runs alone: NVPTX_RA_RUNS is 0");
             }
             return Err(real.become_it(&arguments));
         }
         Err(error) => {
-            say!("{error}");
-            Log::if_file().line(&error.to_string());
+            say!("{error}; {}", switch::NOTE);
+            note_alone(&Log::if_file(), &arguments, &error.to_string());
             return Err(real.become_it(&arguments));
         }
     };
@@ -92,6 +101,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         return Err(real.become_it(&invocation.arguments));
     }
     build::run(&Task::new(&invocation, &settings, &real))
+}
+
+/// Logs why ptxas is to do it alone, where nothing else is asked of the arguments than the file and the processor.
+fn note_alone(log: &Log, arguments: &[OsString], reason: &str) {
+    if *log != Log::Nowhere {
+        log.about(&Invocation::read(arguments.to_vec(), &|_| None).about(), reason);
+    }
 }
 
 #[cfg(test)]

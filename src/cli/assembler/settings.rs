@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
+use super::left_out::{self, AllLeftOut};
 use crate::dynamic_shared::DynamicShared;
 
 /// Runs of ptxas for each kernel that is searched, unless `NVPTX_RA_RUNS` says otherwise.
@@ -40,15 +41,22 @@ pub(crate) struct Settings {
     pub report: Option<PathBuf>,
     /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
     pub profiles: Option<PathBuf>,
+    /// `NVPTX_RA_UNCHANGED`: what is left out of what a search has found.
+    pub left_out: AllLeftOut,
     /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
     pub dynamic_shared: Vec<DynamicShared>,
 }
 
 impl Log {
+    /// What `NVPTX_RA_LOG` says, whatever the other variables do.
+    pub(crate) fn of_environment() -> Self {
+        let value = std::env::var_os("NVPTX_RA_LOG").filter(|value| !value.is_empty());
+        value.and_then(|value| log(value).ok()).unwrap_or(Self::Nowhere)
+    }
+
     /// The file that `NVPTX_RA_LOG` names, whatever the other variables say: compilers may hide the standard error.
     pub(crate) fn if_file() -> Self {
-        let named = std::env::var_os("NVPTX_RA_LOG").and_then(|value| log(value).ok());
-        named.filter(|log| matches!(log, Self::File(_))).unwrap_or(Self::Nowhere)
+        Some(Self::of_environment()).filter(|log| matches!(log, Self::File(_))).unwrap_or(Self::Nowhere)
     }
 }
 
@@ -89,6 +97,7 @@ impl Settings {
         let log = given("NVPTX_RA_LOG").map_or(Ok(Log::Nowhere), log)?;
         let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
         let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
+        let left_out = given(left_out::VARIABLE).map_or_else(|| Ok(AllLeftOut::default()), AllLeftOut::read)?;
         let dynamic_shared = match given("NVPTX_RA_DYNAMIC_SHARED") {
             None => Vec::new(),
             Some(value) => {
@@ -99,12 +108,23 @@ impl Settings {
                 })?
             }
         };
-        Ok(Self { runs, more_instructions, seconds, cache, log, about: String::new(), report, profiles, dynamic_shared })
+        Ok(Self {
+            runs,
+            more_instructions,
+            seconds,
+            cache,
+            log,
+            about: String::new(),
+            report,
+            profiles,
+            left_out,
+            dynamic_shared,
+        })
     }
 
     /// Writes a line of the log.
     pub(crate) fn note(&self, line: &str) {
-        if self.about.is_empty() { self.log.line(line) } else { self.log.line(&format!("{}: {line}", self.about)) }
+        self.log.about(&self.about, line);
     }
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
@@ -179,6 +199,7 @@ mod tests {
             about: String::new(),
             report: None,
             profiles: None,
+            left_out: AllLeftOut::default(),
             dynamic_shared,
         };
         assert_eq!(none, expected);
@@ -210,6 +231,7 @@ mod tests {
             about: String::new(),
             report: Some("r.jsonl".into()),
             profiles: Some("profiles".into()),
+            left_out: AllLeftOut::default(),
             dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
         };
         assert_eq!(all, Ok(expected));

@@ -34,7 +34,10 @@ fn line(settings: &Settings) -> String {
 
 /// A number for the settings that can change what is delivered.
 fn hash(settings: &Settings) -> u64 {
-    let text = format!("{} profiles={:?}", settings.of_search(), settings.profiles);
+    let mut text = format!("{} profiles={:?}", settings.of_search(), settings.profiles);
+    if !settings.left_out.is_empty() {
+        text += &format!(" left-out={:?}", settings.left_out);
+    }
     // FNV-1a: the standard library's hash may be another one in its next version.
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
@@ -45,6 +48,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::assembler::left_out::AllLeftOut;
     use crate::assembler::settings::Log;
 
     /// What can change a result changes the line, and what cannot does not.
@@ -59,6 +63,7 @@ mod tests {
             about: String::new(),
             report: None,
             profiles: None,
+            left_out: AllLeftOut::default(),
             dynamic_shared: Vec::new(),
         };
         let first = line(&plain);
@@ -75,10 +80,11 @@ mod tests {
             line(&Settings { runs: 9, ..plain.clone() }),
             line(&Settings { more_instructions: 1, ..plain.clone() }),
             line(&Settings { dynamic_shared, ..plain.clone() }),
+            line(&Settings { left_out: AllLeftOut::read("k".into()).expect("a name"), ..plain.clone() }),
             line(&Settings { seconds, ..plain }),
         ];
         lines.sort();
         lines.dedup();
-        assert_eq!(lines.len(), 6);
+        assert_eq!(lines.len(), 7);
     }
 }

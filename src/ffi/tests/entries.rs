@@ -26,6 +26,7 @@ use super::super::run::{
     nvptx_ra_report_clone, nvptx_ra_report_failure, nvptx_ra_report_time, nvptx_ra_run, nvptx_ra_scope,
 };
 use super::super::session::{nvptx_ra_session_free, nvptx_ra_session_new};
+use super::super::switch::{nvptx_ra_is_off, nvptx_ra_off_note};
 use super::super::verify::nvptx_ra_verify_applied;
 use super::run;
 use super::sample::{Answer, Sample, request};
@@ -157,6 +158,8 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_option_count", &mut || assert_eq!(nvptx_ra_option_count(), 0));
     with_panic("nvptx_ra_option_at", &mut || assert_eq!(nvptx_ra_option_at(0).name.len, 0));
     with_panic("nvptx_ra_version", &mut || assert_eq!(nvptx_ra_version().len, 0));
+    with_panic("nvptx_ra_is_off", &mut || assert_eq!(nvptx_ra_is_off(), 0));
+    with_panic("nvptx_ra_off_note", &mut || assert_eq!(nvptx_ra_off_note().len, 0));
     with_panic("nvptx_ra_start", &mut || nvptx_ra_start());
     with_panic("llvmGetPassPluginInfo", &mut || _ = llvmGetPassPluginInfo());
     with_panic("register_callbacks", &mut || register_callbacks(ptr::null_mut()));

@@ -124,5 +124,5 @@ fn alone() {
     let named = tool.log("ptxas -arch=sm_90a --cuda-api-version=1/2 k.ptx -o k.cubin || true");
     assert_eq!(named, "k.ptx for sm_90a: ptxas runs alone: --cuda-api-version: its value may name a file\n");
     let none = tool.log("NVPTX_RA_RUNS=0 ptxas -arch=sm_90a k.ptx -o k.cubin");
-    assert_eq!(none, "ptxas runs alone: NVPTX_RA_RUNS is 0\n");
+    assert_eq!(none, "k.ptx for sm_90a: ptxas runs alone: NVPTX_RA_RUNS is 0\n");
 }

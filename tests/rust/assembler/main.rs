@@ -11,3 +11,4 @@ mod outcome;
 mod processes;
 mod relocatable;
 mod search;
+mod suspicion;

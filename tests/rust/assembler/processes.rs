@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::outcome::TOOL;
 
 /// A script as a program of a folder.
-fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
+pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("a folder")).expect("there is space");
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("there is space");
@@ -77,7 +77,7 @@ fn wrong_settings() {
     let output = command.output().expect("it starts");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "real a.ptx\n");
     let warning = "nvptx-ra: NVPTX_RA_RUNS is 'all', and ptxas runs alone; \
-        set it to a number of runs; 0 for ptxas alone, or unset it\n";
+        set it to a number of runs; 0 for ptxas alone, or unset it; NVPTX_RA=off turns nvptx-ra off\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), warning);
     assert!(output.status.success());
 }

@@ -1,0 +1,17 @@
+"""NVPTX_RA=off: nothing of this package takes a place. Every other value is somebody else's."""
+
+import os
+
+from nvptx_ra._decisions import LOG
+
+_TOLD = set()
+
+
+def is_off(caller):
+    """Whether the environment says so. The logger has it once for each caller."""
+    if os.environ.get("NVPTX_RA") != "off":
+        return False
+    if caller not in _TOLD:
+        _TOLD.add(caller)
+        LOG.warning("NVPTX_RA is off: %s calls its own ptxas", caller)
+    return True

@@ -1,0 +1,210 @@
+//! `nvptx-ra bisect`: which kernel, changed by which choices, makes a test fail.
+//!
+//! TEST builds and checks. The program in ptxas's place is told by variables of the environment which kernels stay as they are
+//! (`NVPTX_RA_UNCHANGED`), and says which it has changed (`NVPTX_RA_REPORT`).
+
+mod minimal;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::profile::Entry;
+use nvptx_ra::switch;
+use serde::Deserialize;
+
+use self::minimal::minimal;
+use crate::assembler::left_out;
+use crate::kernel_names::readable;
+use crate::page::counted;
+use crate::ptxas::Folder;
+
+/// Find the kernel, and the choices, that make a test fail
+///
+/// TEST is a command that builds anew and checks what it has built; its exit code is 0 if all is well. It runs with NVPTX_RA=off,
+/// then as always, then with halves of the changed kernels left as they are, and at last with halves of one kernel's choices left
+/// out. The exit code is 0 if a culprit is named, and 1 if there is none.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The command and its arguments, behind --
+    #[arg(value_name = "TEST", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    test: Vec<OsString>,
+}
+
+/// A function that the program in ptxas's place has changed.
+#[derive(Clone, Debug)]
+struct Changed {
+    entry: Entry,
+    /// The file and the processor of the first build that has changed it.
+    place: String,
+}
+
+/// What this needs of a line of the report.
+#[derive(Deserialize)]
+struct Reported {
+    file: String,
+    processor: String,
+    entries: Vec<Entry>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if std::env::var_os("NVPTX_RA_SECONDS").is_some_and(|value| !value.is_empty()) {
+        say!(
+            "nvptx-ra: NVPTX_RA_SECONDS is set: a search that it cuts short may find something else in each run; unset it"
+        );
+    }
+    let mut runs = Runs { test: &arguments.test, folder: Folder::new("bisect")?, count: 0 };
+    let (verdict, found) = match search(&mut runs)? {
+        Verdict::Found(text) => (text, ExitCode::SUCCESS),
+        Verdict::Nothing(text) => (text.to_owned() + "\n", ExitCode::FAILURE),
+    };
+    let of_runs = counted(runs.count, "run");
+    crate::print_text(&format!("\n{of_runs} of TEST\n{verdict}"))?;
+    Ok(found)
+}
+
+enum Verdict {
+    Found(String),
+    Nothing(&'static str),
+}
+
+fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
+    if runs.fails("with NVPTX_RA=off", &[(switch::VARIABLE, switch::OFF.into())], None)? {
+        return Ok(Verdict::Nothing("TEST fails with NVPTX_RA=off, too: nvptx-ra is not the cause"));
+    }
+    let report = runs.folder.path("report");
+    let is_failing = runs.fails("as always", &[("NVPTX_RA_REPORT", report.clone().into())], None)?;
+    let changed = read_report(&report)?;
+    if !is_failing {
+        return Ok(Verdict::Nothing("TEST passes as always, too: there is nothing to look for"));
+    }
+    if changed.is_empty() {
+        return Ok(Verdict::Nothing(
+            "TEST fails, but no kernel was changed in ptxas's place. Either TEST has not built anew, or the plugin for LLVM \
+             makes the difference, or TEST fails by chance",
+        ));
+    }
+    if runs.fails("with all kernels as they are", &[], Some(left_out::ALL))? {
+        return Ok(Verdict::Nothing(
+            "TEST fails with all kernels as they are, but not with NVPTX_RA=off: either the plugin for LLVM makes the \
+             difference, or TEST fails by chance",
+        ));
+    }
+    let culprits = minimal(&changed, |parts: &[Changed]| {
+        let is_part = |one: &Changed| parts.iter().any(|part| part.entry == one.entry);
+        let unchanged = changed.iter().filter(|one| !is_part(one)).map(|one| one.line(&[])).collect::<String>();
+        let words = format!("with {} of {} changed", parts.len(), counted(changed.len(), "kernel"));
+        runs.fails(&words, &[], Some(&unchanged))
+    })?;
+    let is_culprit = |one: &Changed| culprits.iter().any(|culprit| culprit.entry == one.entry);
+    let others: String = changed.iter().filter(|one| !is_culprit(one)).map(|one| one.line(&[])).collect();
+    let mut text = match culprits.len() {
+        1 => "TEST fails if this kernel is changed and all others stay as they are:\n".to_owned(),
+        _ => "TEST fails if these kernels are changed and all others stay as they are, and needs each of them:\n"
+            .to_owned(),
+    };
+    for culprit in &culprits {
+        let all = left_out::choices(&culprit.entry);
+        let without =
+            |kept: &[String]| -> Vec<String> { all.iter().filter(|choice| !kept.contains(choice)).cloned().collect() };
+        let needed = minimal(&all, |kept: &[String]| {
+            let list = others.clone() + &culprit.line(&without(kept));
+            let words = format!("with {} of {} of {}", kept.len(), counted(all.len(), "choice"), culprit.name());
+            runs.fails(&words, &[], Some(&list))
+        })?;
+        let (name, place) = (culprit.name(), &culprit.place);
+        _ = writeln!(text, "\n  kernel   {name}\n  file     {place}\n  choices  {}", needed.join(" "));
+    }
+    let left_out: String = culprits.iter().map(|culprit| culprit.line(&[])).collect();
+    text += match runs.fails("with all kernels changed but the culprit", &[], Some(&left_out))? {
+        false => "\nTEST passes if only what is named here stays as it is.",
+        true => "\nTEST fails if only what is named here stays as it is: another kernel makes it fail, too.",
+    };
+    text += "\nA line of a file that NVPTX_RA_UNCHANGED names, by a path with a slash in it, leaves the kernel as it is:\n\n";
+    culprits.iter().for_each(|culprit| text += &format!("  {}", culprit.line(&[])));
+    let names: Vec<&str> = culprits.iter().map(|culprit| culprit.entry.name.as_str()).collect();
+    _ = writeln!(
+        text,
+        "\nNVPTX_RA_UNCHANGED={} does so for all code of that name. Please report it, with the PTX.",
+        names[0]
+    );
+    Ok(Verdict::Found(text))
+}
+
+impl Changed {
+    fn name(&self) -> String {
+        readable(&self.entry.name)
+    }
+
+    /// The line that leaves it, or choices of it, out.
+    fn line(&self, without: &[String]) -> String {
+        left_out::line(&self.entry.name, &self.entry.hash, without)
+    }
+}
+
+/// What was changed, in the order of names and code, whatever the order of the builds.
+fn read_report(path: &std::path::Path) -> Result<Vec<Changed>, Error> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Error::file(path, &error)),
+    };
+    let mut changed = BTreeMap::new();
+    for line in text.lines() {
+        let problem = |error: serde_json::Error| {
+            let problem = format!("the report of a build cannot be read: {error}");
+            Error::new(ErrorKind::File, problem, "let TEST's builds run this version of nvptx-ra")
+        };
+        let Reported { file, processor, entries } = serde_json::from_str(line).map_err(problem)?;
+        for entry in entries {
+            let place = format!("{file} for {processor}");
+            let key = (entry.name.clone(), entry.hash.clone());
+            let first: &mut Changed = changed.entry(key).or_insert_with(|| Changed { entry, place: place.clone() });
+            // Builds run side by side.
+            if place < first.place {
+                first.place = place;
+            }
+        }
+    }
+    Ok(changed.into_values().collect())
+}
+
+/// The runs of TEST.
+struct Runs<'a> {
+    test: &'a [OsString],
+    folder: Folder,
+    count: usize,
+}
+
+impl Runs<'_> {
+    /// Whether TEST fails. `unchanged` is what the file of NVPTX_RA_UNCHANGED says.
+    fn fails(&mut self, words: &str, variables: &[(&str, OsString)], unchanged: Option<&str>) -> Result<bool, Error> {
+        self.count += 1;
+        let path = |name: &str| -> PathBuf { self.folder.path(&format!("{name}-{}", self.count)) };
+        let mut command = Command::new(&self.test[0]);
+        command.args(&self.test[1..]);
+        for name in [switch::VARIABLE, "NVPTX_RA_REPORT", left_out::VARIABLE] {
+            command.env_remove(name);
+        }
+        // Compilers that keep what they have made would hide what changes.
+        command.env("TRITON_CACHE_DIR", path("triton")).env("TORCHINDUCTOR_CACHE_DIR", path("inductor"));
+        command.env("CCACHE_DISABLE", "1");
+        if std::env::var_os("NVPTX_RA_CACHE").is_some_and(|value| value == "off") {
+            // Each run would search anew, and might find something else.
+            command.env("NVPTX_RA_CACHE", self.folder.path("cache"));
+        }
+        if let Some(text) = unchanged {
+            let list = path("unchanged");
+            std::fs::write(&list, text).map_err(|error| Error::file(&list, &error))?;
+            command.env(left_out::VARIABLE, list);
+        }
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
+        let status = command.status().map_err(|error| Error::file(self.test[0].as_ref(), &error))?;
+        let (count, how) = (self.count, if status.success() { "passes" } else { "fails" });
+        say!("nvptx-ra: run {count}, {words}: TEST {how}");
+        Ok(!status.success())
+    }
+}
