@@ -230,10 +230,6 @@ extern "C" void nvptx_ra_end_after_fatal_errors(nvptx_ra_str Remedy) {
   install_fatal_error_handler(endAfterFatalError);
 }
 
-extern "C" void nvptx_ra_end_at_once(uint32_t Status) {
-  _Exit(static_cast<int>(Status));
-}
-
 extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
                                       LLVMTargetMachineRef Machine,
                                       char **Message) {

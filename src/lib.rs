@@ -24,6 +24,8 @@ pub mod index;
 pub mod input_kind;
 pub mod lab;
 pub mod lint;
+#[cfg(feature = "tool")]
+pub mod logging;
 pub mod passes;
 pub mod printable;
 pub mod profile;

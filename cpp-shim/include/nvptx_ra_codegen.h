@@ -53,9 +53,6 @@ uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, c
  * remedy, which is copied, and nvptx_ra_clean_up. */
 void nvptx_ra_end_after_fatal_errors(nvptx_ra_str remedy);
 
-/* Ends the process with this status, and takes nothing down that other threads may use. Does not return. */
-void nvptx_ra_end_at_once(uint32_t status);
-
 /* Has nobody hear what LLVM says of the modules of a context from now on. An error does not end the process then. */
 void nvptx_ra_quieten(LLVMContextRef context);
 

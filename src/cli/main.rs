@@ -125,8 +125,7 @@ fn main() -> ExitCode {
     if let Some(arguments) = assembler::arguments_for_ptxas(std::env::args_os()) {
         return end(assembler::run(arguments));
     }
-    #[cfg(feature = "llvm")]
-    nvptx_ra::ffi::start_logging();
+    nvptx_ra::logging::start();
     #[cfg(feature = "llvm")]
     nvptx_ra::ffi::serve_tool();
     let arguments = ptx::spelled_as_here(std::env::args_os());

@@ -73,6 +73,11 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
         let merges = program.merges;
         while let Some(mut entry) = heap.pop() {
             entry.refusal = classes.try_merge(program, &entry.candidate).err();
+            let Candidate { inst, dst, src, .. } = &entry.candidate;
+            match entry.refusal {
+                None => log::trace!("{inst}: {dst} and {src} are merged"),
+                Some(reason) => log::trace!("{inst}: {dst} and {src} are not merged: {}", reason.as_str()),
+            }
             if entry.refusal.is_some() {
                 refused.push(entry);
             }

@@ -1,11 +1,12 @@
 //! Code generation in process: what the command-line tool needs of LLVM beyond inkwell.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use libc::{c_char, c_int};
 use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
 use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::target_machine::LLVMTargetMachineRef;
@@ -34,10 +35,9 @@ unsafe extern "C" {
     fn nvptx_ra_is_unoptimised(module: LLVMModuleRef) -> u32;
     fn nvptx_ra_optimise(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
     fn nvptx_ra_start_optimising(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
-    fn nvptx_ra_parse_options(argc: i32, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
+    fn nvptx_ra_parse_options(argc: c_int, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_generate(module: LLVMModuleRef, machine: LLVMTargetMachineRef, message: *mut *mut c_char) -> u32;
     fn nvptx_ra_end_after_fatal_errors(remedy: Str);
-    fn nvptx_ra_end_at_once(status: u32) -> !;
     fn nvptx_ra_quieten(context: LLVMContextRef);
     fn nvptx_ra_first_error(context: LLVMContextRef) -> *mut c_char;
     fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
@@ -148,7 +148,7 @@ pub fn end_after_fatal_errors(remedy: &str, clean_up: fn()) {
 /// Ends the process, whatever LLVM is doing in other threads.
 pub fn end_at_once(status: u8) -> ! {
     // SAFETY: nothing is run any more, and nothing comes back.
-    unsafe { nvptx_ra_end_at_once(status.into()) }
+    unsafe { libc::_exit(status.into()) }
 }
 
 /// What `compile` makes with the modules of a context, without anybody hearing what LLVM says of them. An error is LLVM's
@@ -182,7 +182,7 @@ pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
     let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     let mut message = std::ptr::null_mut();
     // SAFETY: as many terminated texts as announced, of which LLVM copies what it keeps; `message` may be written.
-    if unsafe { nvptx_ra_parse_options(pointers.len() as i32, pointers.as_ptr(), &raw mut message) } != 0 {
+    if unsafe { nvptx_ra_parse_options(pointers.len() as c_int, pointers.as_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
     // SAFETY: where the options are wrong the shim has made a message.

@@ -1,10 +1,12 @@
 //! The driver behind `nvptx-ra mir`, which is C++: LLVM's new pass manager has no C API for machine code.
 
-use std::ffi::{CString, OsStr, c_char};
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 
+use libc::{c_char, c_int};
+
 unsafe extern "C" {
-    fn nvptx_ra_mir_main(argc: i32, argv: *const *const c_char) -> i32;
+    fn nvptx_ra_mir_main(argc: c_int, argv: *const *const c_char) -> c_int;
 }
 
 /// Runs the driver as the program `name`. Returns its exit status, 2 where an argument holds a NUL, which no argument
@@ -19,5 +21,5 @@ pub fn mir_main<S: AsRef<OsStr>>(name: &str, arguments: &[S]) -> i32 {
         owned.iter().map(|argument| argument.as_ptr()).chain([std::ptr::null()]).collect();
     // SAFETY: as many terminated strings as the count says, and the null behind them, as a main function gets them;
     // they live to the end of the call.
-    unsafe { nvptx_ra_mir_main(owned.len() as i32, pointers.as_ptr()) }
+    unsafe { nvptx_ra_mir_main(owned.len() as c_int, pointers.as_ptr()) }
 }

@@ -17,7 +17,6 @@ mod compare;
 mod edits;
 mod forecast;
 mod guard;
-mod logging;
 mod messages;
 mod mir;
 mod opcodes;
@@ -37,6 +36,5 @@ pub mod views;
 #[cfg(test)]
 mod tests;
 
-pub use logging::start_logging;
 pub use mir::mir_main;
 pub use switch::serve_tool;

@@ -4,7 +4,6 @@ use std::ffi::{c_char, c_void};
 
 use super::abi;
 use super::guard::entry;
-use super::start_logging;
 use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
@@ -52,7 +51,7 @@ pub(super) extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_start() {
     // A panic here would only cost the log.
-    entry(|_| (), start_logging);
+    entry(|_| (), crate::logging::start);
 }
 
 /// Which passes are in the pipeline, and where. The defaults where the options are wrong, which is reported elsewhere.

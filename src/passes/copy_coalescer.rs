@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::coalesce::{Outcome, Report, census, coalesce};
-use crate::config::Trace;
+use crate::config::{COPY_COALESCER, Trace};
 use crate::error::Error;
 use crate::function::{Function, Inst};
 use crate::stats::{Work, nanoseconds};
@@ -12,6 +12,14 @@ use crate::stats::{Work, nanoseconds};
 /// Runs the coalescer. A function in SSA form is left alone: its copies are PHI elimination's business.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let Outcome { edits, report } = coalesce(function, &context.classification, &context.config);
+    log::debug!(
+        "{COPY_COALESCER} of '{}': {} merges, {} copies removed, {} constants written anew, {} copies stay",
+        function.name(),
+        report.merges,
+        report.removed.len(),
+        report.rematerialised.len(),
+        report.refused.len()
+    );
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     if context.config.stats.is_some() {
         output.stats = statistics(function, context, &output, &report);

@@ -14,6 +14,15 @@ use crate::stats::Work;
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let start = Instant::now();
     let Outcome { edits, report, .. } = conventional(function, &context.config);
+    log::debug!(
+        "{CSSA} of '{}': {} PHIs: {} never read, {} replaced, {} constants written anew, {} copies stay",
+        function.name(),
+        report.phis,
+        report.dead.len(),
+        report.replaced.len(),
+        report.constants.len(),
+        report.copied.len()
+    );
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("cssa", start);
     if context.config.stats.is_some() {

@@ -198,7 +198,22 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     if pass.edits {
         inject(context.config.inject)?;
     }
+    trace_decisions(name, function, &output);
     Ok(output)
+}
+
+/// Logs each remark and each edit of a pass, where that is asked for.
+fn trace_decisions(pass: &str, function: &Function, output: &PassOutput) {
+    if !log::log_enabled!(log::Level::Trace) {
+        return;
+    }
+    let name = function.name();
+    for Remark { name: title, message, .. } in &output.remarks {
+        log::trace!("{pass} of '{name}': {title}: {message}");
+    }
+    for edit in output.edits.edits() {
+        log::trace!("{pass} of '{name}': {}", edit.display(function.opcodes()));
+    }
 }
 
 /// How much of a function a pass reads.

@@ -49,6 +49,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let is_exact = !config.regalloc_registers.is_empty();
     let is_careful = config.regalloc == RegisterTarget::Auto && !is_exact;
     if is_careful && !is_expected_to_spill(function, context, architecture)? {
+        log::debug!("{REGALLOC} of '{}': no spill is expected", function.name());
         return Ok(PassOutput::unchanged(function));
     }
     let launch = Launch {
@@ -124,6 +125,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let of_excess = |remark: &&Remark| remark.inst.is_some() && remark.kind == RemarkKind::Missed;
     output.remarks.iter().filter(of_excess).for_each(|remark| told += &excess::told(function, remark));
     output.stats.lap("regalloc", start);
+    told.lines().for_each(|line| log::debug!("{REGALLOC} of '{}': {line}", function.name()));
     let wanted = config.trace;
     let own = if wanted.contains(Trace::REGALLOC) { told } else { String::new() };
     output.output = traced(REGALLOC, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);

@@ -44,6 +44,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         "{values} values computed again, {extended} registers kept longer for it, {bits} predicates kept as bits, {added:+} \
          instructions\n"
     );
+    log::debug!("{REMAT} of '{}': {}", function.name(), told.trim_end());
     let own = if wanted.contains(Trace::REMAT) { told } else { String::new() };
     output.output = traced(REMAT, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)

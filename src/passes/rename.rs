@@ -22,6 +22,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     output.stats.registers_after = after as u64;
     let wanted = context.config.trace;
     let names = format!("{before} registers have {after} names\n");
+    log::debug!("{RENAME} of '{}': {}", function.name(), names.trim_end());
     let own = if wanted.contains(Trace::RENAME) { &names } else { "" };
     output.output = traced(RENAME, function, context, wanted.contains(Trace::VIEW), own, &output.edits);
     Ok(output)

@@ -32,6 +32,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         order => order,
     };
     let Outcome { edits, moved, .. } = schedule(function, &context.classification, order, context.config.order_seed);
+    log::debug!("{SCHEDULE} of '{}': by {order:?}, {moved} instructions moved", function.name());
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("schedule", start);
     output.stats.moved = moved as u64;

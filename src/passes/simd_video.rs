@@ -26,6 +26,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     output.stats.lap("SIMD video instructions", start);
     let wanted = context.config.trace;
     let told = format!("{texts} texts without SIMD video instructions\n");
+    log::debug!("{SIMD_VIDEO} of '{}': {}", function.name(), told.trim_end());
     let own = if wanted.contains(Trace::SIMD_VIDEO) { told } else { String::new() };
     output.output = traced(SIMD_VIDEO, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)

@@ -32,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
     &["function"],
     &["input_kind"],
     &["error"],
-    &["disjoint_sets", "printable", "switch"],
+    &["disjoint_sets", "logging", "printable", "switch"],
     &["index"],
 ];
 

@@ -100,6 +100,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         settings.note(&format!("ptxas runs alone: {reason}"));
         return Err(real.become_it(&invocation.arguments));
     }
+    nvptx_ra::logging::start();
     build::run(&Task::new(&invocation, &settings, &real))
 }
 
