@@ -5,6 +5,7 @@ set -uo pipefail
 "$(dirname "$0")/setup.sh" || exit 1
 "$(dirname "$0")/setup.sh" valgrind
 "$(dirname "$0")/setup.sh" doors
+"$(dirname "$0")/setup.sh" cmake
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
 # The same code without optimisation across crates: it takes half as long to build on two processors.
@@ -70,6 +71,7 @@ step "in ptxas's place" env PTXAS=required cargo test --features fuzzing --test 
 step "measured registers" env PTXAS=required cargo test --features fuzzing --test report_sass
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
+step "CMake" env CMAKE=required python3 -m unittest discover -s tests/cmake
 step "lit" "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
   # One test of the lit suite; `make valgrind` runs all of it so.

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|browser|sanitizers|all]
+#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
 #     doors       compilers that call ptxas, from PyPI, into the same environment; without them, their tests are skipped
 #     bench       what draws and schedules the benchmark, from PyPI, into the same environment
 #     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
+#     cmake       CMake, from apt, for the tests of docs/cmake.md
 #     browser     Chromium, from apt, for the test that opens the report's page; nothing else asks for it
 #     sanitizers  clang's runtime libraries for them
 set -euo pipefail
@@ -126,6 +127,14 @@ setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
 }
 
+setup_cmake() {
+  OTHERWISE="install CMake 3.20 or newer, and make or ninja"
+  local packages=()
+  command -v cmake >/dev/null || packages+=(cmake)
+  command -v make ninja >/dev/null || packages+=(make)
+  [[ ${#packages[@]} == 0 ]] || apt_install "${packages[@]}"
+}
+
 setup_browser() {
   OTHERWISE="install Chromium beside it"
   command -v chromium chromium-browser google-chrome >/dev/null || apt_install chromium
@@ -143,11 +152,12 @@ case ${1:-all} in
   bench) setup_bench ;;
   calibrate) setup_calibrate ;;
   valgrind) setup_valgrind ;;
+  cmake) setup_cmake ;;
   browser) setup_browser ;;
   sanitizers) setup_sanitizers ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|browser|sanitizers|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|sanitizers|all]" ;;
 esac
