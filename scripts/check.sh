@@ -6,6 +6,7 @@ set -uo pipefail
 "$(dirname "$0")/setup.sh" valgrind
 "$(dirname "$0")/setup.sh" doors
 "$(dirname "$0")/setup.sh" cmake
+"$(dirname "$0")/setup.sh" browser
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
 # The same code without optimisation across crates: it takes half as long to build on two processors.
@@ -72,7 +73,7 @@ step "measured registers" env PTXAS=required cargo test --features fuzzing --tes
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "CMake" env CMAKE=required python3 -m unittest discover -s tests/cmake
-step "lit" "$LLVM_BIN/lit" tests/lit
+step "lit" env BROWSER=required "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
   # One test of the lit suite; `make valgrind` runs all of it so.
   step "under valgrind" scripts/memory.sh valgrind --filter smoke/accepted
@@ -80,8 +81,6 @@ else
   echo "valgrind                     skipped: not there; apt-get install valgrind brings it"
 fi
 
-command -v chromium chromium-browser google-chrome >/dev/null ||
-  echo "the page in a browser         skipped: no Chromium; scripts/setup.sh browser brings it"
 cat "$broken"
 echo "logs in ${LOGS#"$ROOT"/}, $((SECONDS - started)) s"
 echo "$passed passed, $failed failed"

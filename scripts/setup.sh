@@ -9,7 +9,7 @@
 #     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
 #     cmake       CMake, from apt, for the tests of docs/cmake.md
-#     browser     Chromium, from apt, for the test that opens the report's page; nothing else asks for it
+#     browser     Chromium, from apt, for the test that opens the report's page
 #     sanitizers  clang's runtime libraries for them
 set -euo pipefail
 source "$(dirname "$0")/env.sh"

@@ -10,6 +10,7 @@
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
 #   %python       the Python that runs lit              %ninja   ninja, or none         %chromium   a browser, or none
+# With BROWSER=required, a test that needs a browser fails where there is none; else it is skipped.
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, chromium, llc14, llc19, and
 # NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes.
 #
@@ -88,7 +89,7 @@ if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(cuda, "include/cuda.h")) and os.path.exists(tool("clang")):
     config.available_features.add("cuda")
-if chromium:
+if chromium or environment("BROWSER") == "required":
     config.available_features.add("chromium")
 if os.path.exists(tool("clang-nvlink-wrapper")):
     config.available_features.add("nvlink-wrapper")

@@ -46,9 +46,10 @@ def main():
         # Ahead of the page's own policy, which would refuse it.
         text = Path(page).read_text(encoding="utf8").replace("<head>", "<head>" + MEASURE, 1)
         copy.write_text(text, encoding="utf8")
-        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
-        command += [f"--window-size={width},900", "--virtual-time-budget=2000", "--dump-dom", f"file://{copy}"]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        command += [f"--user-data-dir={folder}/profile", f"--window-size={width},900"]
+        command += ["--virtual-time-budget=2000", "--dump-dom", f"file://{copy}"]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     found = re.search(r"<title>measured (\{.*?\})</title>", run.stdout, flags=re.S)
     if not found:
         sys.exit(f"no measurement in {run.stdout[:400]}\n{run.stderr[-400:]}")
