@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check wheel valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
+.PHONY: all setup build demo check wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
 
 all: build
 
@@ -16,13 +16,18 @@ demo: setup
 	@scripts/with-env.sh cargo build --release --quiet
 	@scripts/with-env.sh tests/bench/demo.py
 
-# Formatting, lints, all tests.
+# Formatting, lints, all tests. What takes longer is in dist, valgrind and sanitize.
 check:
 	@scripts/check.sh
 
 # The wheel as a new user meets it: pip install into a new environment, and Python's calls. It takes the package index.
 wheel:
 	@WHEEL=required python3 -m unittest discover -s tests/python
+
+# What is installed without Rust, into target/dist: the wheel for manylinux2014, the tool as one static file, and the plugin.
+# A test installs each in an environment without cargo and runs it. Three builds of release mode: minutes each.
+dist:
+	@scripts/dist.sh
 
 # The C ABI's tests and the whole lit suite under valgrind, and with the shim under ASan and UBSan. ARGS="--filter NAME"
 # are lit's.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|sanitizers|all]
+#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
 #     doors       compilers that call ptxas, from PyPI, into the same environment; without them, their tests are skipped
@@ -10,6 +10,7 @@
 #     valgrind    where apt has it
 #     cmake       CMake, from apt, for the tests of docs/cmake.md
 #     browser     Chromium, from apt, for the test that opens the report's page
+#     dist        maturin with zig, from PyPI, into the same environment; Rust's library for static programs, by rustup
 #     sanitizers  clang's runtime libraries for them
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
@@ -140,6 +141,18 @@ setup_browser() {
   command -v chromium chromium-browser google-chrome >/dev/null || apt_install chromium
 }
 
+setup_dist() {
+  setup_cmake
+  setup_venv
+  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/dist-packages.txt"
+  local musl
+  musl=$(uname -m)-unknown-linux-musl
+  [[ ! -d $(rustc --print sysroot)/lib/rustlib/$musl/lib ]] || return 0
+  command -v rustup >/dev/null || fail "missing: Rust's library for $musl" "install it beside Rust"
+  say "installing with rustup: $musl"
+  rustup --quiet target add "$musl"
+}
+
 setup_sanitizers() {
   OTHERWISE="install clang's runtime libraries for sanitizers beside it"
   [[ -f $(asan_runtime) ]] || apt_install "libclang-rt-$LLVM_MAJOR-dev"
@@ -154,10 +167,11 @@ case ${1:-all} in
   valgrind) setup_valgrind ;;
   cmake) setup_cmake ;;
   browser) setup_browser ;;
+  dist) setup_dist ;;
   sanitizers) setup_sanitizers ;;
   all)
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|sanitizers|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]" ;;
 esac
