@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
 
 all: build
 
@@ -16,9 +16,15 @@ demo: setup
 	@scripts/with-env.sh cargo build --release --quiet
 	@scripts/with-env.sh tests/bench/demo.py
 
-# Formatting, lints, all tests. What takes longer is in dist, valgrind and sanitize.
+# Formatting, lints, all tests. What takes longer is in check-doors, dist, valgrind and sanitize.
 check:
 	@scripts/check.sh
+
+# Other releases of ptxas than that of development, which make check asks less: all tests in ptxas's place with the newest
+# toolkit, and a search with the ptxas of each Triton.
+check-doors: setup
+	@scripts/setup.sh doors
+	@scripts/with-env.sh scripts/check-doors.sh
 
 # The wheel as a new user meets it: pip install into a new environment, and Python's calls. It takes the package index.
 wheel:

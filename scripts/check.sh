@@ -55,6 +55,9 @@ count_tests() {
     END { print good + ran - wrong, bad + wrong }' "$1"
 }
 
+# The newest toolkit of scripts/door-packages.txt. `make check-doors` asks it, and others, more than the steps here.
+newest_cuda() { printf '%s\n' "$ROOT"/target/doors/cuda-*/nvidia/cu13 | tail -n 1; }
+
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
 # The core and the tool must compile without LLVM; their tests are the same code with it, and run below.
@@ -68,7 +71,9 @@ step "tests" env PTXAS=skip cargo test --no-fail-fast --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
 step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
 step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test ptx_instructions
-step "in ptxas's place" env PTXAS=required cargo test --features fuzzing --test assembler
+step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test assembler
+step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
+  cargo test --features fuzzing --bin nvptx-ra -- assembler::options
 step "measured registers" env PTXAS=required cargo test --features fuzzing --test report_sass
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'

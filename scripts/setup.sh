@@ -4,7 +4,8 @@
 #   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
-#     doors       compilers that call ptxas, from PyPI, into the same environment; without them, their tests are skipped
+#     doors       compilers that call ptxas and other releases of CUDA, from PyPI, into target/doors; the wheels are kept in
+#                 nvptx-ra-wheels in XDG_CACHE_HOME or ~/.cache
 #     bench       what draws and schedules the benchmark, from PyPI, into the same environment
 #     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
@@ -106,11 +107,33 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
-# Parts of `make check` want them; without, these parts are skipped.
+# Each line of the list has a folder of its own. Wheels are kept outside of the checkout, so that nothing is downloaded twice.
 setup_doors() {
   setup_venv
-  "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$ROOT/scripts/door-packages.txt" ||
-    say "going on without Triton and XLA"
+  local wheels=${XDG_CACHE_HOME:-$HOME/.cache}/nvptx-ra-wheels name packages
+  mkdir -p "$wheels"
+  while read -r name packages; do
+    [[ -n $name && $name != "#"* ]] || continue
+    # shellcheck disable=SC2086 # a package has no spaces
+    setup_door "$wheels" "$name" $packages || say "going on without $name"
+  done <"$ROOT/scripts/door-packages.txt"
+}
+
+# setup_door WHEELS NAME PACKAGE...
+setup_door() {
+  local wheels=$1 name=$2 folder=$ROOT/target/doors/$2
+  shift 2
+  [[ $(cat "$folder/.packages" 2>/dev/null) != "$*" ]] || return 0
+  local pip=("$VENV/bin/python" -m pip --quiet --disable-pip-version-check)
+  local install=(install --no-deps --no-compile --no-index --find-links "$wheels" --target "$folder" "$@")
+  rm -rf "$folder"
+  if ! "${pip[@]}" "${install[@]}" 2>/dev/null; then
+    say "downloading into $wheels: $*"
+    "${pip[@]}" download --no-deps --only-binary :all: --dest "$wheels" "$@" || return
+    "${pip[@]}" "${install[@]}" || return
+  fi
+  echo "$*" >"$folder/.packages"
+  say "$name in $folder"
 }
 
 setup_bench() {

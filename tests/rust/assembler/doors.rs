@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::cuda;
 use crate::outcome::TOOL;
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -89,76 +89,136 @@ fn clang() {
     assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("--return-at-end")), "this program was asked");
 }
 
-/// Python that has a module.
-fn python_with(module: &str) -> Option<PathBuf> {
-    let python = root().join("target/venv/bin/python");
-    let import = format!("import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)");
-    let has = Command::new(&python).args(["-c", &import]).output().is_ok_and(|output| output.status.success());
-    if std::env::var("PTXAS").is_ok_and(|wanted| wanted == "skip") || !has {
-        println!("skipped: {module} is missing; scripts/setup.sh doors brings it");
-        return None;
+/// The folders of packages whose names begin so, among those of `scripts/setup.sh doors`.
+///
+/// # Panics
+/// Where there is none and the environment has `DOORS=required` or `DOORS=all`.
+pub(crate) fn installed(beginning: &str) -> Vec<PathBuf> {
+    let wanted = |name: &str| std::env::var(name).unwrap_or_default();
+    if wanted("PTXAS") == "skip" {
+        return Vec::new();
     }
-    Some(python)
+    let entries =
+        fs::read_dir(root().join("target/doors")).into_iter().flatten().map(|entry| entry.expect("a folder").path());
+    let begins = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));
+    let mut folders: Vec<PathBuf> = entries.filter(|path| begins(path) && path.join(".packages").is_file()).collect();
+    folders.sort();
+    if folders.is_empty() {
+        let message = format!("{beginning} is missing; scripts/setup.sh doors brings it");
+        assert!(wanted("DOORS").is_empty(), "{message}");
+        println!("skipped: {message}");
+    }
+    folders
 }
 
-/// Python that has Triton, and the ptxas that Triton calls.
-fn python_with_triton() -> Option<(PathBuf, String)> {
-    let python = python_with("triton")?;
-    let named = "import triton; print(triton.knobs.nvidia.ptxas.path)";
-    let real = succeeds(Command::new(&python).args(["-c", named]).env_remove("TRITON_PTXAS_PATH"));
-    Some((python, real.trim().to_owned()))
+/// Python with the packages of a folder.
+fn python(folder: &Path) -> Command {
+    let mut command = Command::new(root().join("target/venv/bin/python"));
+    command.env("PYTHONPATH", folder).env("TRITON_DEFAULT_FP_FUSION", "1");
+    for variable in ["TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "NVPTX_RA_PTXAS", "NVPTX_RA_PTXAS_BLACKWELL"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// The ptxas that a Triton calls for sm_90: since 3.9, that for Blackwell.
+fn ptxas_of(triton: &Path) -> String {
+    let named = "import inspect; from triton.backends.nvidia.compiler import get_ptxas; \
+        print(get_ptxas(*[90] * len(inspect.signature(get_ptxas).parameters)).path)";
+    succeeds(python(triton).args(["-c", named])).trim().to_owned()
+}
+
+/// A script of this folder, with stand-ins for PyTorch.
+fn script(triton: &Path, name: &str) -> Command {
+    let mut command = python(triton);
+    command.arg(root().join("tests/rust/assembler").join(name)).arg(root().join("tests/bench"));
+    command.env("NVPTX_RA_CACHE", "off");
+    command
 }
 
 /// Triton makes the same cubin by way of this program, reads the same release of ptxas, and keeps both apart in its cache.
 #[test]
 fn triton() {
-    let Some((python, real)) = python_with_triton() else { return };
-    let folder = tempfile::tempdir().expect("there is space");
-    let ptxas = folder.path().join("ptxas");
-    std::os::unix::fs::symlink(TOOL, &ptxas).expect("there is space");
-    let compile = |name: &str, ptxas: &str, runs: &str| {
-        let folder = folder.path().join(name);
-        fs::create_dir(&folder).expect("there is space");
-        let mut command = Command::new(&python);
-        command.arg(root().join("tests/rust/assembler/triton_kernel.py")).arg(root().join("tests/bench")).arg(&folder);
-        command.env("TRITON_PTXAS_PATH", ptxas).env("TRITON_CACHE_DIR", folder.join("cache"));
-        command.env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", runs);
-        succeeds(&mut command);
-        ["kernel.cubin", "key", "release"].map(|file| fs::read(folder.join(file)).expect(file))
-    };
-    let plain = compile("plain", &real, "0");
-    let ours = ptxas.display().to_string();
-    assert!(compile("ours", &ours, "0") == plain, "without runs it is ptxas");
-    let searched = compile("searched", &ours, "1");
-    assert_ne!(searched[1], plain[1], "the keys in the cache");
-    assert_eq!(searched[2], plain[2], "the release of ptxas");
+    for triton in installed("triton-") {
+        let real = ptxas_of(&triton);
+        let folder = tempfile::tempdir().expect("there is space");
+        let ptxas = folder.path().join("ptxas");
+        std::os::unix::fs::symlink(TOOL, &ptxas).expect("there is space");
+        let compile = |name: &str, ptxas: &str, runs: &str| {
+            let folder = folder.path().join(name);
+            fs::create_dir(&folder).expect("there is space");
+            let mut command = script(&triton, "triton_kernel.py");
+            command.arg(&folder).env("TRITON_PTXAS_PATH", ptxas).env("TRITON_PTXAS_BLACKWELL_PATH", ptxas);
+            command
+                .env("TRITON_CACHE_DIR", folder.join("cache"))
+                .env("NVPTX_RA_PTXAS", &real)
+                .env("NVPTX_RA_RUNS", runs);
+            succeeds(&mut command);
+            ["kernel.cubin", "key", "release"].map(|file| fs::read(folder.join(file)).expect(file))
+        };
+        let plain = compile("plain", &real, "0");
+        let ours = ptxas.display().to_string();
+        assert!(compile("ours", &ours, "0") == plain, "{}: without runs it is ptxas", triton.display());
+        let searched = compile("searched", &ours, "1");
+        assert_ne!(searched[1], plain[1], "{}: the keys in the cache", triton.display());
+        assert_eq!(searched[2], plain[2], "{}: the release of ptxas", triton.display());
+    }
+}
+
+/// No option that an installed Triton passes to ptxas makes this program stand aside, but those for debugging. The package for
+/// Python puts it in ptxas's place.
+#[test]
+fn options_of_triton() {
+    for triton in installed("triton-") {
+        let folder = tempfile::tempdir().expect("there is space");
+        let log = folder.path().join("log");
+        let compile = |name: &str, disabled: &str| {
+            _ = fs::remove_file(&log);
+            let mut command = script(&triton, "triton_options.py");
+            command.arg(root().join("python")).env("NVPTX_RA_PROGRAM", TOOL).env("NVPTX_RA_LOG", &log);
+            command.env("TRITON_CACHE_DIR", folder.path().join(name)).env("DISABLE_PTXAS_OPT", disabled);
+            let said = succeeds(command.env("NVPTX_RA_RUNS", "1"));
+            let kernels: usize = said.lines().find_map(|line| line.parse().ok()).expect("a number");
+            let log = fs::read_to_string(&log).expect("a log");
+            assert!(log.lines().count() >= kernels && kernels > 0, "{}: {said}{log}", triton.display());
+            log
+        };
+        let log = compile("searched", "0");
+        let alone: Vec<&str> = log.lines().filter(|line| line.contains("runs alone")).collect();
+        assert!(alone.is_empty(), "{}: {alone:#?}", triton.display());
+        assert!(log.contains("softmax: "), "{}: {log}", triton.display());
+        let log = compile("debugged", "1");
+        let searched: Vec<&str> = log.lines().filter(|line| !line.contains("runs alone: --")).collect();
+        assert!(searched.is_empty(), "{}: {searched:#?}", triton.display());
+    }
 }
 
 /// Triton's tuner times candidates; only what it chooses is searched, and the faster one of both is launched.
 #[test]
 fn triton_tuner() {
-    let Some((python, real)) = python_with_triton() else { return };
-    let folder = tempfile::tempdir().expect("there is space");
-    let mut command = Command::new(&python);
-    command.arg(root().join("tests/rust/assembler/triton_autotuned.py"));
-    command.arg(root().join("tests/bench")).arg(root().join("python"));
-    command.env("NVPTX_RA_PROGRAM", TOOL).env("NVPTX_RA_PTXAS", real).env_remove("TRITON_PTXAS_PATH");
-    command.env("TRITON_CACHE_DIR", folder.path()).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_RUNS", "1");
-    let said = succeeds(&mut command);
-    let timed = "timed with 4 warps\ntimed with 8 warps\n";
-    let (candidate, searched) = ("timed with 8 warps\n", "timed with 8 warps, searched\n");
-    let beside = format!("{timed}{searched}{candidate}{searched}{candidate}{searched}{candidate}{searched}");
-    let faster = format!("{beside}{}", "launched with 8 warps, searched\n".repeat(2));
-    let slower = format!("{beside}{}", "launched with 8 warps\n".repeat(2));
-    let known = format!("timed with 4 warps\n{}{}", searched.repeat(2), "launched with 8 warps, searched\n".repeat(2));
-    assert_eq!(said, format!("{faster}{slower}{known}"));
+    for triton in installed("triton-") {
+        let folder = tempfile::tempdir().expect("there is space");
+        let mut command = script(&triton, "triton_autotuned.py");
+        command.arg(root().join("python")).env("NVPTX_RA_PROGRAM", TOOL).env("NVPTX_RA_PTXAS", ptxas_of(&triton));
+        command.env("TRITON_CACHE_DIR", folder.path()).env("NVPTX_RA_RUNS", "1");
+        let said = succeeds(&mut command);
+        let timed = "timed with 4 warps\ntimed with 8 warps\n";
+        let (candidate, searched) = ("timed with 8 warps\n", "timed with 8 warps, searched\n");
+        let beside = format!("{timed}{searched}{candidate}{searched}{candidate}{searched}{candidate}{searched}");
+        let launched = "launched with 8 warps, searched\n".repeat(2);
+        let faster = format!("{beside}{launched}");
+        let slower = format!("{beside}{}", "launched with 8 warps\n".repeat(2));
+        let known = format!("timed with 4 warps\n{}{launched}", searched.repeat(2));
+        assert_eq!(said, format!("{faster}{slower}{known}"), "{}", triton.display());
+    }
 }
 
 /// XLA makes the same executable by way of this program, and one whose kernels were searched, whoever says how: the user
 /// or the package for Python.
 #[test]
 fn xla() {
-    let Some(python) = python_with("jax_plugins") else { return };
+    let packages = installed("jax");
+    let Some(jax) = packages.first() else { return };
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let folder = tempfile::tempdir().expect("there is space");
     let folder = folder.path();
@@ -168,9 +228,10 @@ fn xla() {
         let folder = folder.join(name);
         fs::create_dir(&folder).expect("there is space");
         std::os::unix::fs::symlink(toolkit, folder.join("toolkit")).expect("there is space");
-        let mut command = Command::new(&python);
+        let mut command = python(jax);
         command.arg(root().join("tests/rust/assembler/xla_program.py")).arg("executable").args(more);
-        command.env("CUDA_ROOT", "toolkit").env("PYTHONPATH", root().join("python")).env("NVPTX_RA_PROGRAM", TOOL);
+        let packages = std::env::join_paths([root().join("python"), jax.clone()]).expect("paths without colons");
+        command.env("CUDA_ROOT", "toolkit").env("PYTHONPATH", packages).env("NVPTX_RA_PROGRAM", TOOL);
         command.env("NVPTX_RA_RUNS", runs).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_LOG", folder.join("log"));
         succeeds(command.current_dir(&folder));
         let log = fs::read_to_string(folder.join("log")).unwrap_or_default();

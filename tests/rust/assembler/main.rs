@@ -9,6 +9,7 @@ mod invocations;
 mod older_tools;
 mod outcome;
 mod processes;
+mod releases;
 mod relocatable;
 mod search;
 mod suspicion;

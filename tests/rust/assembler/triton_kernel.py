@@ -21,4 +21,5 @@ compiled = triton.compile(source, target=target)
 folder = Path(sys.argv[2])
 (folder / "kernel.cubin").write_bytes(compiled.asm["cubin"])
 (folder / "key").write_text(compiled.hash, encoding="utf8")
-(folder / "release").write_text(triton.knobs.nvidia.ptxas.version, encoding="utf8")
+tools = [getattr(triton.knobs.nvidia, name, None) for name in ("ptxas", "ptxas_blackwell")]
+(folder / "release").write_text(" ".join(tool.version for tool in tools if tool), encoding="utf8")
