@@ -141,6 +141,18 @@ void Applier::setAssembly(const nvptx_ra_edit &E) {
       .ChangeToES(MF.createExternalSymbolName(text(E)));
 }
 
+void Applier::turnBranch(const nvptx_ra_edit &E) {
+  inst(E.id)->getOperand(E.a).setImm(E.value);
+  auto targetOf = [](MachineInstr &MI) {
+    return find_if(MI.operands(), [](auto &MO) { return MO.isMBB(); });
+  };
+  MachineInstr &Jump = block(E.block)->back();
+  MachineInstr &Branch = *std::prev(Jump.getIterator());
+  MachineBasicBlock *Taken = targetOf(Branch)->getMBB();
+  targetOf(Branch)->setMBB(targetOf(Jump)->getMBB());
+  targetOf(Jump)->setMBB(Taken);
+}
+
 void Applier::setDebugValue(const nvptx_ra_edit &E) {
   MachineInstr &MI = *inst(E.id);
   if (E.operand.kind == NVPTX_RA_OPERAND_NOREG)
@@ -245,6 +257,8 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
     return setAddress(E);
   case NVPTX_RA_EDIT_SET_ASSEMBLY:
     return setAssembly(E);
+  case NVPTX_RA_EDIT_TURN_BRANCH:
+    return turnBranch(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

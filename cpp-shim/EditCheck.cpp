@@ -37,6 +37,7 @@ constexpr KindInfo Kinds[] = {
     {"create shared array", 0}, {"create shared slot", 0},
     {"insert wide spill", 1}, {"insert wide reload", 1},
     {"set address", 4},   {"set assembly", 4},     {"create bit slot", 0},
+    {"turn branch", 4},
 };
 
 /// The lines of PTX and the attributes that edits may give to a function: those
@@ -215,6 +216,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return setAddress(E);
   case NVPTX_RA_EDIT_SET_ASSEMBLY:
     return setAssembly(E);
+  case NVPTX_RA_EDIT_TURN_BRANCH:
+    return turnBranch(E);
   case NVPTX_RA_EDIT_SET_DEBUG_VALUE:
     return setDebugValue(E);
   case NVPTX_RA_EDIT_MERGE:

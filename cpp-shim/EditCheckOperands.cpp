@@ -90,6 +90,22 @@ Reason EditChecker::setAssembly(const nvptx_ra_edit &E) {
   return nullptr;
 }
 
+Reason EditChecker::turnBranch(const nvptx_ra_edit &E) {
+  if (E.block >= View.num_blocks || !isViewInst(E.id))
+    return "no such block or instruction of the view";
+  MachineBasicBlock *True = nullptr, *False = nullptr;
+  SmallVector<MachineOperand, 1> Condition;
+  if (TII.analyzeBranch(*Flat.block(E.block), True, False, Condition) ||
+      Condition.empty() || !False)
+    return "the block does not end in two jumps that are understood";
+  const MachineInstr &MI = *Flat.inst(E.id);
+  if (!MI.isCompare() && MI.getDesc().getNumDefs() != 1)
+    return "the instruction is no comparison";
+  if (E.a >= MI.getNumOperands() || !MI.getOperand(E.a).isImm())
+    return "no kind of comparison at that operand";
+  return nullptr;
+}
+
 Reason EditChecker::setImmediate(const nvptx_ra_edit &E) {
   if (!isViewInst(E.id))
     return "not an instruction of the view";

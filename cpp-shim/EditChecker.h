@@ -59,6 +59,7 @@ private:
   Reason setImmediate(const nvptx_ra_edit &E);
   Reason setAddress(const nvptx_ra_edit &E);
   Reason setAssembly(const nvptx_ra_edit &E);
+  Reason turnBranch(const nvptx_ra_edit &E);
   Reason setDebugValue(const nvptx_ra_edit &E);
   Reason merge(const nvptx_ra_edit &E);
   Reason remove(const nvptx_ra_edit &E);

@@ -185,6 +185,8 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
 #define NVPTX_RA_EDIT_SET_ADDRESS 22u     /* id: instruction, a: operand of the base, b: register, value: offset */
 #define NVPTX_RA_EDIT_SET_ASSEMBLY 23u    /* id: instruction, a, b: range of edits.text */
+/* block, id: comparison, a: operand of its kind, value: the complement's kind */
+#define NVPTX_RA_EDIT_TURN_BRANCH 25u
 #define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, operand: register, immediate, noreg */
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
 #define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
@@ -313,6 +315,7 @@ const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, cons
 #define NVPTX_RA_SCOPE_SIMD_VIDEO 5u /* everything of a function with SIMD video instructions in inline assembly, and
                                         nothing of others */
 
+#define NVPTX_RA_SCOPE_TWO_JUMPS 6u /* everything of a function with a block that ends in two jumps, and nothing of others */
 /* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */
 uint32_t nvptx_ra_scope(const nvptx_ra_request *request);
 

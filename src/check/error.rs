@@ -31,6 +31,8 @@ pub enum ErrorKind {
     EarlyClobber,
     /// Two definitions of one instruction, or two PHIs of one block, write one register.
     DoubleDefinition,
+    /// A jump goes to another block.
+    Branch,
     /// An opcode has been replaced by one that is not known to do the same.
     Opcode,
 }
@@ -51,6 +53,7 @@ impl ErrorKind {
             Self::Tied => "tied operands",
             Self::EarlyClobber => "early clobber",
             Self::DoubleDefinition => "double definition",
+            Self::Branch => "branch",
             Self::Opcode => "opcode",
         }
     }

@@ -6,12 +6,13 @@
 //!
 //! # What is proven
 //! The edited function has the same blocks (and empty ones on edges), so both functions run along the same paths as
-//! long as their branches read the same. It is enough to show, for corresponding runs:
+//! long as their branches read the same, or the complement where they are turned. It is enough to show, for corresponding runs:
 //! * every instruction that is still in its block reads in each operand what it read before ([`obligations`]);
 //!   a debug value reads that or nothing;
 //! * the instructions with effects are the same ones, in their blocks, and those that conflict keep their order; call
 //!   sequences stay whole ([`effects`], [`calls`]);
 //! * what may fault runs only where it ran, and with the operands that it had there ([`speculation`]);
+//! * a jump goes where it went, or two jumps have changed places under the complement of a comparison ([`turned`]);
 //! * an access to shared memory with another base and another offset has the address that it had ([`addresses`]);
 //! * constraints within one instruction hold as they held ([`operands`]).
 //!
@@ -60,6 +61,7 @@ mod pair;
 pub mod slots;
 mod speculation;
 mod terms;
+mod turned;
 mod values;
 
 pub use error::{CheckError, ErrorKind};
@@ -75,9 +77,10 @@ pub fn check(before: &Function, edits: &EditList) -> Result<(), Vec<CheckError>>
     let pair = Pair::new(before, &applied);
     let mut errors = Vec::new();
     let addresses = addresses::proven(&pair);
+    let turned = turned::proven(&pair, &mut errors);
     obligations::check(&pair, &addresses, &mut errors);
     effects::check(&pair, &mut errors);
     calls::check(&pair, &mut errors);
-    operands::check(&pair, &addresses, &mut errors);
+    operands::check(&pair, (&addresses, &turned), &mut errors);
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }

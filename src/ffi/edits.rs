@@ -1,7 +1,9 @@
 //! From an [`EditList`] to the ABI's flat edits.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
-use crate::function::{BitPlace, Edit, EditList, Inst, Position, SharedArray, Slot, VReg, Value};
+use crate::function::{
+    BitPlace, Complement, Edit, EditList, Function, Inst, Position, SharedArray, Slot, VReg, Value, complement,
+};
 
 /// Edits as they cross, with the pools that they refer to.
 #[derive(Debug, Default)]
@@ -12,11 +14,11 @@ pub(super) struct RawEdits {
 }
 
 impl RawEdits {
-    /// The edits in their order. O(size).
-    pub(super) fn new(list: &EditList) -> Self {
+    /// The edits of a view, in their order. O(size).
+    pub(super) fn new(function: &Function, list: &EditList) -> Self {
         let mut raw = Self { edits: Vec::with_capacity(list.len()), ..Self::default() };
         for edit in list.edits() {
-            let edit = raw.encode(edit);
+            let edit = raw.encode(function, edit);
             raw.edits.push(edit);
         }
         raw
@@ -33,7 +35,7 @@ impl RawEdits {
         raw
     }
 
-    fn encode(&mut self, edit: &Edit) -> nvptx_ra_edit {
+    fn encode(&mut self, function: &Function, edit: &Edit) -> nvptx_ra_edit {
         match *edit {
             Edit::CreateRegister { reg, class } => {
                 nvptx_ra_edit { id: reg.0, a: class as u32, ..blank(abi::NVPTX_RA_EDIT_CREATE_REGISTER) }
@@ -108,6 +110,14 @@ impl RawEdits {
             Edit::SetAssembly { inst, ref text } => {
                 nvptx_ra_edit { id: inst.0, ..self.with_text(abi::NVPTX_RA_EDIT_SET_ASSEMBLY, &[text]) }
             }
+            Edit::TurnBranch { block, comparison } => {
+                let (a, value) = match complement(function, comparison) {
+                    Some(Complement::Number { operand, value }) => (operand, value),
+                    // LLVM has no such comparison: the shim refuses it.
+                    Some(Complement::Opcode(_)) | None => (abi::NVPTX_RA_NONE, 0),
+                };
+                nvptx_ra_edit { id: comparison.0, block: block.0, a, value, ..blank(abi::NVPTX_RA_EDIT_TURN_BRANCH) }
+            }
             Edit::SetDebugValue { inst, value } => {
                 nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
             }
@@ -175,21 +185,22 @@ mod tests {
     use super::*;
     use crate::function::{Block, FunctionBuilder, Opcode, VReg};
 
-    fn list(edits: impl IntoIterator<Item = Edit>) -> EditList {
-        let mut list = EditList::new(&FunctionBuilder::new("k", Arc::default()).finish());
+    fn raw(edits: impl IntoIterator<Item = Edit>) -> RawEdits {
+        let function = FunctionBuilder::new("k", Arc::default()).finish();
+        let mut list = EditList::new(&function);
         edits.into_iter().for_each(|edit| list.push(edit));
-        list
+        RawEdits::new(&function, &list)
     }
 
     /// Texts and orders go to the pools, each edit with its own range.
     #[test]
     fn pools() {
-        let raw = RawEdits::new(&list([
+        let raw = raw([
             Edit::Permute { block: Block(1), order: vec![Inst(4), Inst(3)] },
             Edit::Permute { block: Block(2), order: vec![Inst(5)] },
             Edit::InsertDirective { text: ".pragma".into() },
             Edit::SetAttribute { key: "k".into(), value: "v=1".into() },
-        ]));
+        ]);
         assert_eq!(raw.numbers, [4, 3, 5]);
         assert_eq!(raw.text, ".pragmak=v=1");
         let ranges: Vec<_> = raw.edits.iter().map(|edit| edit.a..edit.b).collect();
@@ -200,7 +211,7 @@ mod tests {
     #[test]
     fn none_crosses() {
         let at = Position { block: Block(0), before: None };
-        let raw = RawEdits::new(&list([
+        let raw = raw([
             Edit::InsertConstant {
                 inst: Inst(9),
                 at,
@@ -209,7 +220,7 @@ mod tests {
                 value: Value::Float(f64::to_bits(-1.0)),
             },
             Edit::SetDebugValue { inst: Inst(2), value: Value::NoReg },
-        ]));
+        ]);
         assert_eq!(raw.edits[0].before, abi::NVPTX_RA_NONE);
         assert_eq!(raw.edits[0].operand.value as u64, f64::to_bits(-1.0));
         assert_eq!(u32::from(raw.edits[1].operand.kind), abi::NVPTX_RA_OPERAND_NOREG);

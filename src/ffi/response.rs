@@ -43,7 +43,7 @@ impl Response {
         config: Config,
         report: impl FnOnce() -> Report,
     ) -> Self {
-        let edits = RawEdits::new(&output.edits);
+        let edits = RawEdits::new(&function, &output.edits);
         let status = if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
         let mut response = Self::with_status(status);
         response.raw.strict = config.strict.into();

@@ -197,6 +197,15 @@ pub enum Edit {
         /// The text, with `$N` for its operands.
         text: String,
     },
+    /// The two jumps that end a block go where the other went, and the comparison that sets the predicate of the first sets the
+    /// complement: see [`TwoJumps`](super::TwoJumps) and [`complement`](super::complement). A block and a comparison are turned
+    /// once.
+    TurnBranch {
+        /// The block.
+        block: Block,
+        /// The comparison, an instruction of the view.
+        comparison: Inst,
+    },
     /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
     SetDebugValue {
         /// The debug instruction.
@@ -254,6 +263,7 @@ impl Edit {
             Edit::SetImmediate { .. } => "set-immediate",
             Edit::SetAddress { .. } => "set-address",
             Edit::SetAssembly { .. } => "set-assembly",
+            Edit::TurnBranch { .. } => "turn-branch",
             Edit::SetDebugValue { .. } => "set-debug-value",
             Edit::Merge { .. } => "merge",
             Edit::Delete { .. } => "delete",
@@ -284,6 +294,7 @@ impl Edit {
             | Edit::SetImmediate { .. }
             | Edit::SetAddress { .. }
             | Edit::SetAssembly { .. }
+            | Edit::TurnBranch { .. }
             | Edit::SetDebugValue { .. } => 4,
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,

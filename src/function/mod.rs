@@ -7,6 +7,7 @@
 mod apply;
 pub mod assembly;
 mod builder;
+mod comparison;
 mod debug_value;
 mod directives;
 mod edit;
@@ -20,6 +21,7 @@ pub mod ptx_opcode;
 pub mod shared_address;
 pub mod simd_video;
 mod text;
+mod two_jumps;
 mod validate;
 
 use std::ops::Range;
@@ -27,6 +29,7 @@ use std::sync::Arc;
 
 pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
+pub use comparison::{Comparison, Complement, Sign, complement};
 pub use edit::{Edit, Position};
 pub use edit_list::EditList;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -38,6 +41,7 @@ pub use opcode::{CONSTANTS, Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
 pub use parallel_copy::{ParallelCopyError, sequentialize};
 pub use text::ParseError;
+pub use two_jumps::TwoJumps;
 pub use validate::ValidationError;
 
 use crate::define_index;

@@ -14,8 +14,8 @@ use crate::function::assembly::{ASSEMBLY_SIGN, assembly_text, changeable_text};
 use crate::function::directives::{check_attribute, check_directive};
 use crate::function::shared_address::access;
 use crate::function::{
-    BitPlace, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass, RegData,
-    Role, SharedArray, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg, Value,
+    BitPlace, Block, Edit, Effects, Function, Inst, MemorySpace, Opcode, Operand, OperandFlags, Position, RegClass,
+    RegData, Role, SharedArray, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg, Value,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -35,6 +35,8 @@ pub(super) struct Editor<'f> {
     pub(super) shared: SharedSlots,
     /// The slots that are bits of general registers.
     bits: BTreeSet<BitPlace>,
+    /// The blocks, and the comparisons, of jumps that have changed places.
+    pub(super) turned: BTreeSet<(Option<Block>, Option<Inst>)>,
     /// The symbols by their text, once one is looked for.
     symbols: Option<FxHashMap<String, Symbol>>,
 }
@@ -52,6 +54,7 @@ impl<'f> Editor<'f> {
             deleted: IndexVec::filled(false, before.num_insts()),
             shared: SharedSlots::default(),
             bits: BTreeSet::new(),
+            turned: BTreeSet::new(),
             symbols: None,
         }
     }
@@ -80,6 +83,7 @@ impl<'f> Editor<'f> {
             Edit::SetImmediate { inst, operand, opcode, value } => self.set_immediate(inst, operand, opcode, value),
             Edit::SetAddress { inst, operand, base, offset } => self.set_address(inst, operand, base, offset),
             Edit::SetAssembly { inst, ref text } => self.set_assembly(inst, text),
+            Edit::TurnBranch { block, comparison } => self.turn_branch(block, comparison),
             Edit::SetDebugValue { inst, value } => self.set_debug_value(inst, value),
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),
@@ -249,7 +253,7 @@ impl<'f> Editor<'f> {
         self.layout.move_inst(index, inst, at)
     }
 
-    fn operand_mut(&mut self, inst: Inst, operand: u32) -> Result<&mut Operand, Reason> {
+    pub(super) fn operand_mut(&mut self, inst: Inst, operand: u32) -> Result<&mut Operand, Reason> {
         self.known_inst(inst)?;
         let range = self.work.operand_start[inst.index()]..self.work.operand_start[inst.index() + 1];
         if operand >= range.end - range.start {

@@ -14,6 +14,7 @@ mod split;
 mod split_branches;
 #[cfg(test)]
 mod tests;
+mod turn;
 
 use editor::Editor;
 

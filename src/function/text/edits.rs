@@ -116,6 +116,9 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
             inst: inst(line)?,
             text: line.string("the text of the assembly in quotes")?.into_owned(),
         },
+        "turn-branch" => {
+            Edit::TurnBranch { block: block(line)?, comparison: line.expect("comparison").and_then(|()| inst(line))? }
+        }
         "set-debug-value" => {
             let inst = inst(line)?;
             let value = if line.eat("$noreg") {
@@ -242,6 +245,7 @@ impl Display for Line<'_> {
                 write!(f, "{inst} ")?;
                 quote(f, text)
             }
+            Edit::TurnBranch { block, comparison } => write!(f, "{block} comparison {comparison}"),
             Edit::SetDebugValue { inst, value: Value::Reg(reg) } => write!(f, "{inst} {reg}"),
             Edit::SetDebugValue { inst, value: Value::Immediate(value) } => write!(f, "{inst} {value}"),
             Edit::SetDebugValue { inst, .. } => write!(f, "{inst} $noreg"),
@@ -293,6 +297,7 @@ set-register i2 operand 1 %3
 set-immediate i2 operand 2 MOV_B32_i -1
 set-address i2 operand 1 %3 -8
 set-assembly i2 \"ld.shared.b32 $0, [$1+8];\"
+turn-branch bb1 comparison i4
 set-debug-value i2 %1
 set-debug-value i2 $noreg
 set-debug-value i2 -5

@@ -10,7 +10,7 @@ use super::head::Head;
 use super::insertions::{label_text, text_of};
 use super::registers::Registers;
 use super::slots::Slots;
-use super::substitutions::{changed_tokens, new_label};
+use super::substitutions::{changed_tokens, label_of};
 use super::{Changes, Patch, source};
 use crate::function::{Applied, Block, Effects, Inst, Origin, Value};
 use crate::index::EntityIndex;
@@ -138,10 +138,7 @@ impl<'l, 'a> Layout<'l, 'a> {
     }
 
     fn label_of(&self, block: Block) -> String {
-        match self.view.block_label.get(block).copied().flatten() {
-            Some(label) => self.file.text().str(label).to_owned(),
-            None => new_label(block),
-        }
+        label_of(self.file, self.view, block)
     }
 
     fn block(&mut self, block: Block, label: String) -> Result<(), String> {

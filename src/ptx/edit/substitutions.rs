@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::registers::{Registers, untyped};
 use super::{Changes, source};
-use crate::function::{Applied, Block, Inst, Operand, Origin, VReg, Value};
+use crate::function::ptx_opcode::PtxOpcode;
+use crate::function::{Applied, Block, Function, Inst, Operand, Origin, VReg, Value};
 use crate::index::EntityIndex;
 use crate::ptx::file::File;
 use crate::ptx::parts::Parts;
@@ -12,6 +13,14 @@ use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::Token;
 use crate::ptx::view::View;
 use crate::ptx::view::names::Names;
+
+/// The label of a block: that of the text, or a new one.
+pub(super) fn label_of(file: &File<'_>, view: &View<'_>, block: Block) -> String {
+    match view.block_label.get(block).copied().flatten() {
+        Some(label) => file.text().str(label).to_owned(),
+        None => new_label(block),
+    }
+}
 
 /// The label of a block that an edit makes, or that needs one.
 pub(super) fn new_label(block: Block) -> String {
@@ -155,7 +164,7 @@ pub(super) fn changed_tokens(
     old: Inst,
 ) -> Result<Vec<Changed>, String> {
     let (was, is) = (view.function.operands(old), applied.function.operands(inst));
-    let mut changed = Vec::new();
+    let mut changed = changed_modifiers(file, view, applied, inst, old);
     for (number, (before, after)) in was.iter().zip(is).enumerate() {
         let tokens = view.tokens_of(old, number as u32);
         let new_offset = new_offset(view, old, number as u32 + 1, is);
@@ -172,11 +181,28 @@ pub(super) fn changed_tokens(
             changed.extend(rest.iter().map(|&token| (token, String::new(), None)));
             continue;
         }
-        let text = text_of(after, registers)? + &new_offset.map(sum_text).unwrap_or_default();
+        let text = text_of(file, view, after, registers)? + &new_offset.map(sum_text).unwrap_or_default();
         let reg = before.reg().zip(after.reg());
         changed.extend(tokens.iter().map(|&token| (token, text.clone(), reg)));
     }
     Ok(changed)
+}
+
+/// The modifiers that the new opcode has otherwise: a comparison that is the complement of what it was.
+fn changed_modifiers(file: &File<'_>, view: &View<'_>, applied: &Applied, inst: Inst, old: Inst) -> Vec<Changed> {
+    let name = |function: &Function, inst: Inst| function.opcodes().name(function.opcode(inst)).to_owned();
+    let (was, is) = (name(&view.function, old), name(&applied.function, inst));
+    let (Some(was), Some(is)) = (PtxOpcode::of(&was), PtxOpcode::of(&is)) else { return Vec::new() };
+    if was.mnemonic == is.mnemonic {
+        return Vec::new();
+    }
+    let Some(Parts::Instruction(parts)) = file.parts(view.statements[old].0) else { return Vec::new() };
+    let words = is.mnemonic.split('.').skip(1).map(|word| format!(".{word}"));
+    let modifiers = parts.modifiers.iter().zip(words);
+    modifiers
+        .filter(|(token, word)| file.text().str(**token) != word)
+        .map(|(&token, word)| (token, word, None))
+        .collect()
 }
 
 /// The value of operand `number` as an offset that the text does not have yet: none stands behind the base there.
@@ -195,11 +221,11 @@ fn sum_text(offset: i64) -> String {
     if offset == 0 { String::new() } else { format!("+{offset}") }
 }
 
-fn text_of(operand: &Operand, registers: &Registers) -> Result<String, String> {
+fn text_of(file: &File<'_>, view: &View<'_>, operand: &Operand, registers: &Registers) -> Result<String, String> {
     match operand.value {
         Value::Reg(reg) => Ok(registers.name(reg).to_owned()),
         Value::Immediate(value) => Ok(value.to_string()),
-        Value::Block(block) => Ok(new_label(block)),
+        Value::Block(block) => Ok(label_of(file, view, block)),
         other => Err(format!("an operand would become {other:?}, which has no text")),
     }
 }

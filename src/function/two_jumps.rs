@@ -1,0 +1,88 @@
+//! The end of a block in two jumps: one under a predicate, and one for all who are left.
+
+use super::ptx_opcode::PtxOpcode;
+use super::{Block, Effects, Function, Inst, Operand, VReg, Value};
+
+/// A jump under a predicate, and directly behind it, as the block's end, a jump without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoJumps {
+    /// The jump under the predicate.
+    pub branch: Inst,
+    /// The other jump.
+    pub jump: Inst,
+    /// The predicate.
+    pub predicate: VReg,
+    /// Whether the first jump is taken where the predicate is false.
+    pub is_negated: bool,
+    /// Where the first jump goes.
+    pub taken: Block,
+    /// Where the second jump goes.
+    pub other: Block,
+}
+
+impl TwoJumps {
+    /// The two jumps that end a block, if it ends so.
+    pub fn of(function: &Function, block: Block) -> Option<Self> {
+        let range = function.block_range(block);
+        let jump = Inst(range.end.0.checked_sub(1)?);
+        let branch = Inst(jump.0.checked_sub(1).filter(|&branch| branch >= range.start.0)?);
+        let is_terminator = |inst: Inst| function.effects(inst).contains(Effects::TERMINATOR);
+        if !is_terminator(jump) || !is_terminator(branch) || kind(function, jump) != Some(Kind::Jump) {
+            return None;
+        }
+        let Some(Kind::Branch { is_negated }) = kind(function, branch) else { return None };
+        let predicate = only(function.operands(branch).iter().filter_map(Operand::read_reg))?;
+        Some(Self {
+            branch,
+            jump,
+            predicate,
+            is_negated,
+            taken: target(function, branch)?,
+            other: target(function, jump)?,
+        })
+    }
+}
+
+/// The one block that a jump names.
+fn target(function: &Function, inst: Inst) -> Option<Block> {
+    only(function.operands(inst).iter().filter_map(|operand| match operand.value {
+        Value::Block(block) => Some(block),
+        _ => None,
+    }))
+}
+
+/// The number of the operand that names the block.
+pub(super) fn target_operand(function: &Function, inst: Inst) -> Option<u32> {
+    let is_block = |operand: &Operand| matches!(operand.value, Value::Block(_));
+    function.operands(inst).iter().position(is_block).map(|number| number as u32)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Jump,
+    Branch { is_negated: bool },
+}
+
+fn kind(function: &Function, inst: Inst) -> Option<Kind> {
+    let name = function.opcodes().name(function.opcode(inst));
+    let Some(opcode) = PtxOpcode::of(name) else {
+        return match name {
+            "GOTO" => Some(Kind::Jump),
+            "CBranch" => Some(Kind::Branch { is_negated: false }),
+            _ => None,
+        };
+    };
+    let is_sign = |operand: &Operand| match operand.value {
+        Value::Symbol(symbol) => function.symbol(symbol) == "!",
+        _ => false,
+    };
+    match (opcode.mnemonic, opcode.is_guarded) {
+        ("bra" | "bra.uni", false) => Some(Kind::Jump),
+        ("bra" | "bra.uni", true) => Some(Kind::Branch { is_negated: function.operands(inst).iter().any(is_sign) }),
+        _ => None,
+    }
+}
+
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
+}
