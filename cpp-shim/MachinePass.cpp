@@ -97,6 +97,7 @@ public:
         (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
         (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()) ||
         (Scope == NVPTX_RA_SCOPE_LONG && !isLong()) ||
+        (Scope == NVPTX_RA_SCOPE_TWO_JUMPS && !hasTwoJumps()) ||
         (Scope == NVPTX_RA_SCOPE_SIMD_VIDEO && !hasSimdVideo()))
       return false;
     Clock::time_point Start = Clock::now();
@@ -177,6 +178,14 @@ private:
         Count += !MI.isDebugInstr();
         return Count >= 100;
       });
+    });
+  }
+
+  /// Whether a block ends in two jumps.
+  bool hasTwoJumps() const {
+    return any_of(MF, [](const MachineBasicBlock &MBB) {
+      return MBB.size() > 1 && MBB.back().isUnconditionalBranch() &&
+             std::prev(MBB.back().getIterator())->isConditionalBranch();
     });
   }
 

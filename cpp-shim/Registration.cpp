@@ -183,6 +183,16 @@ void insertRegalloc(TargetPassConfig &Config, const CompilationPtr &Within,
                       new LegacyPass<Regalloc>(Within, /*WithAnalyses=*/false));
 }
 
+/// Puts the pass that turns the last branches of loops into the pipeline: behind
+/// block placement, where the two jumps come into being, and ahead of renaming,
+/// which gives predicates other readers.
+void insertLoopShape(TargetPassConfig &Config, const CompilationPtr &Within,
+                     CodeGenOptLevel Level) {
+  if (Level != CodeGenOptLevel::None)
+    Config.insertPass(&XRayInstrumentationID,
+                      new LegacyPass<LoopShape>(Within, /*WithAnalyses=*/false));
+}
+
 /// Puts renaming into the pipeline: behind every pass that looks at single
 /// definitions, as NVPTX's peephole does, or that merges blocks where they are
 /// equal, as branch folding and block placement do, for with shared names more
@@ -248,6 +258,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   insertRemat(*Config, Within, Level);
   insertSchedule(*Config, Within, Level);
   insertRegalloc(*Config, Within, Level);
+  insertLoopShape(*Config, Within, Level);
   if (Wanted.rename)
     insertRename(*Config, Within, Level);
   if (Wanted.profile)

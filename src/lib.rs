@@ -26,6 +26,7 @@ pub mod lab;
 pub mod lint;
 #[cfg(feature = "tool")]
 pub mod logging;
+pub mod loops;
 pub mod passes;
 pub mod printable;
 pub mod profile;

@@ -54,6 +54,24 @@ pub struct Entry {
     pub linked: Option<Linked>,
 }
 
+/// The attribute that leaves a function as LLVM makes it. It stands by itself.
+pub const OFF: &str = "off";
+
+/// The option by which loops keep their last branches.
+const LOOPS_AS_THEY_COME: &str = "no-loop-shape";
+
+impl Entry {
+    /// The options as the function attribute that replays the entry. A search judges loops as they come, so that
+    /// `nvptx-loop-shape` leaves them alone.
+    pub fn attribute(&self) -> String {
+        match self.options.as_str() {
+            OFF => OFF.to_owned(),
+            "" => LOOPS_AS_THEY_COME.to_owned(),
+            options => format!("{LOOPS_AS_THEY_COME};{options}"),
+        }
+    }
+}
+
 /// A kernel's body in another compiler's PTX. The options of the entry are for that body.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

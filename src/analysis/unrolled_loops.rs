@@ -11,15 +11,18 @@
 use super::{Loop, Loops, Occurrence, Occurrences};
 use crate::function::assembly::assembly_text;
 use crate::function::ptx_opcode::{PtxOpcode, equivalent};
-use crate::function::{Block, Effects, Function, Inst, Operand, Role, VReg, Value};
+use crate::function::{Block, Comparison, Effects, Function, Inst, Operand, Role, VReg, Value};
 use crate::index::IndexVec;
 use crate::target::Classification;
 
 /// A loop of an unknown number of turns becomes so many bodies.
 const BODIES: u32 = 4;
 
-/// Such a body has at most so many instructions.
-const MOST_INSTRUCTIONS: u32 = 32;
+/// Such a body weighs at most so much.
+const MOST_WEIGHT: u32 = 46;
+
+/// The same of a body that accesses no memory.
+const MOST_WEIGHT_WITHOUT_ACCESSES: u32 = 18;
 
 /// The bodies of a loop of a known number of turns weigh about so much together, where they are not as many as the turns.
 const WEIGHT_OF_ALL: u32 = 320;
@@ -60,9 +63,9 @@ pub enum Obstacle {
     Instruction(Inst),
     /// It has several edges back, or several that leave it, or leaves from a block in its middle.
     Edges,
-    /// Its last branch is two jumps, or has a negated guard, or `.uni`: another form of the same branch does not keep it from being
-    /// unrolled.
-    Branch,
+    /// Its last branch is two jumps, or has a negated guard, or `.uni`. Where nothing else keeps it from being unrolled: what
+    /// ptxas makes of it in another form.
+    Branch(Option<Unrolling>),
     /// It does not count by a constant, or compares otherwise than once with what it leaves alone.
     Counter,
     /// It is too long.
@@ -80,14 +83,35 @@ pub struct UnrolledLoops<'a> {
     is_outer: IndexVec<Loop, bool>,
 }
 
-/// A comparison that decides whether a loop goes on.
+/// How a loop decides whether it goes on.
+struct Decision {
+    /// The branch that decides.
+    branch: Inst,
+    /// Whether ptxas knows the form of the branch.
+    is_plain: bool,
+    /// Whether the branch ends the block that goes back, so that the loop goes on where the predicate lets it.
+    is_at_latch: bool,
+    /// Whether the loop goes on where the predicate is true.
+    goes_on_if_true: bool,
+}
+
+/// What a loop counts by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
+pub struct Counter {
+    /// The comparison that decides.
+    pub comparison: Inst,
+    /// The register that holds the new value of the counter where it is compared.
+    pub counted: VReg,
+    /// The register with which it is compared; `None`: a number.
+    pub against: Option<VReg>,
+    /// The loop goes on while this holds.
+    pub goes_on: Comparison,
+    /// What a turn adds.
+    pub step: i64,
+    /// The number with which the loop starts, where it is known.
+    pub start: Option<i64>,
+    /// The number with which the counter is compared, where it is known.
+    pub bound: Option<i64>,
 }
 
 impl<'a> UnrolledLoops<'a> {
@@ -108,6 +132,11 @@ impl<'a> UnrolledLoops<'a> {
         Self { function, classification, loops, occurrences, blocks, is_outer }
     }
 
+    /// The loops, in their order.
+    pub fn loops(&self) -> impl Iterator<Item = Loop> + use<> {
+        self.blocks.ids()
+    }
+
     /// What ptxas makes of each loop, in their order.
     pub fn all(&self) -> impl Iterator<Item = Result<Unrolling, Obstacle>> {
         self.blocks.ids().map(|this| self.unrolling(this))
@@ -122,28 +151,47 @@ impl<'a> UnrolledLoops<'a> {
         if let Some(inst) = insts().find(|&inst| self.forbids(inst)) {
             return Err(Obstacle::Instruction(inst));
         }
-        let (branch, latch) = self.deciding_branch(this)?;
-        let exits_at_latch = self.function.block_of(branch) == latch;
-        let (step, start, comparison, bound) = self.counter(this, branch, exits_at_latch).ok_or(Obstacle::Counter)?;
+        let decision = self.decision(this)?;
+        let counted = self.counter_of(this, &decision).ok_or(Obstacle::Counter);
+        let unrolling = counted.and_then(|counter| self.bodies(this, &counter));
+        if decision.is_plain { unrolling } else { Err(Obstacle::Branch(unrolling.ok())) }
+    }
+
+    /// What ptxas makes of a loop that counts so.
+    fn bodies(&self, this: Loop, counter: &Counter) -> Result<Unrolling, Obstacle> {
+        let insts = || self.blocks[this].iter().flat_map(|&block| self.function.block_insts(block));
         let code = || insts().filter(|&inst| self.function.role(inst) != Role::Debug);
-        let instructions = code().count() as u32;
+        let accesses = code().any(|inst| self.weight(inst) > 1);
+        let most_partly = if accesses { MOST_WEIGHT } else { MOST_WEIGHT_WITHOUT_ACCESSES };
         // Unrolled, what counts is no instruction: addresses are constants away from each other.
         let weight: u32 = code().map(|inst| self.weight(inst)).sum();
-        let turns = start.zip(bound).and_then(|(start, bound)| turns(start, step, comparison, bound));
+        let Some(turns) = counter.turns() else {
+            return if weight <= most_partly { Ok(Unrolling::Partly(BODIES)) } else { Err(Obstacle::Length) };
+        };
+        let most = WHOLE.iter().find(|&&(up_to, _)| weight <= up_to).map_or(0, |&(_, most)| most);
+        let bodies = WEIGHT_OF_ALL / weight.max(1);
         match turns {
-            None if instructions <= MOST_INSTRUCTIONS => Ok(Unrolling::Partly(BODIES)),
-            None => Err(Obstacle::Length),
-            Some(turns) => {
-                let most = WHOLE.iter().find(|&&(up_to, _)| weight <= up_to).map_or(0, |&(_, most)| most);
-                let bodies = WEIGHT_OF_ALL / weight.max(1);
-                match turns {
-                    0 => Err(Obstacle::Counter),
-                    _ if u64::from(turns) * u64::from(weight) <= u64::from(most) => Ok(Unrolling::Whole(turns)),
-                    _ if bodies >= LEAST_BODIES => Ok(Unrolling::Partly(bodies)),
-                    _ => Err(Obstacle::Length),
-                }
-            }
+            0 => Err(Obstacle::Counter),
+            _ if u64::from(turns) * u64::from(weight) <= u64::from(most) => Ok(Unrolling::Whole(turns)),
+            _ if bodies >= LEAST_BODIES => Ok(Unrolling::Partly(bodies)),
+            _ => Err(Obstacle::Length),
         }
+    }
+
+    /// What a loop counts by, whatever the form of its last branch. O(occurrences of what the branch reads).
+    pub fn counter(&self, this: Loop) -> Option<Counter> {
+        self.counter_of(this, &self.decision(this).ok()?)
+    }
+
+    /// The block that goes back, where that is one and decides.
+    pub fn latch(&self, this: Loop) -> Option<Block> {
+        let decision = self.decision(this).ok().filter(|decision| decision.is_at_latch)?;
+        Some(self.function.block_of(decision.branch))
+    }
+
+    /// The blocks of an innermost loop, in the order of the code.
+    pub fn blocks(&self, this: Loop) -> &[Block] {
+        &self.blocks[this]
     }
 
     /// The counters of the loops that become as many bodies as they have turns: numbers that several definitions set, each a constant or
@@ -221,8 +269,8 @@ impl<'a> UnrolledLoops<'a> {
             || self.classification.is_call(function, inst)
     }
 
-    /// The branch that decides whether the loop goes on, and the block that goes back.
-    fn deciding_branch(&self, this: Loop) -> Result<(Inst, Block), Obstacle> {
+    /// How a loop decides whether it goes on.
+    fn decision(&self, this: Loop) -> Result<Decision, Obstacle> {
         let (function, header) = (self.function, self.loops.header(this));
         let is_inside = |block: Block| self.loops.innermost(block) == Some(this);
         let edges =
@@ -237,28 +285,32 @@ impl<'a> UnrolledLoops<'a> {
             function.block_insts(exit).filter(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
         let branch = terminators.next().ok_or(Obstacle::Edges)?;
         let operands = function.operands(branch);
-        let goes_back = operands.iter().any(|operand| operand.value == Value::Block(header));
+        let is_negated_sign = |operand: &Operand| match operand.value {
+            Value::Symbol(symbol) => function.symbol(symbol) == "!",
+            _ => false,
+        };
+        let is_negated = operands.iter().any(is_negated_sign);
+        let stays = |block: Block| if exit == latch { block == header } else { is_inside(block) };
+        let stays_if_taken = operands.iter().any(|operand| matches!(operand.value, Value::Block(to) if stays(to)));
+        let is_at_latch = exit == latch;
         let name = function.opcodes().name(function.opcode(branch));
-        let is_plain = match PtxOpcode::of(name) {
-            Some(opcode) => {
-                let is_negated = |operand: &Operand| match operand.value {
-                    Value::Symbol(symbol) => function.symbol(symbol) == "!",
-                    _ => false,
-                };
-                opcode.is_guarded && opcode.mnemonic == "bra" && !operands.iter().any(is_negated)
-            }
+        let is_bare = match PtxOpcode::of(name) {
+            Some(opcode) => opcode.is_guarded && opcode.mnemonic == "bra",
             None => name == "CBranch",
         };
-        if !is_plain || (exit == latch && !goes_back) { Err(Obstacle::Branch) } else { Ok((branch, latch)) }
+        let is_plain = is_bare && !is_negated && (!is_at_latch || stays_if_taken);
+        Ok(Decision { branch, is_plain, is_at_latch, goes_on_if_true: stays_if_taken != is_negated })
     }
 
-    /// The step of the counter that a branch reads, the number that it starts with, how it is compared for the loop to go on, and the
-    /// number with which.
-    fn counter(&self, this: Loop, branch: Inst, goes_on: bool) -> Option<(i64, Option<i64>, Comparison, Option<i64>)> {
+    fn counter_of(&self, this: Loop, decision: &Decision) -> Option<Counter> {
         let function = self.function;
-        let predicate = function.operands(branch).iter().find_map(Operand::read_reg)?;
+        let predicate = function.operands(decision.branch).iter().find_map(Operand::read_reg)?;
         let comparison = self.only_definition_in(this, predicate)?.inst;
-        let kind = self.comparison(comparison, goes_on)?;
+        let kind = Comparison::of(function, comparison)?;
+        let goes_on = if decision.goes_on_if_true { kind } else { kind.complement() };
+        if goes_on == Comparison::Eq {
+            return None;
+        }
         let mut compared = function.operands(comparison).iter().filter(|operand| !operand.is_def());
         let (first, second) = (compared.next()?, compared.next()?);
         let is_left_alone = |operand: &Operand| match operand.value {
@@ -266,19 +318,23 @@ impl<'a> UnrolledLoops<'a> {
             Value::Reg(reg) => self.definitions_in(this, reg).next().is_none(),
             _ => false,
         };
-        let counted = first.reg().filter(|_| is_left_alone(second))?;
+        // ptxas knows the counter on either side.
+        let (counted, bound, goes_on) =
+            if is_left_alone(second) { (first, second, goes_on) } else { (second, first, goes_on.mirrored()) };
+        let counted = counted.reg().filter(|_| is_left_alone(bound))?;
         let definition = *self.only_definition_in(this, counted)?;
         // The sum has to stand ahead of the comparison, unless the header has that: the counter's old value is none that ptxas knows.
-        if goes_on && definition.inst > comparison {
+        if decision.is_at_latch && definition.inst > comparison {
             return None;
         }
         let (sum, step) = self.sum(this, counted, definition.inst)?;
         let start = self.number_ahead(this, sum, LONGEST_CHAIN);
-        let bound = match second.value {
+        let against = bound.reg();
+        let bound = match bound.value {
             Value::Reg(reg) => self.number_ahead(this, reg, LONGEST_CHAIN),
-            _ => second.as_immediate(),
+            _ => bound.as_immediate(),
         };
-        Some((step, start, kind, bound))
+        Some(Counter { comparison, counted, against, goes_on, step, start, bound })
     }
 
     /// The register that holds a counter from turn to turn, and its step: what defines it adds to itself, or to a register that it is
@@ -302,29 +358,6 @@ impl<'a> UnrolledLoops<'a> {
                 && function.operands(copy).iter().any(|operand| operand.read_reg() == Some(counted))
         };
         (is_itself && step != 0).then_some((from, step))
-    }
-
-    /// How a comparison of integers of 32 or 64 bits lets a loop go on, if it does so where it holds, or else where it does not.
-    fn comparison(&self, inst: Inst, goes_on: bool) -> Option<Comparison> {
-        let function = self.function;
-        let name = function.opcodes().name(function.opcode(inst));
-        let same = equivalent(name);
-        let of_llvm = same.as_deref().unwrap_or(name);
-        if !["SETP_i32r", "SETP_i64r"].iter().any(|prefix| of_llvm.starts_with(prefix)) {
-            return None;
-        }
-        let kind = match PtxOpcode::of(name) {
-            Some(opcode) => opcode.mnemonic.split('.').nth(1)?,
-            None => *LLVM_COMPARISONS.get(usize::try_from(function.operands(inst).last()?.as_immediate()?).ok()?)?,
-        };
-        Some(match (kind, goes_on) {
-            ("ne", true) | ("eq", false) => Comparison::Ne,
-            ("lt" | "lo", true) | ("ge" | "hs", false) => Comparison::Lt,
-            ("le" | "ls", true) | ("gt" | "hi", false) => Comparison::Le,
-            ("gt" | "hi", true) | ("le" | "ls", false) => Comparison::Gt,
-            ("ge" | "hs", true) | ("lt" | "lo", false) => Comparison::Ge,
-            _ => return None,
-        })
     }
 
     /// The number that a register holds ahead of a loop, if that is one.
@@ -373,22 +406,27 @@ impl<'a> UnrolledLoops<'a> {
     }
 }
 
-/// LLVM's numbers of comparisons of integers.
-const LLVM_COMPARISONS: [&str; 10] = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
+impl Counter {
+    /// Whether it is known how often the loop runs.
+    pub fn has_known_turns(&self) -> bool {
+        self.turns().is_some_and(|turns| turns > 0)
+    }
 
-/// How often a loop runs: up to the first turn behind which its counter compares otherwise.
-fn turns(start: i64, step: i64, comparison: Comparison, bound: i64) -> Option<u32> {
-    let (start, step, bound) = (i128::from(start), i128::from(step), i128::from(bound));
-    let (distance, step, is_up) = if step > 0 { (bound - start, step, true) } else { (start - bound, -step, false) };
-    let turns = match comparison {
-        Comparison::Ne if distance % step == 0 => distance / step,
-        Comparison::Lt if is_up => (distance + step - 1) / step,
-        Comparison::Gt if !is_up => (distance + step - 1) / step,
-        Comparison::Le if is_up => distance / step + 1,
-        Comparison::Ge if !is_up => distance / step + 1,
-        _ => return None,
-    };
-    u32::try_from(turns).ok().filter(|_| distance > 0)
+    /// How often the loop runs, where that is known: up to the first turn behind which its counter compares otherwise.
+    fn turns(&self) -> Option<u32> {
+        let (start, step, bound) = (i128::from(self.start?), i128::from(self.step), i128::from(self.bound?));
+        let (distance, step, is_up) =
+            if step > 0 { (bound - start, step, true) } else { (start - bound, -step, false) };
+        let turns = match self.goes_on {
+            Comparison::Ne if distance % step == 0 => distance / step,
+            Comparison::Lt(_) if is_up => (distance + step - 1) / step,
+            Comparison::Gt(_) if !is_up => (distance + step - 1) / step,
+            Comparison::Le(_) if is_up => distance / step + 1,
+            Comparison::Ge(_) if !is_up => distance / step + 1,
+            _ => return None,
+        };
+        u32::try_from(turns).ok().filter(|_| distance > 0)
+    }
 }
 
 #[cfg(test)]
@@ -405,7 +443,7 @@ mod tests {
              opcode \"add.s32/rrr\"\nopcode \"sub.s32/rri\"\nopcode \"fma.rn.f32/rrrr\"\nopcode \"membar.gl/\"\n\
              opcode \"bar.sync/i\"\nopcode \"setp.ne.s32/rri\"\nopcode \"setp.eq.s32/rri\"\nopcode \"setp.lt.s32/rrr\"\n\
              opcode \"setp.gt.u32/rri\"\nopcode \"setp.ne.s16/rri\"\nopcode \"setp.lt.and.s32/rrrr\"\nopcode \"@bra/l\"\n\
-             opcode \"@bra.uni/l\"\nopcode \"bra.uni/l\"\nopcode \"ret/\"\nopcode SETP_i32ri\nopcode CBranch\nopcode GOTO\n\
+             opcode \"@bra.uni/l\"\nopcode \"bra.uni/l\"\nopcode \"ret/\"\nopcode SETP_i32ri\nopcode CBranch\nopcode GOTO\nopcode LD_i32\n\
              regs %0 B32 B32 B32 B1 B1\n@0 = \"!\"\nbb0: frequency 1.0 depth 0 -> bb1\n  %1 = \"mov.u32/%tid.x\"\n  %0 = {start}\n\
              bb1: frequency 9.0 depth 1 -> bb1 bb2\n{body}{end}\nbb2: frequency 1.0 depth 0\n  \"ret/\" :: terminator\nend\n"
         );
@@ -446,10 +484,13 @@ mod tests {
         for form in [
             "  \"@bra/l\" bb2, %3 :: terminator\n  \"bra.uni/l\" bb1 :: terminator",
             "  \"@bra/l\" bb1, %3, @0 :: terminator",
-            "  \"@bra.uni/l\" bb1, %3 :: terminator",
         ] {
-            assert_eq!(of(&format!("{FMA}{STEP}{eq}"), form), Err(Obstacle::Branch), "{form}");
+            let expected = Err(Obstacle::Branch(Some(Unrolling::Partly(4))));
+            assert_eq!(of(&format!("{FMA}{STEP}{eq}"), form), expected, "{form}");
+            assert_eq!(of(&format!("{FMA}{STEP}{ne}"), form), Err(Obstacle::Branch(None)), "{form}");
         }
+        let uniform = "  \"@bra.uni/l\" bb1, %3 :: terminator";
+        assert_eq!(of(&format!("{FMA}{STEP}{ne}"), uniform), Err(Obstacle::Branch(Some(Unrolling::Partly(4)))));
         for counted in [
             format!("{ne}{STEP}"),
             format!("{STEP}{eq}"),
@@ -462,8 +503,11 @@ mod tests {
         }
         let fence = format!("  \"membar.gl/\" :: opaque\n{STEP}{ne}");
         assert!(matches!(of(&fence, BRANCH), Err(Obstacle::Instruction(_))));
-        assert_eq!(of(&format!("{}{STEP}{ne}", FMA.repeat(29)), BRANCH), partly);
-        assert_eq!(of(&format!("{}{STEP}{ne}", FMA.repeat(30)), BRANCH), Err(Obstacle::Length));
+        let load = "  %2 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read\n";
+        for (body, most) in [("", 18), (load, 44)] {
+            let with = |count: usize| of(&format!("{body}{}{STEP}{ne}", FMA.repeat(count)), BRANCH);
+            assert_eq!((with(most), with(most + 1)), (partly, Err(Obstacle::Length)));
+        }
     }
 
     /// Of a known number of turns, short loops become that many bodies, and longer ones fewer.

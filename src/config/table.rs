@@ -184,6 +184,8 @@ flags! {
         "shared-addresses" => SHARED_ADDRESSES = 10,
         /// How many texts of inline assembly lose their SIMD video instructions.
         "simd-video" => SIMD_VIDEO = 11,
+        /// How many loops get the form that ptxas unrolls.
+        "loop-shape" => LOOP_SHAPE = 12,
     }
 }
 
@@ -316,6 +318,9 @@ pub const REMAT: &str = "nvptx-remat";
 pub const REGALLOC: &str = "nvptx-regalloc";
 /// The name of the pass that orders the instructions of blocks.
 pub const SCHEDULE: &str = "nvptx-schedule";
+
+/// The name of the pass that gives loops the form that ptxas unrolls.
+pub const LOOP_SHAPE: &str = "nvptx-loop-shape";
 
 /// The name of the pass that gives registers as few names as they need.
 pub const RENAME: &str = "nvptx-rename";
@@ -490,6 +495,12 @@ options! {
         "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown;
         /// The most shared memory that the values of a block may take.
         "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes";
+    }
+    Some(LOOP_SHAPE) => {
+        /// Ends loops in one jump back instead of two jumps, under the complement of the comparison. ptxas unrolls the one form
+        /// and not the other: more loads are in flight, and the code is longer. Kernels that bound their registers, loops with
+        /// barriers or asynchronous copies, and loops that ptxas would unroll wrongly for some numbers stay.
+        "loop-shape" => loop_shape: bool = true;
     }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, except operands of matrix instructions and inline

@@ -18,12 +18,10 @@ use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMInlineAsmDialect};
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
 use crate::error::Error;
+pub(super) use crate::profile::OFF;
 
 /// The attribute that the machine passes read.
 const ATTRIBUTE: &str = "nvptx-ra";
-
-/// The choice that leaves a function alone: it stands by itself.
-pub(super) const OFF: &str = "off";
 
 /// A module that LLVM lends for the time of a call.
 pub(super) struct Module {

@@ -170,9 +170,10 @@ fn moves_registers(module: &Module, function: Function) -> bool {
 /// Gives a function those choices that are attributes.
 fn set_attributes(module: &Module, function: Function, entry: &Entry) {
     let Entry { options, maxnreg, smem_spilling, linked, .. } = entry;
+    let attribute = entry.attribute();
     if options == OFF || linked.is_some() {
         module.record(function, OFF);
-    } else if let Some(merged) = merge(function.recorded().as_deref(), options) {
+    } else if let Some(merged) = merge(function.recorded().as_deref(), &attribute) {
         module.record(function, &merged);
     }
     if let Some(registers) = maxnreg.filter(|_| linked.is_none()) {

@@ -265,6 +265,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
                 Scope::Shared => abi::NVPTX_RA_SCOPE_SHARED,
                 Scope::Long => abi::NVPTX_RA_SCOPE_LONG,
+                Scope::TwoJumps => abi::NVPTX_RA_SCOPE_TWO_JUMPS,
                 Scope::SimdVideo => abi::NVPTX_RA_SCOPE_SIMD_VIDEO,
                 Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
             }

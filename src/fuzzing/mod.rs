@@ -61,7 +61,7 @@ pub use opcodes::opcode_table;
 pub use optimum::check_optimum;
 pub use order::check_order;
 pub use parallel_copy::check_parallel_copy;
-pub use ptx::{check_ptx_changed, check_ptx_passes, check_ptx_text, check_shared_addresses};
+pub use ptx::{check_loop_shape, check_ptx_changed, check_ptx_passes, check_ptx_text, check_shared_addresses};
 pub use remat::check_remat;
 pub use rename::check_rename;
 pub use schedule::check_schedule;

@@ -5,6 +5,7 @@ mod copy_coalescer;
 mod cssa;
 mod excess;
 mod forecast;
+mod loop_shape;
 mod printed_names;
 mod ptx;
 mod ptx_linked;
@@ -27,7 +28,7 @@ use std::time::Instant;
 
 use crate::check::{check, slots};
 use crate::config::{
-    APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, REGALLOC, REMAT, RENAME, SCHEDULE,
+    APPLY_EDITS, COPY_COALESCER, CSSA, Config, FORECAST, Injection, LOOP_SHAPE, REGALLOC, REMAT, RENAME, SCHEDULE,
     SHARED_ADDRESSES, SIMD_VIDEO, Trace,
 };
 use crate::error::{Error, ErrorKind};
@@ -173,6 +174,7 @@ pub static PASSES: &[Pass] = &[
     Pass { name: REMAT, edits: true, run: remat::run },
     Pass { name: SCHEDULE, edits: true, run: schedule::run },
     Pass { name: REGALLOC, edits: true, run: regalloc::run },
+    Pass { name: LOOP_SHAPE, edits: true, run: loop_shape::run },
     Pass { name: RENAME, edits: true, run: rename::run },
     Pass { name: FORECAST, edits: false, run: forecast::run },
     Pass { name: APPLY_EDITS, edits: true, run: apply_edits::run },
@@ -230,6 +232,8 @@ pub enum Scope {
     Shared,
     /// All of it if it has at least a hundred instructions, else nothing.
     Long,
+    /// All of it if a block ends in two jumps, else nothing.
+    TwoJumps,
     /// All of it.
     Whole,
 }
@@ -246,6 +250,8 @@ pub fn scope(name: &str, config: &Config) -> Scope {
         REMAT if remat::needs_many(config) && !shows_the_function(config) => Scope::Long,
         SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
         REGALLOC if regalloc::is_idle(config) => Scope::Nothing,
+        LOOP_SHAPE if loop_shape::is_idle(config) => Scope::Nothing,
+        LOOP_SHAPE if !shows_the_function(config) => Scope::TwoJumps,
         RENAME if !config.rename => Scope::Nothing,
         _ => Scope::Whole,
     }

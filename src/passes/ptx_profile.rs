@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::ptx::run_step;
 use super::{PtxOutput, Scope, scope};
-use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO};
+use crate::config::{
+    COPY_COALESCER, Config, LOOP_SHAPE, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO,
+};
 use crate::error::Error;
 use crate::profile::{Entry, Profile, SMEM_SPILLING, Unfit, fingerprint};
 use crate::ptx::{Body, Module, Patch};
@@ -12,7 +14,7 @@ use crate::target::PtxVersion;
 use crate::target::machine::Architecture;
 
 /// The passes that follow a function's choices, in the order in which LLVM's pipeline has them.
-const PASSES: [&str; 7] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME];
+const PASSES: [&str; 8] = [SIMD_VIDEO, COPY_COALESCER, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, LOOP_SHAPE, RENAME];
 
 /// The name and the hash of each function that a module defines, in its order. White space, comments and debug information
 /// count for nothing.
@@ -65,8 +67,9 @@ pub fn replay_on_ptx(
             unfit.limited.push(function.to_owned());
             continue;
         }
-        let Entry { options: chosen, maxnreg, smem_spilling, .. } = entry;
-        let config = Config::resolve(&Layers { attribute: chosen, command_line: options, ..Layers::default() })?;
+        let Entry { maxnreg, smem_spilling, .. } = entry;
+        let chosen = entry.attribute();
+        let config = Config::resolve(&Layers { attribute: &chosen, command_line: options, ..Layers::default() })?;
         if config.enabled {
             configs.insert(function.to_owned(), config);
         }

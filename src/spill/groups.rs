@@ -3,7 +3,7 @@
 use std::iter;
 use std::ops::Range;
 
-use super::pressure::{Pressure, instructions};
+use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{LiveRanges, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role, VReg};
 

@@ -5,7 +5,6 @@ pub(crate) mod at;
 pub(crate) mod bits;
 pub(crate) mod groups;
 pub(crate) mod packing;
-pub(crate) mod pressure;
 pub mod remat;
 pub(crate) mod single_definition;
 pub mod spiller;

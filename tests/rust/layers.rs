@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["passes"],
     &["lint", "tune"],
     &["forecast"],
-    &["addressing", "allocate", "coalesce", "ptx", "rename", "schedule", "spill", "ssa"],
+    &["addressing", "allocate", "coalesce", "loops", "ptx", "rename", "schedule", "spill", "ssa"],
     &["profile", "stats"],
     &["analysis"],
     &["check", "config", "target"],

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::profile::Profile;
+use nvptx_ra::profile::{OFF, Profile};
 use nvptx_ra::tune::optimisations::{Ahead, Choices, Optimisations};
 use nvptx_ra::tune::variant::Variant;
 
@@ -14,9 +14,6 @@ use super::code::{Code, Made, Words};
 use super::compiler::{Compiler, Stage};
 use super::ptx;
 use super::stock::{STOCK_LIMIT, limit_of_variants};
-
-/// What a function is told that is to stay as LLVM has it.
-const OFF: &str = "off";
 
 const WORDS: Words = Words {
     stock: "by LLVM",

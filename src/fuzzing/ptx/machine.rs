@@ -32,6 +32,8 @@ pub(super) struct Stores {
     global: Vec<(u64, u32)>,
     /// To the program's own shared memory. Nothing orders these among the others.
     shared: Vec<(u64, u32)>,
+    /// Whether the program ran longer than it is run.
+    pub(super) is_cut: bool,
 }
 
 /// The stores that the function of a text makes.
@@ -80,6 +82,7 @@ pub(super) fn run(text: &str, seed: u64) -> Stores {
             _ => {}
         }
     }
+    machine.stores.is_cut = steps == MOST_STEPS;
     machine.stores
 }
 
@@ -175,12 +178,15 @@ impl Machine<'_, '_> {
             }
             "ld" | "st" => self.access(&mnemonic, operands),
             "setp" => {
-                let (one, other) = (self.value(&operands[1]) as i32, self.value(&operands[2]) as i32);
+                let (one, other) = (self.value(&operands[1]) as u32, self.value(&operands[2]) as u32);
+                let order = if mnemonic.ends_with("u32") { one.cmp(&other) } else { (one as i32).cmp(&(other as i32)) };
                 let is_true = match mnemonic.split('.').nth(1) {
-                    Some("eq") => one == other,
-                    Some("ne") => one != other,
-                    Some("lt") => one < other,
-                    _ => one >= other,
+                    Some("eq") => order.is_eq(),
+                    Some("ne") => order.is_ne(),
+                    Some("lt") => order.is_lt(),
+                    Some("le") => order.is_le(),
+                    Some("gt") => order.is_gt(),
+                    _ => order.is_ge(),
                 };
                 self.set(&operands[0], u64::from(is_true));
             }

@@ -2,6 +2,7 @@
 //!
 //! The oracle runs the text itself, before and after, and knows nothing of views.
 
+mod loops;
 mod machine;
 mod program;
 mod shared;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use arbitrary::{Result, Unstructured};
 
 use super::reached;
-use crate::config::{COPY_COALESCER, Config, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES};
+use crate::config::{COPY_COALESCER, Config, LOOP_SHAPE, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES};
 #[cfg(test)]
 use crate::emulate::{Launches, Program, compare_programs};
 use crate::function::{Function, OperandFlags, Value};
@@ -91,14 +92,36 @@ pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
 /// Checks that accesses to a tile go where they went, with one register for addresses that differ by a number.
 pub fn check_shared_addresses(u: &mut Unstructured<'_>) -> Result<()> {
     let text = program::tile(u)?;
-    let step = Step { name: SHARED_ADDRESSES.to_owned(), parameters: String::new() };
-    let wanted = PtxRun { steps: vec![step], options: "verify", ..PtxRun::default() };
-    let output = run_on_ptx("-", text.as_bytes(), &wanted).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let changed = String::from_utf8(output.text).expect("the text was UTF-8");
+    let changed = passed_by(SHARED_ADDRESSES, &text);
     reached("a register is shared", changed != text);
     let seed = u.arbitrary()?;
     assert_eq!(run(&text, seed), run(&changed, seed), "{text}\n{changed}");
     Ok(())
+}
+
+/// Checks that loops whose last branch is turned do what they did. The checker has to prove it.
+pub fn check_loop_shape(u: &mut Unstructured<'_>) -> Result<()> {
+    let text = loops::program(u)?;
+    let changed = passed_by(LOOP_SHAPE, &text);
+    reached("a loop is turned", changed != text);
+    let seed = u.arbitrary()?;
+    let (before, after) = (run(&text, seed), run(&changed, seed));
+    // A loop that goes on for ever is cut at another place.
+    if !before.is_cut {
+        reached("a loop that ends is turned", changed != text);
+        assert_eq!(before, after, "{text}\n{changed}");
+    }
+    assert_eq!(before.is_cut, after.is_cut, "{text}\n{changed}");
+    assert_eq!(passed_by(LOOP_SHAPE, &changed), changed, "{text}\n{changed}");
+    Ok(())
+}
+
+/// A text behind a pass and the checker.
+fn passed_by(pass: &str, text: &str) -> String {
+    let step = Step { name: pass.to_owned(), parameters: String::new() };
+    let wanted = PtxRun { steps: vec![step], options: "verify", ..PtxRun::default() };
+    let output = run_on_ptx("-", text.as_bytes(), &wanted).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    String::from_utf8(output.text).expect("the text was UTF-8")
 }
 
 /// Runs passes on a program. Whether it still does the same; `forgets`: views forget that definitions under a predicate
@@ -238,6 +261,11 @@ mod tests {
     #[test]
     fn shared_addresses() {
         explore(check_shared_addresses, 2_000, &[("a register is shared", 10)]);
+    }
+
+    #[test]
+    fn loop_shape() {
+        explore(check_loop_shape, 2_000, &[("a loop is turned", 30), ("a loop that ends is turned", 20)]);
     }
 
     /// The emulator agrees with the interpreter, on programs that passes keep and on such that wrong views change.

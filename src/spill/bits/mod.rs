@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 use super::at::At;
 use super::groups::{Group, freed, group};
 use super::packing::fewest;
-use super::pressure::Pressure;
+use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
 use crate::function::{BitPlace, Block, Edit, EditList, Effects, Function, Inst, RegClass, Role, Slot, VReg};
 use crate::index::IndexVec;

@@ -7,9 +7,9 @@ use super::cost::pays;
 use super::facts::{Facts, instructions};
 use super::sources::{is_at_hand, sources, words_read};
 use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
+use crate::analysis::pressure::Pressure;
 use crate::function::{Block, Function, Inst, Operand, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
-use crate::spill::pressure::Pressure;
 use crate::spill::single_definition::{definition_and_reads, dominates};
 use crate::target::RematCost;
 

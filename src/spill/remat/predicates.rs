@@ -15,9 +15,9 @@ use super::MOST_OF_A_VALUE;
 use super::chosen::{Choices, Chosen};
 use super::facts::{Facts, instructions};
 use super::sources::{is_at_hand, sources, takes_low_half};
+use crate::analysis::pressure::Pressure;
 use crate::function::{Inst, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
-use crate::spill::pressure::Pressure;
 use crate::target::machine::PREDICATES;
 
 /// Clones of all comparisons are at most one for so many instructions, or [`MOST_OF_A_VALUE`] if that is more.

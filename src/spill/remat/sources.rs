@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use crate::analysis::pressure::instructions;
 use crate::analysis::{LiveRanges, Occurrences, Point};
 use crate::function::ptx_opcode::equivalent;
 use crate::function::{Function, Inst, Operand, VReg};
-use crate::spill::pressure::instructions;
 
 /// The registers that an instruction reads.
 pub(crate) fn sources(function: &Function, inst: Inst) -> impl Iterator<Item = VReg> {

@@ -18,12 +18,12 @@ use super::places::{Around, Home, Places};
 use super::served::served;
 use super::sink::{Sink, stored};
 use super::slots::Slots;
+use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{Occurrence, Segment};
 use crate::config::KeepInLoops;
 use crate::function::{Block, Inst, VReg};
 use crate::index::EntityIndex;
 use crate::spill::groups::{Group, freed, group};
-use crate::spill::pressure::{Pressure, instructions};
 use crate::target::machine::SHARED_COST;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.

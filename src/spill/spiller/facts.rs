@@ -4,10 +4,10 @@ use super::eligible::{Candidate, eligible};
 use super::full::FullPoints;
 use super::reached::reaches_all_reads;
 use super::sink::{self, Sinks};
+use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo, block_frequencies};
 use crate::function::{Block, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
-use crate::spill::pressure::Pressure;
 use crate::target::Classification;
 
 /// A function that has left SSA form, its values that can be moved out of the way, and the words that are live at each

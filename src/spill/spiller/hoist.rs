@@ -19,12 +19,12 @@ use super::choice::{Choice, Chosen};
 use super::facts::Facts;
 use super::moved::{Moved, Reload};
 use super::stores;
+use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, Loops, Occurrence};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::at::At;
 use crate::spill::groups::Group;
-use crate::spill::pressure::Pressure;
 
 /// The most blocks that the reads of one reload are followed through, and the most steps up the dominator tree.
 const MOST_STEPS: usize = 256;

@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::moved::Moved;
+use crate::analysis::pressure::Pressure;
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 use crate::spill::at::At;
-use crate::spill::pressure::Pressure;
 
 /// The most instructions between accesses that become one.
 const NEAR: u32 = 16;

@@ -1,7 +1,7 @@
 ; The coalescer stands where it was asked for, costs no analysis that is not computed anyway, and at -O0 needs none; neither
 ; does the forecast, which stands behind it, or where it would stand. The pass that orders instructions follows both, behind
 ; the last pass that numbers instructions, so that nothing is numbered for its sake.
-; Renaming stands behind branch folding and block placement, and stays when these are taken out.
+; Loop shape and renaming stand behind branch folding and block placement, and stay when these are taken out.
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=AFTER
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-position=before -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
@@ -65,6 +65,7 @@
 ; PLACED:    Control Flow Optimizer
 ; PLACED:    Branch Probability Basic Block Placement
 ; LAST:      Insert XRay ops
+; LAST-NEXT: NVPTX loop shape
 ; LAST-NEXT: NVPTX register renaming
 ; LAST:      NVPTX Assembly Printer
 

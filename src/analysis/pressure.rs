@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::analysis::{LiveRanges, Segment};
+use super::{LiveRanges, Segment};
 use crate::function::{Function, VReg};
 
 /// The words that are live where each instruction reads: the most of any stretch, and less over a stretch, in

@@ -1,0 +1,171 @@
+//! Loops in the form that ptxas unrolls.
+//!
+//! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. ptxas unrolls none of them, and the same loop four times and
+//! more where it ends in `@%p bra HEADER` under the complement of the comparison: [`UnrolledLoops`] has the forms. Here the two
+//! jumps change places, and nothing else does. Where ptxas unrolls the loop, more loads are in flight, and a turn executes fewer
+//! instructions.
+//!
+//! Some loops stay:
+//! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), as all that go on by an order of signed numbers;
+//! * a loop with a barrier, another instruction that threads execute together, or an asynchronous copy: such loops are pipelined by
+//!   those who wrote them;
+//! * a loop whose branch has no comparison of its own;
+//! * a loop of an unknown number of turns in which more is live than leaves room for four bodies at full occupancy;
+//! * all loops of a kernel that bounds its registers by `.maxnreg` or `.minnctapersm`: ptxas unrolls there, too, and spills.
+
+mod right;
+#[cfg(test)]
+mod tests;
+
+use std::cell::LazyCell;
+
+use crate::analysis::pressure::Pressure;
+use crate::analysis::{Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UnrolledLoops, Unrolling};
+use crate::function::assembly::assembly_text;
+use crate::function::{Block, Edit, EditList, Effects, Function, Inst, TwoJumps, VReg};
+use crate::target::Classification;
+use right::is_unrolled_rightly;
+
+/// Where more words than so many are live in a loop, four bodies may take more registers than 32, which 64 warps leave to a thread.
+/// Of 2,625 kernels, one lost warps without this bound: 33 words were live in its loop.
+const MOST_WORDS: u32 = 28;
+
+/// What was done, and why loops stay that ptxas would otherwise unroll.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes.
+    pub edits: EditList,
+    /// The loops that ptxas unrolls now, each with its last block.
+    pub turned: Vec<(Block, Unrolling)>,
+    /// The loops that stay, each with its last block.
+    pub left: Vec<(Block, Reason)>,
+}
+
+/// Why a loop stays as it is though ptxas would unroll it in another form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The kernel has `.maxnreg` or `.minnctapersm`.
+    Bounds,
+    /// More is live in it than leaves room for four bodies.
+    Pressure,
+    /// ptxas would make another number of turns for some numbers: see [`right`].
+    Overflow,
+    /// It has an instruction that threads execute together, or one that is asynchronous.
+    Synchronised,
+    /// Another form of its end is not known, or its predicate is read elsewhere.
+    Predicate,
+}
+
+impl Reason {
+    /// The reason in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bounds => "the kernel bounds its registers",
+            Self::Pressure => "too many values are live for more of them at full occupancy",
+            Self::Overflow => "ptxas's code would make too few or too many turns where the counter overflows",
+            Self::Synchronised => "it has a barrier, an asynchronous copy or the like",
+            Self::Predicate => "its end has another form, or its predicate is read elsewhere",
+        }
+    }
+}
+
+/// Words of mnemonics, of LLVM's opcodes and of inline assembly that copy asynchronously or wait.
+const ASYNCHRONOUS: [&str; 8] =
+    ["cp.async", "cp_async", "mbarrier", "wgmma", "tcgen05", "barrier", "bar.sync", "griddepcontrol"];
+
+/// Turns the last branches of loops for ptxas to unroll them. The function must have left SSA form. O(n log n) in operands and
+/// blocks where a block ends in two jumps, else O(blocks).
+pub fn shape_loops(function: &Function, classification: &Classification) -> Outcome {
+    let mut outcome = Outcome { edits: EditList::new(function), turned: Vec::new(), left: Vec::new() };
+    if !function.blocks().any(|block| TwoJumps::of(function, block).is_some_and(|jumps| jumps.other <= block)) {
+        return outcome;
+    }
+    let cfg = Cfg::new(function);
+    let dominators = Dominators::new(function, &cfg);
+    let loops = Loops::new(&cfg, &dominators);
+    let occurrences = Occurrences::new(function, &|_| true);
+    let shapes = Shapes {
+        function,
+        loops: &loops,
+        occurrences: &occurrences,
+        unrolled: UnrolledLoops::new((function, classification), &loops, &occurrences),
+    };
+    let pressure = LazyCell::new(|| {
+        let registers: Vec<VReg> = function.regs().collect();
+        Pressure::new(function, &LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers))
+    });
+    let has_room = |this: Loop, unrolling: Unrolling| {
+        let most = |&block: &Block| {
+            let insts = function.block_range(block);
+            pressure.most_in(&(insts.start.0..insts.end.0))
+        };
+        let words = || shapes.unrolled.blocks(this).iter().map(most).max().unwrap_or_default();
+        matches!(unrolling, Unrolling::Whole(_)) || words() <= MOST_WORDS
+    };
+    for this in shapes.unrolled.loops() {
+        let Err(Obstacle::Branch(Some(unrolling))) = shapes.unrolled.unrolling(this) else { continue };
+        let Some(latch) = shapes.unrolled.latch(this) else { continue };
+        match shapes.turn(this, latch) {
+            Ok(_) if !has_room(this, unrolling) => outcome.left.push((latch, Reason::Pressure)),
+            Ok(edit) => {
+                outcome.edits.push(edit);
+                outcome.turned.push((latch, unrolling));
+            }
+            Err(reason) => outcome.left.push((latch, reason)),
+        }
+    }
+    outcome.edits.finish();
+    outcome
+}
+
+struct Shapes<'a> {
+    function: &'a Function,
+    loops: &'a Loops,
+    occurrences: &'a Occurrences,
+    unrolled: UnrolledLoops<'a>,
+}
+
+impl Shapes<'_> {
+    /// The edit that turns the last branch of a loop.
+    fn turn(&self, this: Loop, latch: Block) -> Result<Edit, Reason> {
+        let bounds = self.function.kernel().copied().unwrap_or_default();
+        if bounds.max_registers.is_some() || bounds.min_blocks.is_some() {
+            return Err(Reason::Bounds);
+        }
+        if self.unrolled.blocks(this).iter().any(|&block| self.is_synchronised(block)) {
+            return Err(Reason::Synchronised);
+        }
+        let jumps = TwoJumps::of(self.function, latch).filter(|jumps| !jumps.is_negated).ok_or(Reason::Predicate)?;
+        let counter = self.unrolled.counter(this).ok_or(Reason::Predicate)?;
+        if !is_unrolled_rightly(self.function, self.loops, self.occurrences, this, &counter) {
+            return Err(Reason::Overflow);
+        }
+        let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;
+        if !is_here || !self.is_of_the_branch_alone(jumps.predicate) {
+            return Err(Reason::Predicate);
+        }
+        Ok(Edit::TurnBranch { block: latch, comparison: counter.comparison })
+    }
+
+    /// Whether a predicate has one definition and one reader.
+    fn is_of_the_branch_alone(&self, predicate: VReg) -> bool {
+        let occurrences = self.occurrences.of(predicate);
+        let definitions = occurrences.iter().filter(|occurrence| occurrence.is_def()).count();
+        definitions == 1 && occurrences.len() == 2 && self.occurrences.debug_uses(predicate).is_empty()
+    }
+
+    fn is_synchronised(&self, block: Block) -> bool {
+        self.function.block_insts(block).any(|inst| self.is_synchronisation(inst))
+    }
+
+    fn is_synchronisation(&self, inst: Inst) -> bool {
+        let is_asynchronous = |text: &str| {
+            let text = text.to_ascii_lowercase();
+            ASYNCHRONOUS.iter().any(|word| text.contains(word))
+        };
+        let function = self.function;
+        function.effects(inst).contains(Effects::CONVERGENT)
+            || is_asynchronous(function.opcodes().name(function.opcode(inst)))
+            || assembly_text(function, inst).is_some_and(is_asynchronous)
+    }
+}

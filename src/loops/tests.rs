@@ -1,0 +1,101 @@
+use super::{Outcome, Reason, shape_loops};
+use crate::analysis::Unrolling;
+use crate::check::{ErrorKind, check};
+use crate::function::{Block, Edit, Function, Inst};
+use crate::target::Classification;
+
+/// A kernel with `bounds` and a loop, bb1, that counts %0 up to %1, has `body`, and ends so.
+fn looped(bounds: &str, body: &str, end: &str) -> Function {
+    let text = format!(
+        "mfv 1\nfunction \"k\"\nkernel {bounds}\nopcode LOAD\nopcode ADD32ri\nopcode FADDf32rr\nopcode SETP_i32rr\nopcode SETP_i32ri\n\
+         opcode CP_ASYNC_CA_SHARED_GLOBAL_4\nopcode \"bar.sync/i\"\nopcode CBranch\nopcode GOTO\nopcode Return\nopcode USE\n\
+         regs %0 B32 B32 B32 B1\n\
+         bb0: frequency 1.0 depth 0 -> bb1\n  %0 = LOAD\nbb1: frequency 9.0 depth 1 -> bb2 bb1\n{body}{end}\
+         bb2: frequency 1.0 depth 0\n  Return :: terminator\nend\n"
+    );
+    Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn outcome(function: &Function) -> Outcome {
+    shape_loops(function, &Classification::by_name(function.opcodes()))
+}
+
+const ADD: &str = "  %0 = ADD32ri %0, 1\n";
+const SUB: &str = "  %0 = ADD32ri %0, -1\n";
+const TO_ZERO: &str = "  %3 = SETP_i32ri %0, 0, 0\n";
+const FADD: &str = "  %2 = FADDf32rr %2, %2\n";
+const JUMPS: &str = "  CBranch %3, bb2 :: terminator\n  GOTO bb1 :: terminator\n";
+
+/// LLVM's numbers of comparisons.
+fn compared(kind: u32) -> String {
+    format!("  %3 = SETP_i32rr %0, %1, {kind}\n")
+}
+
+/// Two jumps change places, and the comparison becomes its complement, which the checker proves.
+#[test]
+fn a_loop_that_ends_at_equality() {
+    let function = looped("", &format!("{FADD}{SUB}{TO_ZERO}"), JUMPS);
+    let outcome = outcome(&function);
+    assert_eq!(outcome.turned, [(Block(1), Unrolling::Partly(4))]);
+    assert_eq!(outcome.edits.edits(), [Edit::TurnBranch { block: Block(1), comparison: Inst(3) }]);
+    check(&function, &outcome.edits).expect("it means the same");
+    let edited = outcome.edits.apply(&function).expect("the edits fit").function;
+    let expected = looped(
+        "",
+        &format!("{FADD}{SUB}{}", TO_ZERO.replace("0, 0\n", "0, 1\n")),
+        "  CBranch %3, bb1 :: terminator\n  GOTO bb2 :: terminator\n",
+    );
+    assert_eq!(edited.to_string(), expected.to_string());
+    assert!(self::outcome(&edited).turned.is_empty(), "a second run finds nothing");
+}
+
+/// Each reason for which a loop stays, and nothing is said of a loop that ptxas does not unroll in any form.
+#[test]
+fn loops_that_stay() {
+    let of = |bounds: &str, body: &str, kind: u32| {
+        let outcome = outcome(&looped(bounds, &format!("{body}{ADD}{}", compared(kind)), JUMPS));
+        assert!(outcome.edits.is_empty() && outcome.turned.is_empty());
+        outcome.left.iter().map(|&(_, reason)| reason).collect::<Vec<_>>()
+    };
+    assert_eq!(of("maxntid 256 minctasm 2", FADD, 0), [Reason::Bounds]);
+    assert_eq!(of("maxnreg 32", FADD, 0), [Reason::Bounds]);
+    // %1 may hold any number, so that the counter may pass half of all numbers shortly ahead of it; and no order of signed numbers is
+    // unrolled rightly.
+    for kind in [0, 2, 3, 4, 5] {
+        assert_eq!(of("", FADD, kind), [Reason::Overflow], "{kind}");
+    }
+    assert_eq!(of("", "  \"bar.sync/i\" 0 :: convergent ordered\n", 0), [Reason::Synchronised]);
+    assert_eq!(of("", "  CP_ASYNC_CA_SHARED_GLOBAL_4 %1, %2 :: read write\n", 0), [Reason::Synchronised]);
+    assert_eq!(of("", &FADD.repeat(40), 0), []);
+    // Unsigned orders are unrolled correctly.
+    let function = looped("maxntid 256", &format!("{FADD}{ADD}{}", compared(9)), JUMPS);
+    assert_eq!(outcome(&function).turned, [(Block(1), Unrolling::Partly(4))]);
+}
+
+/// A predicate that is read elsewhere keeps its comparison, and the checker refuses an edit that changes it.
+#[test]
+fn a_predicate_with_another_reader() {
+    let function = looped("", &format!("{FADD}{SUB}{TO_ZERO}  USE %3 :: opaque\n"), JUMPS);
+    let outcome = outcome(&function);
+    assert_eq!(outcome.left, [(Block(1), Reason::Predicate)]);
+    let mut edits = outcome.edits;
+    edits.push(Edit::TurnBranch { block: Block(1), comparison: Inst(3) });
+    let errors = check(&function, &edits).expect_err("it is read elsewhere");
+    assert!(errors.iter().any(|error| error.kind == ErrorKind::Branch), "{errors:?}");
+}
+
+/// The checker wants the comparison that decides, ahead of the branch, in the same block.
+#[test]
+fn another_comparison() {
+    let body = format!("{FADD}{ADD}{}  %4 = SETP_i32rr %2, %1, 0\n  USE %4 :: opaque\n", compared(0));
+    let function =
+        Function::parse(&looped("", &body.replace("%4", "%3"), JUMPS).to_string().replace("B1\n", "B1 B1\n"));
+    let function = function.expect("a view");
+    let text =
+        function.to_string().replacen("%3 = SETP_i32rr %2", "%4 = SETP_i32rr %2", 1).replacen("USE %3", "USE %4", 1);
+    let function = Function::parse(&text).expect("a view");
+    let mut edits = crate::function::EditList::new(&function);
+    edits.push(Edit::TurnBranch { block: Block(1), comparison: Inst(4) });
+    let errors = check(&function, &edits).expect_err("another comparison");
+    assert!(errors.iter().any(|error| error.kind == ErrorKind::Branch), "{errors:?}");
+}

@@ -1,0 +1,57 @@
+//! `nvptx-loop-shape`: turns the last branches of loops for ptxas to unroll them, with remarks, statistics and traces.
+
+use std::time::Instant;
+
+use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
+use crate::analysis::Unrolling;
+use crate::config::{Config, LOOP_SHAPE, Trace};
+use crate::error::Error;
+use crate::function::{Block, Function};
+use crate::loops::{Outcome, shape_loops};
+
+/// Whether the pass does nothing, whatever the function.
+pub(super) fn is_idle(config: &Config) -> bool {
+    !config.loop_shape
+}
+
+/// Runs the pass. A function in SSA form is left alone: its blocks are not in their order yet.
+pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
+    if context.is_ssa || is_idle(&context.config) {
+        return Ok(PassOutput::unchanged(function));
+    }
+    let start = Instant::now();
+    let Outcome { edits, turned, left } = shape_loops(function, &context.classification);
+    let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
+    output.stats.lap("loop shape", start);
+    let told = format!("{} loops turned, {} left\n", turned.len(), left.len());
+    log::debug!("{LOOP_SHAPE} of '{}': {}", function.name(), told.trim_end());
+    if context.wants_remarks {
+        let remark = |kind, block: Block, name, message: String| Remark {
+            kind,
+            inst: function.block_insts(block).last(),
+            name,
+            message,
+        };
+        let of_turned = turned.iter().map(|&(block, unrolling)| {
+            let made = match unrolling {
+                Unrolling::Whole(turns) => format!("as the {turns} turns that it has"),
+                Unrolling::Partly(bodies) => format!("{bodies} times"),
+            };
+            remark(
+                RemarkKind::Passed,
+                block,
+                "LoopTurned",
+                format!("the last branch is turned: ptxas unrolls the loop {made}"),
+            )
+        });
+        let of_left = left.iter().map(|&(block, reason)| {
+            let message = format!("ptxas does not unroll the loop, which ends in two jumps: {}", reason.name());
+            remark(RemarkKind::Missed, block, "LoopNotTurned", message)
+        });
+        output.remarks = of_turned.chain(of_left).collect();
+    }
+    let wanted = context.config.trace;
+    let own = if wanted.contains(Trace::LOOP_SHAPE) { &*told } else { "" };
+    output.output = traced(LOOP_SHAPE, function, context, wanted.contains(Trace::VIEW), own, &output.edits);
+    Ok(output)
+}

@@ -1,0 +1,94 @@
+; A loop that LLVM ends in two jumps ends in one jump back, and ptxas unrolls it. The checker proves it; LLVM's machine verifier and
+; ptxas take the code. A loop with a barrier and one of a kernel that bounds its registers stay.
+; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
+; RUN: FileCheck %s --input-file=%t.default
+; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
+; CHECK-LABEL: .entry sum(
+; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
+; CHECK:       setp.ne.b32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
+; CHECK-NEXT:  @[[P]] bra [[LOOP]];
+; CHECK-LABEL: .entry bounded(
+; CHECK:       setp.eq.b32
+; CHECK-NEXT:  @%p{{[0-9]+}} bra
+; CHECK-NEXT:  bra.uni
+; CHECK-LABEL: .entry synchronised(
+; CHECK:       setp.eq.b32
+; CHECK-NEXT:  @%p{{[0-9]+}} bra
+; CHECK-NEXT:  bra.uni
+;
+; RUN: %llc-ra -nvptx-ra-loop-shape=off -mcpu=sm_90 %s -o %t.off
+; RUN: FileCheck %s --check-prefix=OFF --input-file=%t.off
+; OFF-LABEL: .entry sum(
+; OFF:       setp.eq.b32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
+; OFF-NEXT:  @[[P]] bra
+; OFF-NEXT:  bra.uni
+;
+; The same on PTX, where nothing else changes, and once alone.
+; RUN: %nvptx-ra ptx -passes='nvptx-loop-shape<verify>' %t.off -o %t.ptx --remarks 2>&1 | FileCheck %s --check-prefix=REMARKS
+; RUN: FileCheck %s --input-file=%t.ptx
+; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx
+; RUN: cmp %t.ptx %t.again.ptx
+; REMARKS-DAG: sum: the last branch is turned: ptxas unrolls the loop 4 times
+; REMARKS-DAG: bounded: ptxas does not unroll the loop, which ends in two jumps: the kernel bounds its registers
+; REMARKS-DAG: synchronised: ptxas does not unroll the loop, which ends in two jumps: it has a barrier
+
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @sum(ptr addrspace(1) %at, i32 %count) {
+entry:
+  br label %loop
+loop:
+  %left = phi i32 [ %count, %entry ], [ %less, %loop ]
+  %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
+  %total = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %value = load float, ptr addrspace(1) %from
+  %more = fadd float %total, %value
+  %next = getelementptr inbounds i8, ptr addrspace(1) %from, i64 4
+  %less = add i32 %left, -1
+  %done = icmp eq i32 %less, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
+}
+
+define ptx_kernel void @bounded(ptr addrspace(1) %at, i32 %count) #0 {
+entry:
+  br label %loop
+loop:
+  %left = phi i32 [ %count, %entry ], [ %less, %loop ]
+  %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
+  %total = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %value = load float, ptr addrspace(1) %from
+  %more = fadd float %total, %value
+  %next = getelementptr inbounds i8, ptr addrspace(1) %from, i64 4
+  %less = add i32 %left, -1
+  %done = icmp eq i32 %less, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
+}
+
+define ptx_kernel void @synchronised(ptr addrspace(1) %at, i32 %count) {
+entry:
+  br label %loop
+loop:
+  %left = phi i32 [ %count, %entry ], [ %less, %loop ]
+  %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
+  %total = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %value = load float, ptr addrspace(1) %from
+  %more = fadd float %total, %value
+  %next = getelementptr inbounds i8, ptr addrspace(1) %from, i64 4
+  %less = add i32 %left, -1
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %done = icmp eq i32 %less, 0
+  br i1 %done, label %exit, label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
+}
+
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+
+attributes #0 = { "nvvm.minctasm"="2" "nvvm.maxntid"="256" }
