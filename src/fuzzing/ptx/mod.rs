@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn loop_shape() {
-        explore(check_loop_shape, 2_000, &[("a loop is turned", 30), ("a loop that ends is turned", 20)]);
+        explore(check_loop_shape, 2_000, &[("a loop is turned", 15), ("a loop that ends is turned", 6)]);
     }
 
     /// The emulator agrees with the interpreter, on programs that passes keep and on such that wrong views change.

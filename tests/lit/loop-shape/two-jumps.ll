@@ -5,7 +5,7 @@
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
 ; CHECK-LABEL: .entry sum(
 ; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
-; CHECK:       setp.ne.b32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
+; CHECK:       setp.ne.{{[bs]}}32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; CHECK-NEXT:  @[[P]] bra [[LOOP]];
 ; CHECK-LABEL: .entry bounded(
 ; CHECK:       setp.eq.b32
@@ -28,15 +28,18 @@
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx
 ; RUN: cmp %t.ptx %t.again.ptx
-; REMARKS-DAG: sum: the last branch is turned: ptxas unrolls the loop 4 times
-; REMARKS-DAG: bounded: ptxas does not unroll the loop, which ends in two jumps: the kernel bounds its registers
-; REMARKS-DAG: synchronised: ptxas does not unroll the loop, which ends in two jumps: it has a barrier
+; REMARKS-DAG: sum: nvptx-loop-shape: the last branch is turned: ptxas unrolls the loop 4 times
+; REMARKS-DAG: bounded: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: the kernel bounds its registers
+; REMARKS-DAG: synchronised: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: it has a barrier
 
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @sum(ptr addrspace(1) %at, i32 %count) {
 entry:
   br label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
 loop:
   %left = phi i32 [ %count, %entry ], [ %less, %loop ]
   %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
@@ -47,14 +50,14 @@ loop:
   %less = add i32 %left, -1
   %done = icmp eq i32 %less, 0
   br i1 %done, label %exit, label %loop
-exit:
-  store float %more, ptr addrspace(1) %at
-  ret void
 }
 
 define ptx_kernel void @bounded(ptr addrspace(1) %at, i32 %count) #0 {
 entry:
   br label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
 loop:
   %left = phi i32 [ %count, %entry ], [ %less, %loop ]
   %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
@@ -65,14 +68,14 @@ loop:
   %less = add i32 %left, -1
   %done = icmp eq i32 %less, 0
   br i1 %done, label %exit, label %loop
-exit:
-  store float %more, ptr addrspace(1) %at
-  ret void
 }
 
 define ptx_kernel void @synchronised(ptr addrspace(1) %at, i32 %count) {
 entry:
   br label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
 loop:
   %left = phi i32 [ %count, %entry ], [ %less, %loop ]
   %from = phi ptr addrspace(1) [ %at, %entry ], [ %next, %loop ]
@@ -84,9 +87,6 @@ loop:
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %done = icmp eq i32 %less, 0
   br i1 %done, label %exit, label %loop
-exit:
-  store float %more, ptr addrspace(1) %at
-  ret void
 }
 
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
