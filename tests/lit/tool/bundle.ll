@@ -3,7 +3,7 @@
 ; the error.
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %llc -mcpu=sm_90 %s -o - | sed -n '/globl/,$p' > %t/stock.ptx
-; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t/k.ptx --set inject=panic --set rename=off --set simd-video=off --set shared-addresses=off --set remat=off --set bundle=%t --set stats=%t/stats.jsonl 2>&1 \
+; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t/k.ptx --set inject=panic --set rename=off --set simd-video=off --set shared-addresses=off --set remat=off --set loop-shape=off --set bundle=%t --set stats=%t/stats.jsonl 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=WARNING
 ; RUN: sed -n '/globl/,$p' %t/k.ptx | cmp - %t/stock.ptx
 ; RUN: FileCheck %s --check-prefix=REPORT < %t/nvptx-ra-k-0/report.json
