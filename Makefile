@@ -23,7 +23,7 @@ check:
 # Other releases of ptxas than that of development, which make check asks less: all tests in ptxas's place with the newest
 # toolkit, and a search with the ptxas of each Triton.
 check-doors: setup
-	@scripts/setup.sh doors
+	@scripts/setup.sh all-doors
 	@scripts/with-env.sh scripts/check-doors.sh
 
 # The wheel as a new user meets it: pip install into a new environment, and Python's calls. It takes the package index.

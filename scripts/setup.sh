@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
 #
-#   scripts/setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]
+#   scripts/setup.sh [build|cuda|doors|all-doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]
 #     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
 #     doors       compilers that call ptxas and other releases of CUDA, from PyPI, into target/doors; the wheels are kept in
 #                 nvptx-ra-wheels in XDG_CACHE_HOME or ~/.cache
+#     all-doors   the same, with those that make check-doors alone asks
 #     bench       what draws and schedules the benchmark, from PyPI, into the same environment
 #     calibrate   what fits the forecast's tables, from PyPI, into the same environment
 #     valgrind    where apt has it
@@ -108,12 +109,15 @@ setup_cuda() {
 }
 
 # Each line of the list has a folder of its own. Wheels are kept outside of the checkout, so that nothing is downloaded twice.
+# setup_doors [all]
 setup_doors() {
   setup_venv
   local wheels=${XDG_CACHE_HOME:-$HOME/.cache}/nvptx-ra-wheels name packages
   mkdir -p "$wheels"
   while read -r name packages; do
     [[ -n $name && $name != "#"* ]] || continue
+    [[ $name != "*"* || ${1:-} == all ]] || continue
+    name=${name#"*"}
     # shellcheck disable=SC2086 # a package has no spaces
     setup_door "$wheels" "$name" $packages || say "going on without $name"
   done <"$ROOT/scripts/door-packages.txt"
@@ -185,6 +189,7 @@ case ${1:-all} in
   build) setup_build ;;
   cuda) setup_cuda ;;
   doors) setup_doors ;;
+  all-doors) setup_doors all ;;
   bench) setup_bench ;;
   calibrate) setup_calibrate ;;
   valgrind) setup_valgrind ;;
@@ -196,5 +201,5 @@ case ${1:-all} in
     setup_build
     setup_cuda
     ;;
-  *) fail "usage: setup.sh [build|cuda|doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]" ;;
+  *) fail "usage: setup.sh [build|cuda|doors|all-doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]" ;;
 esac
