@@ -170,7 +170,8 @@ fn better_objects_link_with_unchanged_ones() {
     let calls = build.run(&options, "4");
     assert!(calls > 3, "{calls} calls: {}", build.log());
     let log = build.log();
-    let is_better = |name: &str| log.lines().any(|line| line.contains(&format!(" for sm_90: {name}: ")) && line.contains(" → "));
+    let is_better =
+        |name: &str| log.lines().any(|line| line.contains(&format!(" for sm_90: {name}: ")) && line.contains(" → "));
     assert!(is_better("inside") && is_better("caller") && is_better("wide"), "{log}");
     let of_caller = log.lines().find(|line| line.contains(": caller: ") && line.contains(" → ")).expect("a line");
     assert!(of_caller.contains("; proved; run on the CPU: not comparable"), "{of_caller}");
