@@ -31,7 +31,7 @@ COMPILED = {
     "PTX bytes": "length of the PTX",
     "ptxas regs": "hardware registers, the sum over the kernels",
     "spills": "bytes of spill stores and loads",
-    "SASS": "machine instructions",
+    "SASS": "machine instructions; more of them where ptxas unrolls a loop",
     "SASS MOVs": "machine instructions that only move a value",
 }
 

@@ -367,7 +367,9 @@ fn promising(
 
 /// What is said of a kernel that loses nothing by its registers.
 fn nothing_lost(warps: u32, most: u32) -> String {
-    if warps == most {
+    if warps == 0 {
+        "nothing spills, and no block fits on an SM with the shared memory of its launch".to_owned()
+    } else if warps == most {
         format!("nothing spills, and occupancy is full: {warps} warps")
     } else {
         format!("nothing spills, and occupancy is not limited by registers: {warps} of {most} warps")
