@@ -25,11 +25,11 @@ def optimize(ptx, *, arch=None, runs=None, threads=None, dynamic_shared=None, ca
     cache: a folder that keeps what ptxas has said, for later searches.
 
     NVIDIA's ptxas, cuobjdump and nvdisasm are taken from CUDA_PATH, from PATH, or from NVIDIA's own packages, which
-    `pip install nvptx-ra[cuda]` brings.
+    `pip install '.[cuda]'` brings.
     """
     missing = [name for name in _toolkit.PACKAGES if _toolkit.find(name) is None]
     if missing:
-        raise Error(f"{', '.join(missing)}: not found; pip install nvptx-ra[cuda], or set CUDA_PATH")
+        raise Error(f"{', '.join(missing)}: not found; pip install '.[cuda]' in a checkout, or set CUDA_PATH")
     options = _options(("--cpu", arch), ("--runs", runs), ("--threads", threads), ("--cache", cache))
     return _run("tune", *options, *_shared(dynamic_shared), "-o", "-", text=ptx)
 

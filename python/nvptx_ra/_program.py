@@ -27,5 +27,5 @@ def path():
             return os.path.realpath(file.locate())
     found = shutil.which(PROGRAM)
     if found is None:
-        raise FileNotFoundError(f"{PROGRAM}: neither installed with this package nor on PATH; pip install nvptx-ra")
+        raise FileNotFoundError(f"{PROGRAM}: neither installed with this package nor on PATH; pip install a checkout of it")
     return found

@@ -81,7 +81,7 @@ class Package(WithPrograms):
     def test_missing_programs_are_named(self):
         nothing = str(self.folder / "nothing")
         with self.environment(PATH=nothing), mock.patch("importlib.metadata.files", lambda name: None):
-            missing = r"^ptxas, cuobjdump, nvdisasm: not found; pip install nvptx-ra\[cuda\]"
+            missing = r"^ptxas, cuobjdump, nvdisasm: not found; pip install '\.\[cuda\]' in a checkout"
             with self.assertRaisesRegex(nvptx_ra.Error, missing):
                 nvptx_ra.optimize("text")
 
