@@ -137,7 +137,9 @@ impl Kernel {
         let mut allowing = *aim;
         allowing.allowance.uncompared = true;
         let [(_, best), (variant, figures)] = [self.best(aim), self.best(&allowing)];
-        (figures.compare(&best, &aim.preference).is_lt()).then_some((best, variant, figures))
+        // What is proved may win anyway, but for another compiler's code that only counts where nothing is compared.
+        let is_better = !variant.is_proved() && figures.compare(&best, &aim.preference).is_lt();
+        is_better.then_some((best, variant, figures))
     }
 }
 

@@ -233,6 +233,17 @@ impl Asked {
         });
         let floor = theirs.map(|(_, figures)| figures).min_by_key(|figures| values(figures, &aim));
         let worse_than_theirs = |figures: &Figures| floor.and_then(|floor| worse(figures, &floor, aim.allowance));
+        // The search holds to such code for as long as it has asked for no comparison that speaks against it.
+        let findings = &kernels[id].findings;
+        let uncompared = kernels[id].tried.iter().filter(|tried| {
+            let other = &tried.variant;
+            let is_set_aside = findings.has_refused(other) || findings.has_barred(other, aim.allowance.uncompared);
+            matches!(other, Variant::Linked(_)) && !is_set_aside
+        });
+        let held: Vec<Figures> = uncompared.filter_map(|tried| tried.figures).collect();
+        let is_worse_than_held = |figures: &Figures| {
+            held.iter().any(|floor| is_better(floor, &stock, &aim) && worse(figures, floor, aim.allowance).is_some())
+        };
         assert_eq!(worse_than_theirs(&best), None, "{variant} is worse than another compiler's code: {case:?}");
         for (other, figures) in judged() {
             if does_less(other) || reshapes(other) && figures.sass.local > stock.sass.local {
@@ -243,6 +254,7 @@ impl Asked {
             let is_worthwhile = aim.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
                 || 100 * figures.sass.instructions <= 98 * stock.sass.instructions;
             let counts = worse(&figures, &stock, aim.allowance).is_none() && worse_than_theirs(&figures).is_none();
+            let counts = counts && !is_worse_than_held(&figures);
             if counts && is_better(&figures, &stock, &aim) && is_worthwhile {
                 assert!(values(&best, &aim) <= values(&figures, &aim), "{other} is better than {variant}: {case:?}");
             }
