@@ -10,8 +10,8 @@
 
 use super::{Loop, Loops, Occurrence, Occurrences};
 use crate::function::assembly::assembly_text;
-use crate::function::ptx_opcode::{PtxOpcode, equivalent};
-use crate::function::{Block, Comparison, Effects, Function, Inst, Operand, Role, VReg, Value};
+use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
+use crate::function::{Block, Comparison, Effects, Function, Inst, Operand, Role, VReg, Value, is_negated};
 use crate::index::IndexVec;
 use crate::target::Classification;
 
@@ -170,11 +170,12 @@ impl<'a> UnrolledLoops<'a> {
         };
         let most = WHOLE.iter().find(|&&(up_to, _)| weight <= up_to).map_or(0, |&(_, most)| most);
         let bodies = WEIGHT_OF_ALL / weight.max(1);
-        match turns {
-            0 => Err(Obstacle::Counter),
-            _ if u64::from(turns) * u64::from(weight) <= u64::from(most) => Ok(Unrolling::Whole(turns)),
-            _ if bodies >= LEAST_BODIES => Ok(Unrolling::Partly(bodies)),
-            _ => Err(Obstacle::Length),
+        if u64::from(turns) * u64::from(weight) <= u64::from(most) {
+            Ok(Unrolling::Whole(turns))
+        } else if bodies >= LEAST_BODIES {
+            Ok(Unrolling::Partly(bodies))
+        } else {
+            Err(Obstacle::Length)
         }
     }
 
@@ -234,8 +235,7 @@ impl<'a> UnrolledLoops<'a> {
     fn is_sum(&self, inst: Inst) -> bool {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));
-        let same = equivalent(name);
-        let name = same.as_deref().unwrap_or(name);
+        let name = as_llvm(name);
         function.role(inst) == Role::Constant
             || function.as_copy(inst).is_some()
             || [
@@ -285,11 +285,7 @@ impl<'a> UnrolledLoops<'a> {
             function.block_insts(exit).filter(|&inst| function.effects(inst).contains(Effects::TERMINATOR));
         let branch = terminators.next().ok_or(Obstacle::Edges)?;
         let operands = function.operands(branch);
-        let is_negated_sign = |operand: &Operand| match operand.value {
-            Value::Symbol(symbol) => function.symbol(symbol) == "!",
-            _ => false,
-        };
-        let is_negated = operands.iter().any(is_negated_sign);
+        let is_negated = is_negated(function, branch);
         let stays = |block: Block| if exit == latch { block == header } else { is_inside(block) };
         let stays_if_taken = operands.iter().any(|operand| matches!(operand.value, Value::Block(to) if stays(to)));
         let is_at_latch = exit == latch;
@@ -342,9 +338,8 @@ impl<'a> UnrolledLoops<'a> {
     fn sum(&self, this: Loop, counted: VReg, definition: Inst) -> Option<(VReg, i64)> {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(definition));
-        let same = equivalent(name);
-        let name = same.as_deref().unwrap_or(name);
-        let sign = match name {
+        let name = as_llvm(name);
+        let sign = match &*name {
             "ADD32ri" | "ADD64ri" => 1,
             "SUB32ri" | "SUB64ri" => -1,
             _ => return None,
@@ -387,8 +382,7 @@ impl<'a> UnrolledLoops<'a> {
     fn weight(&self, inst: Inst) -> u32 {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));
-        let same = equivalent(name);
-        let name = same.as_deref().unwrap_or(name);
+        let name = as_llvm(name);
         let effects = function.effects(inst);
         let is_counted = function
             .operands(inst)
@@ -409,10 +403,10 @@ impl<'a> UnrolledLoops<'a> {
 impl Counter {
     /// Whether it is known how often the loop runs.
     pub fn has_known_turns(&self) -> bool {
-        self.turns().is_some_and(|turns| turns > 0)
+        self.turns().is_some()
     }
 
-    /// How often the loop runs, where that is known: up to the first turn behind which its counter compares otherwise.
+    /// How often the loop runs, once or more, where that is known: up to the first turn behind which its counter compares otherwise.
     fn turns(&self) -> Option<u32> {
         let (start, step, bound) = (i128::from(self.start?), i128::from(self.step), i128::from(self.bound?));
         let (distance, step, is_up) =

@@ -42,6 +42,7 @@ pub use operand::{Operand, OperandFlags, Value};
 pub use parallel_copy::{ParallelCopyError, sequentialize};
 pub use text::ParseError;
 pub use two_jumps::TwoJumps;
+pub(crate) use two_jumps::is_negated;
 pub use validate::ValidationError;
 
 use crate::define_index;

@@ -72,15 +72,19 @@ fn kind(function: &Function, inst: Inst) -> Option<Kind> {
             _ => None,
         };
     };
-    let is_sign = |operand: &Operand| match operand.value {
-        Value::Symbol(symbol) => function.symbol(symbol) == "!",
-        _ => false,
-    };
     match (opcode.mnemonic, opcode.is_guarded) {
         ("bra" | "bra.uni", false) => Some(Kind::Jump),
-        ("bra" | "bra.uni", true) => Some(Kind::Branch { is_negated: function.operands(inst).iter().any(is_sign) }),
+        ("bra" | "bra.uni", true) => Some(Kind::Branch { is_negated: is_negated(function, inst) }),
         _ => None,
     }
+}
+
+/// Whether an instruction of PTX stands under the complement of its predicate.
+pub(crate) fn is_negated(function: &Function, inst: Inst) -> bool {
+    function.operands(inst).iter().any(|operand| match operand.value {
+        Value::Symbol(symbol) => function.symbol(symbol) == "!",
+        _ => false,
+    })
 }
 
 fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {

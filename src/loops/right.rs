@@ -6,7 +6,7 @@
 //! all numbers to a bound less than three steps behind. The notebook has the pairs that were run.
 
 use crate::analysis::{Counter, Loop, Loops, Occurrences};
-use crate::function::ptx_opcode::{PtxOpcode, equivalent};
+use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
 use crate::function::{Comparison, Effects, Function, Inst, Operand, RegClass, Role, Sign, VReg, Value};
 
 /// Copies in a row are followed so far.
@@ -89,9 +89,7 @@ impl Right<'_> {
         if self.function.role(definition) == Role::Constant {
             return Some(number?.cast_unsigned() & (u64::MAX >> (64 - bits)));
         }
-        let name = self.name(definition);
-        let same = equivalent(name);
-        match same.as_deref().unwrap_or(name) {
+        match &*as_llvm(self.name(definition)) {
             "AND_b32ri" | "AND_b64ri" => Some(number?.cast_unsigned() & (u64::MAX >> (64 - bits))),
             "SRL32_ri" => Some(u64::from(u32::MAX) >> u32::try_from(number?).ok().filter(|&by| by < 32)?),
             "SRL64_ri" => Some(u64::MAX >> u32::try_from(number?).ok().filter(|&by| by < 64)?),

@@ -1,7 +1,7 @@
 //! A way to compile a kernel, and the ways near it.
 
 use crate::config::{RegisterNames, find};
-use crate::profile::Entry;
+use crate::profile::{Entry, OFF};
 
 use super::axis::Axis;
 use super::kept::Kept;
@@ -307,7 +307,7 @@ impl Variant {
 
     /// Those options that are not the defaults; registers as `names` has them.
     fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> String {
-        let Self::Passes(passes) = self else { return "off".into() };
+        let Self::Passes(passes) = self else { return OFF.into() };
         let Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. } = passes;
         let mut options: Vec<String> = optimisations.options().collect();
         if *order != "source" {

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::profile::{Entry, Profile};
+use nvptx_ra::profile::{Entry, OFF, Profile};
 
 /// The variable.
 pub(crate) const VARIABLE: &str = "NVPTX_RA_UNCHANGED";
@@ -122,12 +122,12 @@ pub(crate) fn line(name: &str, hash: &str, without: &[String]) -> String {
 
 /// Whether an entry changes its function.
 pub(crate) fn changes(entry: &Entry) -> bool {
-    entry.options != "off" || entry.maxnreg.is_some() || entry.smem_spilling
+    entry.options != OFF || entry.maxnreg.is_some() || entry.smem_spilling
 }
 
 /// The choices of a function that can be left out: those that are named, and what the passes do by default.
 pub(crate) fn choices(entry: &Entry) -> Vec<String> {
-    if entry.options == "off" {
+    if entry.options == OFF {
         return bounds(entry);
     }
     let named = || entry.options.split(';').filter(|option| !option.is_empty());

@@ -4,7 +4,7 @@ use bitflags::bitflags;
 
 use super::upper_half_use::UpperHalfUse;
 use super::word_sharing::WordSharing;
-use crate::function::ptx_opcode::{PtxOpcode, equivalent};
+use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
 use crate::function::{Effects, Function, Inst, MemorySpace, Role};
 use crate::target::{OpcodeInfo, Purity, asks_for_registers, named_space};
 
@@ -74,10 +74,9 @@ pub(in crate::forecast) struct Known {
 
 impl Known {
     pub(super) fn new(name: &str, role: Role, info: OpcodeInfo) -> Self {
-        let same = equivalent(name);
         let is_guarded = name.starts_with('@');
         let is_assembly = is_mostly_assembly(name);
-        let name = same.as_deref().unwrap_or(name);
+        let name = &*as_llvm(name);
         let is_double = name.contains("f64") || name.contains("F64") || name.starts_with("FDIV64");
         let divides = ["SDIV", "UDIV", "SREM", "UREM"].iter().any(|prefix| name.starts_with(prefix));
         let mut kinds = Kinds::empty();

@@ -9,7 +9,7 @@ use super::pressure::Pressure;
 use crate::analysis::{Loop, Obstacle};
 use crate::forecast::held::Held;
 use crate::forecast::held::opcode_facts::{Kinds, Motion};
-use crate::function::ptx_opcode::equivalent;
+use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
@@ -153,8 +153,7 @@ fn counts(function: &Function, held: &Held, this: Loop, exit: Block) -> bool {
     let reads = |inst: Inst| function.operands(inst).iter().filter_map(Operand::read_reg);
     let is_step = |inst: Inst| {
         let name = function.opcodes().name(function.opcode(inst));
-        let same = equivalent(name);
-        let name = same.as_deref().unwrap_or(name);
+        let name = as_llvm(name);
         (name.starts_with("ADD") && name.ends_with("ri")) || function.as_copy(inst).is_some()
     };
     let terminators = function.block_insts(exit).rev();

@@ -3,6 +3,8 @@
 //! What is known of LLVM's opcodes by their names alone, as which words of a result are those of an operand, holds for
 //! these mnemonics, too. Their operands stand in the same order; LLVM's may have numbers behind them.
 
+use std::borrow::Cow;
+
 use super::{PtxOpcode, scalar_type};
 
 /// Special registers and their names in LLVM's opcodes.
@@ -39,6 +41,11 @@ pub fn equivalent(name: &str) -> Option<String> {
     }
     let kind = last.as_bytes()[0];
     if is_integer { of_integers(&words, bits, kind, forms) } else { of_floats(&words, bits, forms) }
+}
+
+/// The name of LLVM's opcode that does the same, or the name itself where it is LLVM's or LLVM has no such opcode.
+pub fn as_llvm(name: &str) -> Cow<'_, str> {
+    equivalent(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Conversions of addresses, to generic ones and back.

@@ -4,7 +4,7 @@
 
 mod equivalent;
 
-pub use equivalent::equivalent;
+pub use equivalent::{as_llvm, equivalent};
 
 /// The name of an opcode, in its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

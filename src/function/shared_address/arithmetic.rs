@@ -1,6 +1,6 @@
 //! What integer instructions compute, by the names that LLVM and PTX give them.
 
-use crate::function::ptx_opcode::equivalent;
+use crate::function::ptx_opcode::as_llvm;
 
 /// What an instruction puts into its first operand, from the other ones in their order. Of registers of 64 bits the low
 /// 32 are meant.
@@ -77,8 +77,7 @@ const MOST_THREADS: u32 = 1023;
 
 /// What an opcode computes, by LLVM's name or by PTX's mnemonic and the form of its operands.
 pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
-    let same = equivalent(name);
-    let name = same.as_deref().unwrap_or(name);
+    let name = as_llvm(name);
     let is_form = |rest: &str| rest.bytes().all(|letter| matches!(letter, b'r' | b'i'));
     BY_BASE.iter().find_map(|&(base, arithmetic)| {
         let rest = name.strip_prefix(base)?;

@@ -2,7 +2,7 @@
 
 use super::refusal::PromotionRefusal;
 use crate::analysis::Occurrences;
-use crate::function::ptx_opcode::equivalent;
+use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Effects, Function, Inst, MemorySpace, Operand, Role, Slot, VReg, Value};
 use crate::index::IndexVec;
 
@@ -126,15 +126,14 @@ impl StackAccesses {
             return Step::Keeps;
         }
         let name = function.opcodes().name(function.opcode(inst));
-        let same = equivalent(name);
-        let name = same.as_deref().unwrap_or(name);
+        let name = as_llvm(name);
         let reads: Vec<&Operand> = function.operands(inst).iter().filter(|operand| !operand.is_def()).collect();
         let address = |operand: &Operand| self.address_of(operand);
         let computed = match reads[..] {
             [base, offset] if name == "LEA_ADDRi64" || name == "ADD64ri" => {
                 address(base).zip(offset.as_immediate()).map(|(base, offset)| base.plus(offset))
             }
-            [base] if function.as_copy(inst).is_some() || STACK_CONVERSIONS.contains(&name) => address(base),
+            [base] if function.as_copy(inst).is_some() || STACK_CONVERSIONS.contains(&&*name) => address(base),
             [a, b] if name == "ADD64rr" => match (address(a), address(b)) {
                 (Some(base), None) | (None, Some(base)) => Some(Address::Anywhere(base.offset())),
                 _ => None,
