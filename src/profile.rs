@@ -57,15 +57,18 @@ pub struct Entry {
 /// The attribute that leaves a function as LLVM makes it. It stands by itself.
 pub const OFF: &str = "off";
 
-/// The option by which loops keep their last branches.
-const LOOPS_AS_THEY_COME: &str = "no-loop-shape";
+/// The option by which loops keep their last branches, and the name of all that say how loops end.
+const LOOPS_AS_THEY_COME: &str = "loop-shape=off";
+const LOOP_SHAPE: &str = "loop-shape=";
 
 impl Entry {
-    /// The options as the function attribute that replays the entry. A search judges loops as they come, so that
-    /// `nvptx-loop-shape` leaves them alone.
+    /// The options as the function attribute that replays the entry. `nvptx-loop-shape` leaves loops alone unless the entry says
+    /// otherwise: so a search judges them.
     pub fn attribute(&self) -> String {
+        let shapes_loops = self.options.split(';').any(|option| option.starts_with(LOOP_SHAPE));
         match self.options.as_str() {
             OFF => OFF.to_owned(),
+            options if shapes_loops => options.to_owned(),
             "" => LOOPS_AS_THEY_COME.to_owned(),
             options => format!("{LOOPS_AS_THEY_COME};{options}"),
         }
@@ -158,6 +161,17 @@ impl Profile {
     #[must_use]
     pub fn with_functions(self, functions: Vec<Entry>) -> Self {
         Self { functions, ..self }
+    }
+
+    /// The same with loops as they come; `None` where all stay so anyway.
+    pub fn with_loops_as_they_come(&self) -> Option<Self> {
+        let without = |entry: &Entry| {
+            let options: Vec<&str> =
+                entry.options.split(';').filter(|option| !option.starts_with(LOOP_SHAPE)).collect();
+            Entry { options: options.join(";"), ..entry.clone() }
+        };
+        let functions: Vec<Entry> = self.functions.iter().map(without).collect();
+        (functions != self.functions).then(|| self.clone().with_functions(functions))
     }
 
     /// What there is to say of a replay, which may have chosen for some function; `None` where the profile fits all

@@ -17,8 +17,8 @@ pub use optimisations::{Add, Inline, Skip, Unroll};
 pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
 pub use table::{
     APPLY_EDITS, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection,
-    KeepInLoops, LOOP_SHAPE, OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME, Redefined,
-    Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
+    KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME,
+    Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};

@@ -77,6 +77,18 @@ choices! {
 }
 
 choices! {
+    /// Which loops end in the form that ptxas unrolls.
+    pub enum LoopShape {
+        /// Those that are likely to gain.
+        "on" => On,
+        /// Those, and loops whose copies may take more registers than there are: for a search, which measures that.
+        "all" => All,
+        /// None: loops stay as they come.
+        "off" => Off,
+    }
+}
+
+choices! {
     /// How PHIs are made ready for PHI elimination.
     pub enum DeSsa {
         /// Not at all: LLVM's PHI elimination copies every input and every result.
@@ -500,7 +512,7 @@ options! {
         /// Ends loops in one jump back instead of two jumps, under the complement of the comparison. ptxas unrolls the one form
         /// and not the other: more loads are in flight, and the code is longer. Kernels that bound their registers, loops with
         /// barriers or asynchronous copies, and loops that ptxas would unroll wrongly for some numbers stay.
-        "loop-shape" => loop_shape: bool = true;
+        "loop-shape" => loop_shape: LoopShape = LoopShape::On;
     }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, except operands of matrix instructions and inline

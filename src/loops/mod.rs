@@ -12,6 +12,8 @@
 //! * a loop whose branch has no comparison of its own;
 //! * a loop of an unknown number of turns in which more is live than leaves room for four bodies at full occupancy;
 //! * all loops of a kernel that bounds its registers by `.maxnreg` or `.minnctapersm`: ptxas unrolls there, too, and spills.
+//!
+//! The last two are turned where [`LoopShape::All`] asks for it: a search does, which measures what comes of it.
 
 mod right;
 #[cfg(test)]
@@ -21,6 +23,7 @@ use std::cell::LazyCell;
 
 use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UnrolledLoops, Unrolling};
+use crate::config::LoopShape;
 use crate::function::assembly::assembly_text;
 use crate::function::{Block, Edit, EditList, Effects, Function, Inst, TwoJumps, VReg};
 use crate::target::Classification;
@@ -75,7 +78,7 @@ const ASYNCHRONOUS: [&str; 8] =
 
 /// Turns the last branches of loops for ptxas to unroll them. The function must have left SSA form. O(n log n) in operands and
 /// blocks where a block ends in two jumps, else O(blocks).
-pub fn shape_loops(function: &Function, classification: &Classification) -> Outcome {
+pub fn shape_loops((function, classification): (&Function, &Classification), wanted: LoopShape) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), turned: Vec::new(), left: Vec::new() };
     if !function.blocks().any(|block| TwoJumps::of(function, block).is_some_and(|jumps| jumps.other <= block)) {
         return outcome;
@@ -88,6 +91,7 @@ pub fn shape_loops(function: &Function, classification: &Classification) -> Outc
         function,
         loops: &loops,
         occurrences: &occurrences,
+        minds_registers: wanted != LoopShape::All,
         unrolled: UnrolledLoops::new((function, classification), &loops, &occurrences),
     };
     let pressure = LazyCell::new(|| {
@@ -106,7 +110,9 @@ pub fn shape_loops(function: &Function, classification: &Classification) -> Outc
         let Err(Obstacle::Branch(Some(unrolling))) = shapes.unrolled.unrolling(this) else { continue };
         let Some(latch) = shapes.unrolled.latch(this) else { continue };
         match shapes.turn(this, latch) {
-            Ok(_) if !has_room(this, unrolling) => outcome.left.push((latch, Reason::Pressure)),
+            Ok(_) if shapes.minds_registers && !has_room(this, unrolling) => {
+                outcome.left.push((latch, Reason::Pressure))
+            }
             Ok(edit) => {
                 outcome.edits.push(edit);
                 outcome.turned.push((latch, unrolling));
@@ -123,13 +129,15 @@ struct Shapes<'a> {
     loops: &'a Loops,
     occurrences: &'a Occurrences,
     unrolled: UnrolledLoops<'a>,
+    /// Whether loops stay whose copies may take more registers than there are.
+    minds_registers: bool,
 }
 
 impl Shapes<'_> {
     /// The edit that turns the last branch of a loop.
     fn turn(&self, this: Loop, latch: Block) -> Result<Edit, Reason> {
         let bounds = self.function.kernel().copied().unwrap_or_default();
-        if bounds.max_registers.is_some() || bounds.min_blocks.is_some() {
+        if self.minds_registers && (bounds.max_registers.is_some() || bounds.min_blocks.is_some()) {
             return Err(Reason::Bounds);
         }
         if self.unrolled.blocks(this).iter().any(|&block| self.is_synchronised(block)) {

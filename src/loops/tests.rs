@@ -1,6 +1,7 @@
 use super::{Outcome, Reason, shape_loops};
 use crate::analysis::Unrolling;
 use crate::check::{ErrorKind, check};
+use crate::config::LoopShape;
 use crate::function::{Block, Edit, Function, Inst};
 use crate::target::Classification;
 
@@ -17,7 +18,7 @@ fn looped(bounds: &str, body: &str, end: &str) -> Function {
 }
 
 fn outcome(function: &Function) -> Outcome {
-    shape_loops(function, &Classification::by_name(function.opcodes()))
+    shape_loops((function, &Classification::by_name(function.opcodes())), LoopShape::On)
 }
 
 const ADD: &str = "  %0 = ADD32ri %0, 1\n";

@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::analysis::Unrolling;
-use crate::config::{Config, LOOP_SHAPE, Trace};
+use crate::config::{Config, LOOP_SHAPE, LoopShape, Trace};
 use crate::error::Error;
 use crate::function::{Block, Function};
 use crate::loops::{Outcome, shape_loops};
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
-    !config.loop_shape
+    config.loop_shape == LoopShape::Off
 }
 
 /// Runs the pass. A function in SSA form is left alone: its blocks are not in their order yet.
@@ -20,7 +20,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, turned, left } = shape_loops(function, &context.classification);
+    let Outcome { edits, turned, left } = shape_loops((function, &context.classification), context.config.loop_shape);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("loop shape", start);
     let told = format!("{} loops turned, {} left\n", turned.len(), left.len());

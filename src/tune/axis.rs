@@ -21,6 +21,8 @@ pub enum Axis {
     Remat,
     /// `.maxnreg`.
     Limit,
+    /// Loops in the form that ptxas unrolls.
+    Loops,
     /// Names of registers, and copies that stay.
     Names,
     /// Values kept in shared memory.
@@ -31,7 +33,7 @@ pub enum Axis {
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Compiler,
         Self::Ahead,
         Self::Optimisations,
@@ -41,6 +43,7 @@ impl Axis {
         Self::SharedAddresses,
         Self::Remat,
         Self::Limit,
+        Self::Loops,
         Self::Names,
         Self::Kept,
         Self::SmemSpilling,
@@ -57,6 +60,7 @@ impl Axis {
             | Self::SimdVideo
             | Self::SharedAddresses
             | Self::Remat
+            | Self::Loops
             | Self::Names
             | Self::Kept
             // Bounds and options of ptxas leave the meaning of the PTX alone. The name of a kernel would not be one of these:
@@ -70,12 +74,13 @@ impl Axis {
     /// what shared memory it has.
     pub fn is_safe_when_relocatable(self) -> bool {
         match self {
-            // These work on registers and on the order of instructions.
+            // These work on registers, on branches and on the order of instructions.
             Self::Order
             | Self::AssemblyLoads
             | Self::SimdVideo
             | Self::SharedAddresses
             | Self::Remat
+            | Self::Loops
             | Self::Names => true,
             // A function may not have what the linker holds against the bounds of kernels of other files.
             Self::Limit

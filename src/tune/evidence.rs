@@ -31,6 +31,8 @@ pub struct Sass {
     pub instructions: u32,
     /// Those that access local memory.
     pub local: u32,
+    /// Those that access other memory, and floating-point sums and products: what a loop is there for.
+    pub work: u32,
     /// Bytes moved between registers and fixed places of the stack, each access ten times for each loop around it.
     /// Spilled values move so, and whatever else has a place there.
     pub stack_traffic: u64,

@@ -105,6 +105,9 @@ pub struct Figures {
     /// Accesses of local memory and instructions that count at least: where loops are unrolled less, functions called
     /// more often, or optimisations left out, fewer of them stand in the code, and no fewer run.
     pub least_counts: [u32; 2],
+    /// Machine instructions with loops as they come, where ptxas has unrolled turned loops: its copies are for those who wait, and
+    /// their number is no cost.
+    pub rolled: Option<u32>,
     /// What the user's benchmark says, where it was asked.
     pub timing: Option<Timing>,
 }
@@ -126,6 +129,7 @@ impl Figures {
             counts_arrays: false,
             counts_instructions_alone: false,
             least_counts: [0; 2],
+            rolled: None,
             timing: None,
         }
     }
@@ -164,8 +168,22 @@ impl Figures {
             && (allowance.fewer_warps || (self.warps >= stock.warps && self.blocks.hold_no_fewer(&stock.blocks)))
             && self.blocks.largest() >= stock.blocks.largest()
             && self.real.advice <= stock.real.advice
-            && 100 * u64::from(self.sass.instructions)
-                <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.sass.instructions)
+            && 100 * u64::from(self.instructions())
+                <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.instructions())
+    }
+
+    /// Machine instructions with one copy of each loop that ptxas unrolls because it was turned.
+    pub fn instructions(&self) -> u32 {
+        self.rolled.unwrap_or(self.sass.instructions)
+    }
+
+    /// The same of a variant with turned loops; `as_it_comes` is the variant without. Nothing but the ends of loops differs, so that
+    /// more of the accesses, sums and products that loops are there for are copies of them. Without more of these it is not clear what
+    /// more instructions are, and they count.
+    pub fn with_turned_loops(self, as_it_comes: &Self) -> Self {
+        let is_unrolled =
+            self.sass.work > as_it_comes.sass.work && self.sass.instructions > as_it_comes.sass.instructions;
+        Self { rolled: is_unrolled.then_some(as_it_comes.sass.instructions), ..self }
     }
 
     /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
@@ -184,21 +202,23 @@ impl Figures {
     /// memory there are, but for a factor of four: an array that moves to registers is more than a step of warps.
     pub fn rank(&self, preference: &Preference) -> [[u64; 2]; 4] {
         let [local, instructions] = self.counts();
+        // Of equals the one whose loops are unrolled.
+        let of_instructions = [u64::from(instructions), u64::from(self.rolled.is_none())];
         if self.counts_instructions_alone {
-            return [[u64::from(instructions), 0], [0; 2], [0; 2], [0; 2]];
+            return [of_instructions, [0; 2], [0; 2], [0; 2]];
         }
         preference.map(|measure| match measure {
             Measure::Spills => [self.spill_cost(), local.checked_ilog(4).map_or(0, |power| 1 + u64::from(power))],
             Measure::Warps => [u64::from(u32::MAX - self.warps), 0],
             Measure::Local => [u64::from(local), 0],
-            Measure::Instructions => [u64::from(instructions), 0],
+            Measure::Instructions => of_instructions,
         })
     }
 
     /// Accesses of local memory and instructions, as they count.
     pub(super) fn counts(&self) -> [u32; 2] {
         let [local, instructions] = self.least_counts;
-        [self.sass.local.max(local), self.sass.instructions.max(instructions)]
+        [self.sass.local.max(local), self.instructions().max(instructions)]
     }
 
     /// The same of a variant of which fewer accesses and instructions are no gain.
@@ -227,11 +247,12 @@ impl Figures {
         }
     }
 
-    /// Whether more than a few instructions differ.
+    /// Whether more than a few instructions differ, or loops are unrolled.
     fn is_worthwhile(&self, stock: &Self) -> bool {
         let others = |of: &Self| (of.spill_cost(), of.warps, of.counts()[0]);
         let instructions = |of: &Self| u64::from(of.counts()[1]);
         !self.counts_instructions_alone && others(self) != others(stock)
+            || self.rolled.is_some()
             || 100 * instructions(self) <= (100 - WORTHWHILE) * instructions(stock)
     }
 
@@ -288,6 +309,7 @@ pub(super) mod tests {
             counts_arrays: false,
             counts_instructions_alone: false,
             least_counts: [0; 2],
+            rolled: None,
             timing: None,
         }
     }
@@ -406,6 +428,25 @@ pub(super) mod tests {
         assert!(fewer.is_better(&stock, &preference) && !is_better(fewer));
         assert!(is_better(figures(40, 40, 500)) && is_better(figures(20, 32, 500)));
         assert!(fewer.leaves_arrays(&stock) && !stock.leaves_arrays(&fewer));
+    }
+
+    /// Copies of loops are no cost and decide between equals; what they take beside instructions counts as ever.
+    #[test]
+    fn unrolled_loops() {
+        let (stock, preference) = (figures(40, 32, 500), preference(&[]));
+        let with = |work, figures: Figures| Figures { sass: Sass { work, ..figures.sass }, ..figures };
+        let as_it_comes = with(20, figures(40, 32, 500));
+        let counts = |figures: Figures| {
+            let figures = figures.with_turned_loops(&as_it_comes);
+            figures.is_no_worse(&stock, Allowance::default()) && figures.is_better(&stock, &preference)
+        };
+        assert!(counts(with(50, figures(40, 32, 900))));
+        assert!(!counts(with(20, figures(40, 32, 501))), "nothing is copied");
+        assert!(!counts(with(50, figures(44, 32, 900))) && !counts(with(50, figures(40, 24, 900))));
+        assert!(!counts(as_it_comes), "nothing is unrolled");
+        let unrolled = with(50, figures(40, 32, 900)).with_turned_loops(&as_it_comes);
+        assert!(unrolled.compare(&as_it_comes, &preference).is_lt());
+        assert!(unrolled.compare(&figures(40, 32, 499), &preference).is_gt());
     }
 
     /// Where an optimisation is left out, fewer instructions in the code are no gain; fewer accesses of local memory are.

@@ -54,11 +54,11 @@ pub fn print(answer: &Result<Judged, String>) -> String {
             shared_bytes,
             advice,
         } = real;
-        let Sass { instructions, local, stack_traffic, shared_traffic } = sass;
+        let Sass { instructions, local, work, stack_traffic, shared_traffic } = sass;
         let of_ptxas = format!(
             "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes} {advice}"
         );
-        format!("{of_ptxas} {instructions} {local} {stack_traffic} {shared_traffic} {name}\n")
+        format!("{of_ptxas} {instructions} {local} {work} {stack_traffic} {shared_traffic} {name}\n")
     };
     let spills = |(name, Spills { words, fused }): (&String, &Spills)| {
         let word = |SpilledWord { line, word, of, moves, loads }: &SpilledWord| {
@@ -110,7 +110,7 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
             spills.entry(name.to_owned()).or_default().fused.insert(line.parse().ok()?);
             continue;
         }
-        let mut words = line.splitn(12, ' ');
+        let mut words = line.splitn(13, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
         let real = Real {
             registers: number()?,
@@ -121,9 +121,9 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
             shared_bytes: number()?,
             advice: number()?,
         };
-        let (instructions, local) = (number()?, number()?);
+        let (instructions, local, work) = (number()?, number()?, number()?);
         let mut traffic = || words.next()?.parse().ok();
-        let sass = Sass { instructions, local, stack_traffic: traffic()?, shared_traffic: traffic()? };
+        let sass = Sass { instructions, local, work, stack_traffic: traffic()?, shared_traffic: traffic()? };
         kernels.insert(words.next()?.to_owned(), (real, sass));
     }
     (!kernels.is_empty()).then_some(Ok(Judged { kernels, took, spills, object: None }))
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn kept_answers() {
         let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
-        let sass = Sass { instructions: 9, local: 2, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
+        let sass = Sass { instructions: 9, local: 2, work: 3, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
         let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
         let loads = [(10, vec![8, 9]), (1, vec![])];
         let loads = loads.map(|(times, readers)| SpilledLoad { times, readers: readers.into_iter().collect() });

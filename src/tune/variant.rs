@@ -41,6 +41,8 @@ pub struct Passes {
     seed: u32,
     /// Whether loads in inline assembly change places, too.
     assembly_loads: bool,
+    /// Whether loops end in the form that ptxas unrolls.
+    turns_loops: bool,
     /// Whether copies are coalesced.
     coalesces: bool,
     names: Names,
@@ -67,6 +69,7 @@ impl Passes {
         order: "source",
         seed: 0,
         assembly_loads: false,
+        turns_loops: false,
         coalesces: true,
         names: Names::Some,
         expands_simd_video: true,
@@ -147,6 +150,17 @@ impl Variant {
     pub fn toggled_assembly_loads(&self) -> Self {
         let passes = self.passes();
         Self::Passes(Passes { assembly_loads: !passes.assembly_loads, ..passes })
+    }
+
+    /// The same with loops in the form that ptxas unrolls.
+    pub fn with_turned_loops(&self) -> Self {
+        Self::Passes(Passes { turns_loops: true, ..self.passes() })
+    }
+
+    /// The same with loops as they come, where its loops are turned.
+    pub fn with_loops_as_they_come(&self) -> Option<Self> {
+        let passes = self.passes();
+        passes.turns_loops.then_some(Self::Passes(Passes { turns_loops: false, ..passes }))
     }
 
     /// The same with a limit on registers.
@@ -264,6 +278,7 @@ impl Variant {
             Axis::SharedAddresses => passes.shares_addresses != default.shares_addresses,
             Axis::Remat => passes.remat != default.remat || passes.bits != default.bits,
             Axis::Limit => passes.max_registers.is_some(),
+            Axis::Loops => passes.turns_loops,
             Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
             Axis::Kept => passes.kept.is_some(),
             Axis::SmemSpilling => passes.smem_spilling,
@@ -332,6 +347,9 @@ impl Variant {
             options.push(format!("bit-spill={}", passes.bits));
         }
         options.extend(kept.iter().flat_map(|kept| kept.options(&names_of)));
+        if passes.turns_loops {
+            options.push("loop-shape=all".into());
+        }
         if !coalesces {
             options.push("no-join-liveintervals".into());
         }
@@ -386,6 +404,12 @@ mod tests {
                 let entry = variant.entry("k", "0");
                 assert!(Config::check(&entry.options, Origin::Attribute).is_ok(), "{variant}");
                 assert_eq!((entry.maxnreg, entry.smem_spilling), (Some(96), false));
+                let turned = variant.with_turned_loops();
+                assert!(Config::check(&turned.entry("k", "0").options, Origin::Attribute).is_ok(), "{turned}");
+                assert_eq!(
+                    [turned.with_loops_as_they_come(), variant.with_loops_as_they_come()],
+                    [Some(variant.clone()), None]
+                );
                 let shared = variant.with_smem_spilling();
                 assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry.clone() });
                 assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
@@ -442,6 +466,7 @@ mod tests {
         assert_eq!(of(default.with_remat("peaks")), [Axis::Remat]);
         assert_eq!(of(default.with_bits("on")), [Axis::Remat]);
         assert_eq!(of(default.with_limit(40)), [Axis::Limit]);
+        assert_eq!(of(Variant::Stock.with_turned_loops()), [Axis::Loops]);
         assert_eq!(of(default.with_registers(Names::Llvm, true)), [Axis::Names]);
         assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);
         assert_eq!(of(default.with_kept_values(kept)), [Axis::Kept]);

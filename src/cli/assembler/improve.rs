@@ -258,12 +258,15 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
 fn line(change: &Change) -> String {
     let Change { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
-    _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
-    match (after.spill_store_bytes, after.spill_load_bytes) {
-        (0, 0) => text.push('0'),
-        (stores, loads) => _ = write!(text, "{stores}+{loads}"),
+    if [before, after].iter().any(|cost| cost.spill_store_bytes + cost.spill_load_bytes > 0) {
+        _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
+        match (after.spill_store_bytes, after.spill_load_bytes) {
+            (0, 0) => text.push('0'),
+            (stores, loads) => _ = write!(text, "{stores}+{loads}"),
+        }
+        text.push_str(" bytes, ");
     }
-    _ = write!(text, " bytes, {} registers, ", after.registers);
+    _ = write!(text, "{} registers, ", after.registers);
     if before.warps > 0 {
         _ = write!(text, "{} → {} warps, ", before.warps, after.warps);
     }
@@ -318,6 +321,8 @@ mod tests {
     fn lines() {
         let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; proved; run on the CPU: same";
         assert_eq!(line(&change()), expected);
+        let unrolled = Change { before: Cost { spill_load_bytes: 0, ..cost(0, 72) }, ..change() };
+        assert!(line(&unrolled).starts_with("k: 80 registers, 24 → 24 warps, "), "nothing spills");
         let traded = Change { with_fewer_warps: Some(Cost { warps: 16, ..cost(8, 128) }), ..change() };
         let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss takes that";
         assert_eq!(line(&traded), format!("{expected}{offered}"));

@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Return,
     /// BSSY, whose address is where a thread that waits at BSYNC continues.
     Meeting,
+    /// An access of global or generic memory, a floating-point sum or product, or a product of matrices.
+    Work,
     /// Any other.
     Other,
 }
@@ -50,7 +52,7 @@ impl Instruction {
 
     /// Whether what follows it begins a block.
     pub(super) fn leaves(&self) -> bool {
-        !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Shared(_) | Kind::Other)
+        !matches!(self.kind, Kind::Nothing | Kind::Local(_) | Kind::Shared(_) | Kind::Work | Kind::Other)
     }
 
     /// Whether the next instruction may follow it.

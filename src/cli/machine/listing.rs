@@ -50,6 +50,8 @@ pub(crate) fn instruction(line: &str) -> Option<Instruction> {
         "EXIT" | "KILL" => Kind::End,
         "RET" => Kind::Return,
         "BSSY" => Kind::Meeting,
+        "LDG" | "STG" | "LD" | "ST" | "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2"
+        | "HMMA" | "IMMA" => Kind::Work,
         _ => Kind::Other,
     };
     let last = operands.trim().rsplit([',', ' ']).next();
@@ -108,8 +110,8 @@ mod tests {
         let first = listing(&["LDC R1, c[0x0][0x28]", "@!P0 STL.64 [R1], R4", "NOP"]);
         let words = "                                       /* 0x000fe20000000800 */\n";
         let read = read(&format!("{first}{words}\t\tFunction : b\n        /*0000*/  EXIT ;  /* 0x0 */\n"));
-        assert_eq!(read["a"], Sass { instructions: 2, local: 1, stack_traffic: 8, shared_traffic: 0 });
-        assert_eq!(read["b"], Sass { instructions: 1, local: 0, stack_traffic: 0, shared_traffic: 0 });
+        assert_eq!(read["a"], Sass { instructions: 2, local: 1, stack_traffic: 8, ..Sass::default() });
+        assert_eq!(read["b"], Sass { instructions: 1, ..Sass::default() });
     }
 
     /// Bytes go by the width of the access, and only fixed places of the stack count.

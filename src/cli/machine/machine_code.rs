@@ -46,6 +46,11 @@ struct Encoded(u128);
 /// A branch by a uniform predicate.
 const UNIFORM_BRANCH: u64 = 0x547;
 
+/// Without the form of their operands: FMUL, FADD, FFMA, DMUL, DADD, DFMA, HADD2, HMUL2, IMMA, HMMA, LD, LDG, ST, STG. HFMA2 is not
+/// among them: ptxas makes constants by it.
+const WORK: [u64; 14] =
+    [0x020, 0x021, 0x023, 0x028, 0x029, 0x02b, 0x030, 0x032, 0x037, 0x03c, 0x180, 0x181, 0x185, 0x186];
+
 /// The predicate that always holds, and is not printed.
 const ALWAYS: u64 = 7;
 
@@ -62,6 +67,7 @@ impl Encoded {
             0x94d => (Kind::End, None),
             0x950 => (Kind::Return, None),
             0x945 => (Kind::Meeting, Some(self.signed(32, 32))),
+            _ if WORK.contains(&(opcode & 0x1ff)) => (Kind::Work, None),
             _ => (Kind::Other, None),
         };
         // A branch may have a condition beside its guard.
@@ -126,6 +132,8 @@ mod tests {
         assert_eq!(read(0x100, 0xffff_fffc_00ec_7947, far), (Kind::Branch, false, Some(0xc0)), "BRA 0xc0");
         let condition = read(0x6a0, 0x0000_0000_0078_7947, 0x000f_ea00_0100_0000);
         assert_eq!(condition, (Kind::Branch, true, Some(0x890)), "BRA P2, 0x890");
+        let product = read(0x100, 0x0000_0012_1313_7223, 0x004f_e400_0000_001a);
+        assert_eq!(product, (Kind::Work, false, None), "FFMA R19, R19, R18, R26");
         let uniform = read(0x100, 0x0000_0001_0894_7547, 0x003f_ea00_0b80_0000);
         assert_eq!(uniform, (Kind::Branch, true, Some(0x360)), "BRA.U !UP0, 0x360");
         let call = read(0x840, 0x0000_0000_00b4_7944, 0x002f_ea00_03c0_0000);

@@ -11,6 +11,7 @@ pub(crate) fn of(instructions: &[Instruction]) -> Sass {
     let mut sass = Sass {
         instructions: count(|kind| *kind != Kind::Nothing),
         local: count(|kind| matches!(kind, Kind::Local(_))),
+        work: count(|kind| matches!(kind, Kind::Shared(_) | Kind::Work)),
         stack_traffic: 0,
         shared_traffic: 0,
     };

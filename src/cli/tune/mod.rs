@@ -408,6 +408,6 @@ fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
         return Some(Cut::Interruption);
     }
     let Tuning { search, pace, .. } = tuning;
-    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(search.budget.of(&kernel.stock)));
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
     pace.until.filter(|&until| Instant::now() >= until && !is_over).map(|_| Cut::Time)
 }

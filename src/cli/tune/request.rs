@@ -1,6 +1,6 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -159,12 +159,13 @@ impl From<&Figures> for Cost {
     }
 }
 
-/// Searches all kernels that spill, or lack warps for want of registers. Where the time is over, or the user interrupts, before all
+/// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
-    let (wanted, mut left) = promising(&text, &request, architecture)?;
+    let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
+    let (wanted, mut left) = promising(&text, &request, architecture, &loops)?;
     if wanted.is_empty() {
         if left.is_empty() {
             (request.note)("nothing to search: no kernel");
@@ -180,14 +181,16 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let (dynamic_shared, jobs) = (&*request.dynamic_shared, request.jobs);
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let conditions = Conditions { judges, aim: &aim, threads: threads.as_slice(), dynamic_shared, jobs };
-    let Stock { kernels, slices, notes, .. } =
+    let Stock { mut kernels, slices, notes, .. } =
         stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
     notes.iter().for_each(|line| (request.note)(line.trim_start_matches("nvptx-ra: ")));
     // A stack may be an array's alone.
-    let is_wanted = |kernel: &Kernel| {
+    let lacks_something = |kernel: &Kernel| {
         let lacks = || lacks_warps(&kernel.stock.real, kernel.block, architecture);
         kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks()
     };
+    kernels.iter_mut().for_each(|kernel| kernel.is_for_loops_alone = !lacks_something(kernel));
+    let is_wanted = |kernel: &Kernel| !kernel.is_for_loops_alone || loops.contains(&kernel.name);
     let of_array = |kernel: &Kernel| {
         Left::unsearched(&kernel.name, "its stack is an array's, and it lacks no warps for want of registers")
     };
@@ -271,12 +274,12 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let unknown = kernel.block.dynamic_shared.is_none();
     let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
     let offer = offer(with_fewer_warps(kernel, aim).as_ref());
-    Left {
-        kernel: kernel.name.clone(),
-        reason: format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{offer}"),
-        is_searched: true,
-        cost: Some(cost),
-    }
+    let reason = if kernel.is_for_loops_alone {
+        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}")
+    } else {
+        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{offer}")
+    };
+    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
@@ -302,13 +305,21 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
     let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    let as_it_comes = choices.with_loops_as_they_come().map(|choices| {
+        let (output, _) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
+        judged(&output.text)
+    });
+    let as_it_comes = as_it_comes.transpose()?;
     if let (Some(before), Some(after)) = (&before.object, &after.object) {
         after.check(before).map_err(|problem| Error::pass(problem, "remove the profile"))?;
     }
     let (mut changes, mut left) = (Vec::new(), Vec::new());
     for (kernel, block) in blocks {
-        let figures = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
-        let (Some(stock), Some(figures)) = (figures(&before), figures(&after)) else { continue };
+        let of = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
+        let (Some(stock), Some(mut figures)) = (of(&before), of(&after)) else { continue };
+        if let Some(as_it_comes) = as_it_comes.as_ref().and_then(of) {
+            figures = figures.with_turned_loops(&as_it_comes);
+        }
         if !figures.is_no_worse(&stock, request.allowance) {
             return Err(Error::pass("the profile makes it worse", "remove the profile").in_function(kernel));
         }
@@ -339,6 +350,7 @@ fn promising(
     text: &Text,
     request: &Request<'_>,
     architecture: &Architecture,
+    loops: &BTreeSet<String>,
 ) -> Result<(Vec<String>, Vec<Left>), Error> {
     let (mut wanted, mut left) = (Vec::new(), Vec::new());
     for (name, threads) in text.kernels()? {
@@ -350,7 +362,7 @@ fn promising(
         let has_stack = real.total_stack_bytes > 0;
         let lacks = || may_win_warps(&name, request.object) && lacks_warps(real, block, architecture);
         let why_not = match request.scope {
-            Scope::All if has_stack || lacks() => None,
+            Scope::All if has_stack || lacks() || loops.contains(&name) => None,
             Scope::All => {
                 Some(nothing_lost(architecture.occupancy(&launch(real, block)).warps, architecture.max_warps))
             }

@@ -53,7 +53,7 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer, progress: &(dyn 
 /// What a worker does for a kernel.
 enum Task {
     Compile(Variant),
-    Judge(Text),
+    Judge(Box<Text>),
     LookForSpills(Variant, Block),
     Compare(Variant, Block),
 }
@@ -92,6 +92,8 @@ struct Text {
     assembly: Assembly,
     block: Block,
     stock: Figures,
+    /// What it costs with loops as they come, where its loops are turned.
+    as_it_comes: Option<Figures>,
     /// What stock asks of its registers while it runs.
     requests: RegisterRequests,
 }
@@ -103,7 +105,8 @@ impl Text {
         let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Look::Quickly)?;
         slice.check_object(&judged)?;
         let figures = judged.figures(&slice.kernel, self.block, aim.architecture)?;
-        if figures.is_no_worse(&self.stock, aim.allowance) {
+        let counted = self.as_it_comes.map_or(figures, |known| figures.with_turned_loops(&known));
+        if counted.is_no_worse(&self.stock, aim.allowance) {
             return judges.timed(figures, &slice.kernel, &self.assembly.ptx, self.assembly.limit);
         }
         Ok(figures)
@@ -191,7 +194,9 @@ impl Parties for Rounds<'_> {
             Question::Figures(variant) => {
                 let at = texts.iter().position(|(other, _)| *other == variant)?;
                 let requests = register_requests.clone().unwrap_or_default();
-                Some(Task::Judge(Text { assembly: texts.swap_remove(at).1, block, stock, requests }))
+                let as_it_comes = self.search.kernels[id].as_it_comes(&variant);
+                let assembly = texts.swap_remove(at).1;
+                Some(Task::Judge(Box::new(Text { assembly, block, stock, as_it_comes, requests })))
             }
             Question::Spilled(variant) => Some(Task::LookForSpills(variant, block)),
             Question::Compared(variant) => Some(Task::Compare(variant, block)),

@@ -1,9 +1,10 @@
 //! PTX under search: what passes make of its text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use nvptx_ra::config::LOOP_SHAPE;
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::passes::{functions_of_ptx, replay_on_ptx};
+use nvptx_ra::passes::{PtxRun, functions_of_ptx, pipeline, replay_on_ptx, run_on_ptx};
 use nvptx_ra::profile::Profile;
 use nvptx_ra::ptx::{Body, Module};
 use nvptx_ra::target::PtxVersion;
@@ -65,6 +66,17 @@ impl Text {
     /// The same, as a linker gets it, if that is so.
     pub(super) fn for_linker(self, is_relocatable: bool) -> Self {
         Self { is_relocatable, ..self }
+    }
+
+    /// The functions with loops that ptxas would unroll in another form, by their names. One run of a pass on the file.
+    pub(super) fn with_loops_to_turn(&self) -> Result<BTreeSet<String>, Error> {
+        let steps = pipeline(&format!("{LOOP_SHAPE}<loop-shape=all>"))?;
+        let output = run_on_ptx(&self.name, &self.content, &PtxRun { steps, options: "", target: &self.cpu })?;
+        let turned = functions_of_ptx(&Module::read(&self.name, &output.text)?);
+        let is_turned = |((name, hash), (_, turned)): (&(String, String), &(String, String))| {
+            (hash != turned).then(|| name.clone())
+        };
+        Ok(self.functions.iter().zip(&turned).filter_map(is_turned).collect())
     }
 
     fn module(&self) -> Result<Module<'_>, Error> {

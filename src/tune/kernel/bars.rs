@@ -264,7 +264,8 @@ mod tests {
             }
             Ok(())
         })
-        .size_min(512);
+        .size_min(512)
+        .budget_ms(1_000);
         assert!(won > 0);
     }
 }

@@ -49,6 +49,8 @@ pub struct Kernel {
     pub may_be_looked_at: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
     pub is_relocatable: bool,
+    /// Whether nothing but the ends of its loops is tried: it lacks nothing.
+    pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
     /// What of LLVM's optimisations is among the choices.
@@ -91,6 +93,7 @@ impl Kernel {
             may_spill_to_shared: false,
             may_be_looked_at: true,
             is_relocatable: false,
+            is_for_loops_alone: false,
             register_requests: None,
             choices,
             has_first_choices: choices == Choices::All,
@@ -174,6 +177,9 @@ impl Kernel {
     }
 
     fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
+        // What costs as much as stock in everything may be stock's text, in which nothing is turned.
+        let as_it_comes = self.as_it_comes(variant).filter(|_| figures != self.stock);
+        let figures = as_it_comes.map_or(figures, |known| figures.with_turned_loops(&known));
         let optimisations = variant.optimisations();
         if optimisations.ahead().does_less() {
             figures.with_counts_of(&self.stock)
@@ -182,6 +188,13 @@ impl Kernel {
         } else {
             figures
         }
+    }
+
+    /// What a variant with turned loops costs with loops as they come, as far as that is known; else what unchanged code does.
+    pub fn as_it_comes(&self, variant: &Variant) -> Option<Figures> {
+        let as_it_comes = variant.with_loops_as_they_come()?;
+        let unchanged = Variant::Stock.on_code_of(variant.compiler());
+        Some(self.figures(&as_it_comes).or_else(|| self.figures(&unchanged)).unwrap_or(self.stock))
     }
 
     /// Whether a variant with these figures may count.

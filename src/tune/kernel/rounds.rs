@@ -1,7 +1,7 @@
 //! The rounds of a kernel: each asks for the texts of a few variants, then for the figures of those texts that are new.
 
 use super::Kernel;
-use crate::tune::aim::Aim;
+use crate::tune::aim::{Aim, Budget};
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
@@ -20,6 +20,8 @@ pub(super) struct Rounds {
     /// How many variants were compiled, and how many judged.
     compiled: usize,
     judged: usize,
+    /// Whether the best has been drawn with turned loops, which is the last round.
+    has_turned_loops: bool,
     /// Whether answers to this round come later.
     waits: bool,
     /// The variant that is compared with stock.
@@ -52,7 +54,10 @@ impl Kernel {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
-        if self.rounds.drawn.is_empty() && !self.is_over(runs) {
+        if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
+            self.rounds.has_turned_loops = true;
+            self.rounds.drawn = vec![self.best(aim).0.with_turned_loops()];
+        } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
             self.rounds.compared = self.due_comparison(aim);
             if let Some(variant) = &self.rounds.compared {
                 return vec![Question::Compared(variant.clone())];
@@ -113,8 +118,17 @@ impl Kernel {
         }
     }
 
-    /// Whether no further round begins, where so many variants may be judged.
+    /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
+    pub fn share_of(&self, budget: &Budget) -> usize {
+        if self.is_for_loops_alone { 0 } else { budget.of(&self.stock) }
+    }
+
+    /// Whether no further round begins, where so many variants may be judged, and one more with turned loops.
     pub fn is_over(&self, runs: usize) -> bool {
+        self.is_spent(runs) && self.rounds.has_turned_loops
+    }
+
+    fn is_spent(&self, runs: usize) -> bool {
         self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs
     }
 

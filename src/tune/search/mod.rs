@@ -36,7 +36,8 @@ impl Search {
     /// come later. Asked again before it is told, it asks the same again.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
-        kernel.ask(&self.aim, self.budget.of(&kernel.stock))
+        let runs = kernel.share_of(&self.budget);
+        kernel.ask(&self.aim, runs)
     }
 
     /// Takes the answers to what was asked last about a kernel, in the order of the questions.

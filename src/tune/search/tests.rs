@@ -89,7 +89,7 @@ fn value(figures: &Figures, measure: Measure) -> i64 {
         Measure::Spills => figures.spill_cost() as i64,
         Measure::Warps => -i64::from(figures.warps),
         Measure::Local => figures.sass.local.into(),
-        Measure::Instructions => figures.sass.instructions.into(),
+        Measure::Instructions => figures.instructions().into(),
     }
 }
 
@@ -104,6 +104,8 @@ fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
     };
     let with_digits = |&measure: &Measure| match measure {
         Measure::Spills => vec![value(figures, measure), digits(figures.sass.local)],
+        // Of equals the one whose loops are unrolled.
+        Measure::Instructions => vec![value(figures, measure), i64::from(figures.rolled.is_none())],
         _ => vec![value(figures, measure)],
     };
     aim.preference.iter().flat_map(with_digits).collect()
@@ -112,7 +114,7 @@ fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
 /// What would be worse than stock in figures that count, in words.
 fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'static str> {
     let bytes = |of: &Figures| of.real.spill_store_bytes + of.real.spill_load_bytes;
-    let instructions = |of: &Figures| u64::from(of.sass.instructions);
+    let instructions = |of: &Figures| u64::from(of.instructions());
     let most = instructions(stock) + u64::from(allowance.more_instructions) * instructions(stock) / 100;
     [
         (bytes(figures) > bytes(stock) && !allowance.spills_for_arrays, "bytes spilled"),
@@ -138,7 +140,7 @@ fn is_better(figures: &Figures, stock: &Figures, aim: &Aim) -> bool {
 
 /// What ptxas and the disassembler say, and not what counts of it.
 fn as_told(figures: Figures) -> Figures {
-    Figures { least_counts: [0; 2], ..figures }
+    Figures { least_counts: [0; 2], rolled: None, ..figures }
 }
 
 /// Whether a variant inlines or unrolls otherwise than LLVM.
@@ -208,6 +210,14 @@ impl Asked {
             let bar = bar(case, &variant, &case.judge.compared(id, text), &best, &stock);
             assert_eq!(bar.filter(|_| is_compared), None, "{variant}: {case:?}");
             assert_eq!(self.told[text], Some(as_told(best)), "{variant} has the figures of its PTX");
+            if let Some(rolled) = best.rolled {
+                let as_it_comes = variant.with_loops_as_they_come().expect("its loops are turned");
+                let tried = kernels[id].tried.iter().find(|tried| tried.variant == as_it_comes);
+                let unchanged = tried.and_then(|tried| tried.figures).unwrap_or(stock);
+                let linked = variant.compiler() != 0 && tried.is_none();
+                assert!(linked || rolled == unchanged.sass.instructions, "{variant}: {case:?}");
+                assert!(linked || best.sass.work > unchanged.sass.work, "{variant} has copies of nothing: {case:?}");
+            }
             let has_more_accesses = reshapes(&variant) && best.sass.local > stock.sass.local;
             assert!(case.judge.times || !has_more_accesses, "{variant} may have arrays in memory: {case:?}");
             assert_eq!(worse(&best, &stock, aim.allowance), None, "{variant} is worse than stock: {case:?}");
@@ -250,7 +260,8 @@ impl Asked {
             // A few instructions less are no reason for other code.
             let differs = |measure: &Measure| value(&figures, *measure) != value(&stock, *measure);
             let is_worthwhile = aim.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
-                || 100 * figures.sass.instructions <= 98 * stock.sass.instructions;
+                || figures.rolled.is_some()
+                || 100 * figures.instructions() <= 98 * stock.instructions();
             let counts = worse(&figures, &stock, aim.allowance).is_none() && worse_than_theirs(&figures).is_none();
             let counts = counts && !is_worse_than_held(&figures);
             if counts && is_better(&figures, &stock, &aim) && is_worthwhile {
@@ -262,15 +273,18 @@ impl Asked {
     /// No variant is asked for twice, and no more are judged than the budget allows.
     fn check_budget(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
-        let runs = self.search.budget.of(&kernel.stock);
+        let runs = kernel.share_of(&self.search.budget);
         let text = |question: &Question| match question {
             Question::Text(variant) => Some(variant.clone()),
             Question::Figures(_) | Question::Spilled(_) | Question::Compared(_) => None,
         };
         let texts: Vec<Variant> = self.questions[id].iter().filter_map(text).collect();
         let judged = self.questions[id].len() - texts.len() - self.compared[id].len();
-        assert!(judged <= runs && kernel.runs() <= judged, "{judged} of {runs} runs");
-        assert!(texts.len() < COMPILED_FOR_EACH * runs + ROUND || runs == 0 && texts.is_empty());
+        let turned: Vec<usize> = (0..texts.len()).filter(|&at| texts[at].with_loops_as_they_come().is_some()).collect();
+        assert!(turned.is_empty() || turned == [texts.len() - 1], "the last variant alone has turned loops");
+        assert!(judged <= runs + turned.len() && kernel.runs() <= judged, "{judged} of {runs} runs");
+        let others = texts.len() - turned.len();
+        assert!(others < COMPILED_FOR_EACH * runs + ROUND || runs == 0 && others == 0);
         assert!((1..texts.len()).all(|at| !texts[..at].contains(&texts[at])), "a variant is asked for twice");
         assert!(!texts.contains(&Variant::Stock));
     }

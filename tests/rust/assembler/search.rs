@@ -281,3 +281,30 @@ fn launches_of_other_files() {
     assert!(again == better && cubin == found, "{again} and {better}: {}", build.log());
     assert!(build.log().lines().all(|line| line.starts_with("k.ptx for sm_90: k: ")), "{}", build.log());
 }
+
+/// A kernel that lacks nothing, with a loop as LLVM 22 prints it.
+const ROW_SUM: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry sum(.param .u64 p, .param .u64 out, .param .u32 n)\n\
+    .maxntid 256, 1, 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<5>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\
+    \tld.param.u32 %r1, [n];\n\tmov.u32 %r4, %tid.x;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tmov.b32 %r2, 0f00000000;\n$LOOP:\n\tld.global.f32 %r3, [%rd1];\n\tadd.rn.f32 %r2, %r2, %r3;\n\
+    \tadd.s64 %rd1, %rd1, 4;\n\tadd.s32 %r1, %r1, -1;\n\tsetp.eq.b32 %p1, %r1, 0;\n\t@%p1 bra $END;\n\tbra.uni $LOOP;\n$END:\n\
+    \tld.param.u64 %rd2, [out];\n\tadd.s64 %rd2, %rd2, %rd3;\n\tst.global.f32 [%rd2], %r2;\n\tret;\n}\n";
+
+/// The loop of a kernel that lacks nothing gets the form that ptxas unrolls, with one more run; not under a pragma. The folder of profiles has the choice, which is made again without a search.
+#[test]
+fn a_loop_that_ptxas_unrolls() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, ROW_SUM);
+    let profiles = build.path("profiles").into_os_string().into_string().expect("text");
+    let (_, calls, by_ptxas) = build.run(&[("NVPTX_RA_RUNS", "0")]);
+    assert_eq!(calls, 1);
+    let (_, calls, found) = build.run(&[("NVPTX_RA_PROFILE", &profiles)]);
+    assert!(build.log().contains(" instructions, loop-shape=all; proved; run on the CPU: same"), "{}", build.log());
+    assert!(calls <= 5 && found.len() > by_ptxas.len(), "{calls} calls: {}", build.log());
+    assert_eq!(build.run(&[]), (0, 1, found.clone()), "the cache");
+    assert_eq!(build.run(&[("NVPTX_RA_CACHE", "off"), ("NVPTX_RA_PROFILE", &profiles)]).2, found, "the profile");
+    let rolled = build.run(&[("NVPTX_RA_UNCHANGED", "sum without loop-shape=all")]).2;
+    assert_eq!(rolled.len(), by_ptxas.len(), "{}", build.log());
+    let build = Build::new(&bin, &ROW_SUM.replace("$LOOP:\n", "$LOOP:\n\t.pragma \"nounroll\";\n"));
+    assert_eq!(build.run(&[]).2, by_ptxas, "{}", build.log());
+    assert!(build.log().contains("nothing"), "{}", build.log());
+}

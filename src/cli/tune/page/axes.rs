@@ -82,6 +82,7 @@ fn name(axis: Axis) -> &'static str {
         Axis::SharedAddresses => "shared addresses",
         Axis::Remat => "values computed again",
         Axis::Limit => "limit of registers",
+        Axis::Loops => "loops that ptxas unrolls",
         Axis::Names => "names and copies",
         Axis::Kept => "values kept in shared memory",
         Axis::SmemSpilling => "ptxas's spills to shared memory",

@@ -35,6 +35,7 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
         counts_instructions_alone: false,
         timing: None,
         least_counts: [0; 2],
+        rolled: None,
     }
 }
 

@@ -98,6 +98,7 @@ impl Judge {
         };
         let sass = Sass {
             instructions: near("instructions", stock.sass.instructions, &[-90, -12, -1, 0, 0, 1, 60]),
+            work: near("work", stock.sass.work, &[-1, 0, 0, 0, 7]),
             local: near("local", stock.sass.local, &[-20, -1, 0, 0, 1]),
             stack_traffic: near("traffic", stock.sass.stack_traffic as u32, &[-4000, -8, 0, 40, 4000]).into(),
             shared_traffic: near("shared", stock.sass.shared_traffic as u32, &[-8, 0, 0, 16, 900]).into(),
@@ -190,7 +191,8 @@ impl Case {
             let of_arrays = if u.ratio(1, 3)? { u.int_in_range(4..=400)? } else { 0 };
             let (instructions, local) = (u.int_in_range(1..=900)?, (bytes + of_arrays) / 4);
             let stack_traffic = u64::from(bytes + of_arrays) * u.int_in_range(0..=9)?;
-            let sass = Sass { instructions, local, stack_traffic, shared_traffic: u.int_in_range(0..=500)? };
+            let work = u.int_in_range(0..=instructions)?;
+            let sass = Sass { instructions, local, work, stack_traffic, shared_traffic: u.int_in_range(0..=500)? };
             let threads = u.ratio(2, 3)?.then_some(32 * u.int_in_range(1..=32)?);
             let dynamic_shared = u.ratio(2, 3)?.then_some(u.int_in_range(0..=100_000)?);
             let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
