@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum ranking schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
 
 all: build
 
@@ -86,10 +86,6 @@ throughput: build
 # How many of the copies that remain are necessary: a lower bound, on the whole corpus.
 optimum: build
 	@scripts/with-env.sh tests/bench/optimum.py $(ARGS)
-
-# Whether the forecast ranks the orders of a kernel as ptxas does, on a fixed draw of the corpus.
-ranking: build
-	@scripts/with-env.sh tests/bench/ranking.py $(ARGS)
 
 # How well a rule foresees what is live in the order that ptxas makes, on a draw of the corpus.
 schedule: build

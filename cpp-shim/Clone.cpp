@@ -12,21 +12,27 @@
 
 #include "Clone.h"
 
+#include "CloneDiagnostics.h"
 #include "Compilation.h"
+#include "Forecast.h"
 #include "FunctionFacts.h"
 #include "Options.h"
 #include "Remarks.h"
 #include "Text.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include <memory>
 #include <utility>
 
 using namespace llvm;
@@ -52,11 +58,6 @@ static Expected<std::unique_ptr<TargetMachine>> machineFor(const Module &M) {
   return TM;
 }
 
-CloneSource::CloneSource(Module &M) : M(M) {
-  raw_svector_ostream Stream(Bitcode);
-  WriteBitcodeToFile(M, Stream, /*ShouldPreserveUseListOrder=*/true);
-}
-
 /// The functions of \p M by those of its clone, which the code generator may
 /// rename. Functions without a body have no machine code.
 static DenseMap<const Function *, Function *> originals(const Module &Clone,
@@ -75,24 +76,32 @@ static DenseMap<const Function *, Function *> originals(const Module &Clone,
   return Originals;
 }
 
-Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM,
-                           std::optional<uint32_t> Skip) {
-  Module &M = Source.module();
-  Expected<std::unique_ptr<Module>> Parsed =
-      parseBitcodeFile(MemoryBufferRef(Source.bitcode(), M.getName()), Context);
-  if (!Parsed)
-    return Parsed.takeError();
-  Clone = std::move(*Parsed);
-  Clone->setDataLayout(TM.createDataLayout());
-  DenseMap<const Function *, Function *> Originals = originals(*Clone, M);
+/// Generates code for a clone of \p M in a context of its own, where what LLVM
+/// says is counted and nobody hears it. What is seen of its functions goes to
+/// \p Into, as functions of \p M. Fails where this LLVM has no code generator
+/// for the module, and where it finds an error.
+static Error compileClone(Module &M, LLVMContext &Context,
+                          const CloneDiagnostics &Said, Forecaster &Into) {
+  Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
+  if (!TM)
+    return TM.takeError();
+  SmallString<0> Bitcode;
+  raw_svector_ostream Stream(Bitcode);
+  WriteBitcodeToFile(M, Stream, /*ShouldPreserveUseListOrder=*/true);
+  Expected<std::unique_ptr<Module>> Clone =
+      parseBitcodeFile(MemoryBufferRef(Bitcode, M.getName()), Context);
+  if (!Clone)
+    return Clone.takeError();
+  (*Clone)->setDataLayout((*TM)->createDataLayout());
+  DenseMap<const Function *, Function *> Originals = originals(**Clone, M);
   {
     raw_null_ostream Nowhere;
     legacy::PassManager PM;
-    PurposeScope Scope({Skip, &Into, /*OfTool=*/{}});
-    if (TM.addPassesToEmitFile(PM, Nowhere, nullptr,
-                               CodeGenFileType::AssemblyFile))
+    PurposeScope Scope({&Into, /*OfTool=*/{}});
+    if ((*TM)->addPassesToEmitFile(PM, Nowhere, nullptr,
+                                   CodeGenFileType::AssemblyFile))
       return fail(M, "no code generator; use an LLVM with the NVPTX target");
-    PM.run(*Clone);
+    PM.run(**Clone);
   }
   Into.moveTo([&](const Function *F) { return Originals.lookup(F); });
   if (Said.NumErrors)
@@ -102,30 +111,22 @@ Error ModuleClone::compile(const CloneSource &Source, TargetMachine &TM,
   return Error::success();
 }
 
-bool reportClone(StringRef Parameters, uint32_t Skip,
-                 const CloneDiagnostics &Said) {
-  std::string Options = commandLine();
-  return nvptx_ra_report_clone(toStr(Parameters), toStr(Options), Skip,
-                               Said.NumErrors, Said.NumWarnings,
-                               toStr(Said.FirstError));
-}
-
 void forecastClone(Module &M, const PassDesc &Desc, StringRef Parameters) {
-  ModuleClone Clone(Desc, Parameters);
+  LLVMContext Context;
+  const CloneDiagnostics &Said = CloneDiagnostics::install(Context);
+  Forecaster Into(Desc, Parameters);
   if (Forecaster::lintsWantedBy(M.getContext()))
-    Clone.Into.withLints();
-  const CloneDiagnostics &Said = Clone.said();
-  auto Compile = [&]() -> Error {
-    Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
-    return TM ? Clone.compile(CloneSource(M), **TM) : TM.takeError();
-  };
-  Error Problem = Compile();
-  bool IsStrict = reportClone(Parameters, /*Skip=*/0, Said);
+    Into.withLints();
+  Error Problem = compileClone(M, Context, Said, Into);
+  std::string Options = commandLine();
+  bool IsStrict =
+      nvptx_ra_report_clone(toStr(Parameters), toStr(Options), Said.NumErrors,
+                            Said.NumWarnings, toStr(Said.FirstError));
   // What our passes say of a function is said of its forecast.
   for (const auto &[Severity, Message] : Said.Own)
     report(M.getContext(), Message, Severity);
   if (!Problem)
-    Clone.Into.finish(M);
+    Into.finish(M);
   else if (Said.onlyOurs())
     consumeError(std::move(Problem));
   else

@@ -12,7 +12,6 @@
 
 #include "Compilation.h"
 
-#include "Options.h"
 #include <utility>
 
 using namespace llvm;
@@ -29,10 +28,6 @@ PurposeScope::~PurposeScope() { PurposeOfThread = Outer; }
 Compilation::Compilation()
     : For(PurposeOfThread),
       TheSession(nvptx_ra_session_new(For.OfTool.collected)) {}
-
-std::string Compilation::passOptions() const {
-  return For.SkipOfClone ? "" : commandLine();
-}
 
 void Compilation::reachBranchingPoint() {
   if (auto *Reached = std::exchange(For.OfTool.reached, nullptr))

@@ -20,10 +20,8 @@
 #include "nvptx_ra_codegen.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugLoc.h"
-#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
 namespace llvm {
 class Function;
@@ -51,10 +49,8 @@ struct Observation {
 /// What code is generated for. The default is the ordinary case: for its own
 /// sake.
 struct Purpose {
-  /// A clone is compiled to see what it takes without these optimisations. Its
-  /// code is thrown away, and nobody hears what is said of it.
-  std::optional<uint32_t> SkipOfClone;
-  /// A clone is compiled for a forecast, which collects its functions.
+  /// A clone is compiled for a forecast, which collects its functions. Its code
+  /// is thrown away.
   Forecaster *CloneFor = nullptr;
   /// What the command-line tool wants to know.
   nvptx_ra_purpose OfTool = {};
@@ -104,15 +100,8 @@ public:
   /// The function of the loop that LLVM's passes on loops are at.
   const llvm::Function *FunctionOfLoop = nullptr;
 
-  /// What the clone goes without; none where no such clone is compiled.
-  std::optional<uint32_t> skipOfClone() const { return For.SkipOfClone; }
-
   /// Where the forecasts of a clone go; null where it is not compiled for them.
   Forecaster *cloneFor() const { return For.CloneFor; }
-
-  /// The options that passes go by, "a=b;c=d": the command line's, but in a
-  /// clone that goes without optimisations none, so that nobody hears of it.
-  std::string passOptions() const;
 
   /// Whether somebody wants to be told when instruction selection is done with
   /// a function.

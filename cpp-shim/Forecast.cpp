@@ -70,13 +70,6 @@ void Forecaster::add(MachineFunction &MF, Observation Seen) {
   Functions.push_back({&MF.getFunction(), std::move(Seen)});
 }
 
-std::vector<const nvptx_ra_response *> Forecaster::responses() const {
-  std::vector<const nvptx_ra_response *> Responses;
-  for (const Summarised &Function : Functions)
-    Responses.push_back(Function.Seen.Response.get());
-  return Responses;
-}
-
 bool Forecaster::finish(Module &M, bool Limit) {
   if (!M.getTargetTriple().isNVPTX())
     return false;
@@ -90,7 +83,9 @@ bool Forecaster::finish(Module &M, bool Limit) {
   Request.target = toStr(Target);
   if (figuresWantedBy(M.getContext()))
     Request.flags |= NVPTX_RA_REQUEST_REMARKS;
-  std::vector<const nvptx_ra_response *> Responses = responses();
+  std::vector<const nvptx_ra_response *> Responses;
+  for (const Summarised &Function : Functions)
+    Responses.push_back(Function.Seen.Response.get());
   ResponsePtr Response(
       nvptx_ra_forecast(&Request, Responses.data(), Responses.size()));
   errs() << toRef(Response->output);

@@ -88,16 +88,6 @@ public:
       Function.F = To(Function.F);
   }
 
-  /// What was seen of each function, in order.
-  std::vector<const nvptx_ra_response *> responses() const;
-
-  /// The function that was added as number \p I; null for one that the module
-  /// which they were moved to has not.
-  const llvm::Function *function(size_t I) const { return Functions[I].F; }
-
-  /// The processor that they were compiled for.
-  llvm::StringRef target() const { return Target; }
-
   /// Joins what was added, emits remarks and prints; where \p Limit, it also
   /// limits the registers of kernels as the options ask for it. Then starts
   /// anew. Returns whether a function's attributes changed.

@@ -16,6 +16,7 @@
 #include "Compat.h"
 #include "Flatten.h"
 #include "FunctionFacts.h"
+#include "Options.h"
 #include "Remarks.h"
 #include "Text.h"
 #include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
@@ -57,7 +58,7 @@ class Run {
   MachineFunction &MF;
   const RequiredAnalyses &Analyses;
   const PassDesc &Desc;
-  const std::string CommandLine = Within.passOptions();
+  const std::string CommandLine = commandLine();
   nvptx_ra_request Request = {};
   ResponsePtr Response;
 
@@ -151,9 +152,7 @@ private:
   void ask(const FlatFunction &Flat) {
     Request.view = &Flat.view();
     Response.reset(nvptx_ra_run(&Request));
-    // A function's own options may ask for traces.
-    if (!Within.skipOfClone())
-      errs() << toRef(Response->output);
+    errs() << toRef(Response->output);
     emitRemarks(MF, Analyses.MBFI, Desc, Flat, *Response);
   }
 
@@ -237,9 +236,7 @@ private:
   }
 
   bool apply(const FlatFunction &Flat, uint64_t &Time) {
-    // Of clones that nobody asked for no code comes out.
-    bool Verifies = Response->verify && !Within.skipOfClone();
-    bool WasClean = !Verifies || wasClean();
+    bool WasClean = !Response->verify || wasClean();
     Clock::time_point Start = Clock::now();
     Error Failure = checkEdits();
     if (!Failure)
@@ -251,7 +248,7 @@ private:
       refuse(Message);
       return false;
     }
-    if (Verifies)
+    if (Response->verify)
       verifyApplied(WasClean);
     return true;
   }

@@ -245,7 +245,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     return;
   auto Within = std::make_shared<Compilation>();
   CodeGenOptLevel Level = TM.getOptLevel();
-  std::string Options = Within->passOptions();
+  std::string Options = commandLine();
   nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
   bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
   if (Wanted.cssa)
@@ -263,7 +263,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
     insertRename(*Config, Within, Level);
   if (Wanted.profile)
     PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
-  PM.add(new SkipPasses(TM, Within));
+  PM.add(new SkipPasses(Within));
   if (Level != CodeGenOptLevel::None)
     PM.add(new AddPasses(TM));
   insertLoopPlace(*Config, Within);

@@ -13,12 +13,10 @@
 #include "SkipPasses.h"
 
 #include "Options.h"
-#include "SkipChoice.h"
 #include "Text.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include <optional>
 
 using namespace llvm;
 
@@ -39,11 +37,7 @@ static uint32_t wantedBy(const Function &F, StringRef Options) {
 }
 
 uint32_t SkipGate::skippedBy(const Function &F) const {
-  uint32_t Wanted = wantedBy(F, Options);
-  if (!(Wanted & nvptx_ra_skip_auto()))
-    return Wanted;
-  std::optional<uint32_t> OfClone = Within->skipOfClone();
-  return Wanted | (OfClone ? *OfClone : Chosen.lookup(&F));
+  return wantedBy(F, Options);
 }
 
 /// The function that LLVM describes, which it does by name. Null where it is
@@ -76,12 +70,8 @@ bool SkipPasses::doInitialization(Module &M) {
       Wanted |= wantedBy(F, Options);
   if (!Wanted && !Within->hasBranchingPoint())
     return false;
-  DenseMap<const Function *, uint32_t> Chosen;
-  if ((Wanted & nvptx_ra_skip_auto()) && !Within->skipOfClone())
-    Chosen = chooseSkips(M, TM);
   LLVMContext &Context = M.getContext();
-  Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), Within, M,
-                                    Options, std::move(Chosen));
+  Gate = std::make_unique<SkipGate>(Context.getOptPassGate(), Within, M, Options);
   Context.setOptPassGate(*Gate);
   return false;
 }

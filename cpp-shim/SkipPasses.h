@@ -16,17 +16,12 @@
 
 #include "Compilation.h"
 #include "InitialPass.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopPass.h"
 #include "llvm/IR/OptBisect.h"
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
-
-namespace llvm {
-class TargetMachine;
-} // namespace llvm
 
 namespace nvptx_ra {
 
@@ -37,17 +32,13 @@ class SkipGate : public llvm::OptPassGate {
   const CompilationPtr Within;
   const llvm::Module &M;
   const std::string Options;
-  /// What the forecast has chosen.
-  const llvm::DenseMap<const llvm::Function *, uint32_t> Chosen;
 
   uint32_t skippedBy(const llvm::Function &F) const;
 
 public:
   SkipGate(llvm::OptPassGate &Outer, CompilationPtr Within,
-           const llvm::Module &M, llvm::StringRef Options,
-           llvm::DenseMap<const llvm::Function *, uint32_t> Chosen)
-      : Outer(Outer), Within(std::move(Within)), M(M), Options(Options),
-        Chosen(std::move(Chosen)) {}
+           const llvm::Module &M, llvm::StringRef Options)
+      : Outer(Outer), Within(std::move(Within)), M(M), Options(Options) {}
 
   llvm::OptPassGate &outer() const { return Outer; }
 
@@ -82,15 +73,14 @@ public:
 /// function asks for it or may ask later. It acts at initialisation, behind the
 /// replay of a profile, which may ask, and ahead of all passes.
 class SkipPasses : public InitialPass {
-  const llvm::TargetMachine &TM;
   const CompilationPtr Within;
   std::unique_ptr<SkipGate> Gate;
 
 public:
   static char ID;
 
-  SkipPasses(const llvm::TargetMachine &TM, CompilationPtr Within)
-      : InitialPass(ID), TM(TM), Within(std::move(Within)) {}
+  explicit SkipPasses(CompilationPtr Within)
+      : InitialPass(ID), Within(std::move(Within)) {}
 
   llvm::StringRef getPassName() const override {
     return "NVPTX choice of LLVM's passes";

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, OPTIONS};
+use crate::config::{Config, OPTIONS, Origin, without_removed};
 use crate::error::{Error, ErrorKind};
 use crate::printable::one_line;
 
@@ -200,18 +200,19 @@ impl Profile {
         let broken = |problem: String| {
             Error::new(ErrorKind::File, problem, "let nvptx-ra tune write it anew; every function gets the defaults")
         };
-        let profile: Self = toml::from_str(text).map_err(|error| {
+        let mut profile: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             broken(format!("line {line}: {}", error.message()))
         })?;
         if profile.version != VERSION {
             return Err(broken(format!("version {}, and this build reads {VERSION}", profile.version)));
         }
-        for entry in &profile.functions {
+        for entry in &mut profile.functions {
+            entry.options = without_removed(&entry.options);
             if entry.maxnreg.is_some_and(|registers| !(1..=255).contains(&registers)) {
                 return Err(broken(format!("function '{}': maxnreg is out of range, 1 to 255", entry.name)));
             }
-            crate::config::Config::check(&entry.options, crate::config::Origin::Attribute)
+            Config::check(&entry.options, Origin::Attribute)
                 .map_err(|error| broken(format!("function '{}': {}", entry.name, error.problem)))?;
         }
         Ok(profile)
@@ -344,6 +345,17 @@ mod tests {
         assert_eq!(Profile::parse(&text).expect(&text), sample());
         assert!(text.contains("\n# k: same\n# two | lines\nversion"), "{text}");
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
+    }
+
+    /// A profile whose options have values that were removed since is read without these.
+    #[test]
+    fn of_before() {
+        let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
+        let before = text.replace("order=late;", "order=auto;skip=auto+gvn;");
+        assert_ne!(before, text);
+        let profile = Profile::parse(&before).expect(&before);
+        assert_eq!(profile.functions[0].options, "skip=gvn;order-seed=3");
+        assert_eq!(profile.functions[1..], sample().functions[1..]);
     }
 
     /// A profile of a build with other defaults may give another PTX, which is said. One that somebody wrote by hand has no

@@ -338,11 +338,10 @@ uint32_t nvptx_ra_check_machine_code(nvptx_ra_str content, nvptx_ra_str path);
 /* How long the shim's own phases took, for the statistics. Nanoseconds. */
 void nvptx_ra_report_time(const nvptx_ra_request *request, uint64_t flatten_ns, uint64_t apply_ns);
 
-/* Notes what LLVM said of a clone of a module, which was compiled for the forecast and went without the optimisations of
- * a set. The options are those of a pass of the new pass manager, if one asked, and of the command line. Returns 1 where
- * they make errors fatal. */
-uint32_t nvptx_ra_report_clone(nvptx_ra_str parameters, nvptx_ra_str command_line, uint32_t skipped, uint64_t errors,
-                               uint64_t warnings, nvptx_ra_str first_error);
+/* Notes what LLVM said of a clone of a module, which was compiled for the forecast. The options are those of the pass that
+ * asked, and of the command line. Returns 1 where they make errors fatal. */
+uint32_t nvptx_ra_report_clone(nvptx_ra_str parameters, nvptx_ra_str command_line, uint64_t errors, uint64_t warnings,
+                               nvptx_ra_str first_error);
 
 void nvptx_ra_response_free(const nvptx_ra_response *response);
 
@@ -389,18 +388,6 @@ uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
 /* The bit of an optimisation by the name that LLVM's -opt-disable has for it; 0 of one that no function goes without. */
 uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
-
-/* The bit of a set that leaves the choice to the forecast. */
-uint32_t nvptx_ra_skip_auto(void);
-
-/* The sets that the forecast chooses between, the first of them empty; NVPTX_RA_NONE behind the last. */
-uint32_t nvptx_ra_skip_way(uint32_t index);
-
-/* Writes for each function the number of the way in which the forecast prefers to compile it: 0 where it clearly prefers
- * none, or where anything is wrong. The responses are those of nvptx-forecast, all functions of one way behind those of
- * another, each time the same functions in the same order. */
-void nvptx_ra_prefer(nvptx_ra_str target, const nvptx_ra_response *const *responses, uint64_t num_ways,
-                     uint64_t num_functions, uint32_t *preferred);
 
 /* The optimisations of LLVM that a function with this attribute gets ahead of the code generator, as a set of bits; none
  * where its options are wrong, which is reported elsewhere. */

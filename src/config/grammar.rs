@@ -8,6 +8,7 @@
 //! and empty assignments mean nothing; the last assignment to an option counts.
 
 use super::nearest::nearest;
+use super::removed;
 use super::table::{Config, OPTIONS, OptionSpec, Scope};
 use super::value::Shape;
 use crate::error::{Error, ErrorKind};
@@ -55,6 +56,20 @@ pub fn assignments(text: &str, origin: Origin) -> Result<Vec<(&'static OptionSpe
 /// Those assignments in `text` that are right, without the others.
 pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static OptionSpec, String)> {
     split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
+}
+
+/// The same options without values that were removed, so that a file of an earlier version is still read.
+pub fn without_removed(text: &str) -> String {
+    let left = split(text).into_iter().filter_map(|mut assignment| {
+        if let (Some(spec), Some(value)) = (find(&assignment.name), &assignment.value)
+            && removed::remedy(spec, value).is_some()
+        {
+            assignment.value = Some(removed::rest(spec, value)?);
+        }
+        let value = assignment.value.as_deref().map(|value| format!("={}", escape(value))).unwrap_or_default();
+        Some(assignment.name + &value)
+    });
+    left.collect::<Vec<_>>().join(";")
 }
 
 /// What is wrong, and what is allowed.
@@ -166,6 +181,9 @@ fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFau
     }
     if spec.set(&mut Config::default(), value) {
         return Ok(());
+    }
+    if let Some(remedy) = removed::remedy(spec, value) {
+        return Err(("removed".into(), remedy.to_owned()));
     }
     let (problem, mut remedy) = spec.shape.refuse(value);
     if let Some(name) = nearest(value, spec.shape.choices().iter().map(|choice| choice.name)) {

@@ -7,12 +7,13 @@ mod grammar;
 mod nearest;
 mod optimisations;
 mod register_names;
+mod removed;
 mod table;
 mod value;
 mod word_or_number;
 
 pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
-pub use grammar::{Origin, assignments, find};
+pub use grammar::{Origin, assignments, find, without_removed};
 pub use optimisations::{Add, Inline, Skip, Unroll};
 pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
 pub use table::{

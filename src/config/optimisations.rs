@@ -56,16 +56,10 @@ flags! {
         "block-placement" => BLOCK_PLACEMENT = 9,
         /// Each address in a loop is incremented by itself.
         "loop-reduce" => LOOP_REDUCE = 10,
-        /// `loop-reduce`, `machine-sink`, both or neither, as the forecast clearly prefers for a kernel.
-        "auto" => AUTO = 11,
     }
 }
 
 impl Skip {
-    /// Between what the forecast chooses where that is left to it, the first where it prefers none.
-    pub const WAYS: [Self; 4] =
-        [Self::empty(), Self::LOOP_REDUCE, Self::MACHINE_SINK, Self::LOOP_REDUCE.union(Self::MACHINE_SINK)];
-
     /// Those of LLVM IR; the others are of machine code.
     pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
         .union(Self::SPECULATIVE_EXECUTION)

@@ -120,8 +120,6 @@ choices! {
         "loads-late" => LoadsLate,
         /// Loads stand together.
         "loads-clustered" => LoadsClustered,
-        /// The order that the forecast clearly prefers, or else `source`.
-        "auto" => Auto,
     }
 }
 
@@ -359,8 +357,7 @@ options! {
         /// checks take about as long as the passes.
         "verify" => verify: bool = false;
         /// Optimisations of LLVM that are left out for the function, by the names of -opt-disable. Some cost registers,
-        /// but not in every kernel; `nvptx-ra tune` tries them. With `auto` the forecast decides, and the module is
-        /// compiled four more times.
+        /// but not in every kernel; `nvptx-ra tune` tries them.
         "skip" => skip: Skip = Skip::empty();
         /// Further optimisations of LLVM that run on the function's IR, ahead of the code generator, in the order of
         /// this list. They do nothing at -O0. Their effect on registers differs from kernel to kernel; `nvptx-ra tune`

@@ -85,6 +85,23 @@ fn refusals_name_what_is_allowed() {
     }
 }
 
+/// A value that earlier versions had says what to write in its place, and a file of theirs is read without it.
+#[test]
+fn removed_values() {
+    for (text, expected) in [
+        ("order=auto", "order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best"),
+        ("skip=auto", "skip=auto: removed; name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds"),
+        ("skip=gvn+auto", "skip=gvn+auto: removed; name what to leave out"),
+    ] {
+        let message = refusal(text);
+        assert!(message.contains(expected), "{message}\n  lacks {expected}");
+    }
+    assert_eq!(without_removed("verify;order=auto;order-seed=3;skip=gvn+auto"), "verify;order-seed=3;skip=gvn");
+    for kept in ["", "off", "bit-spill=auto", "regalloc=auto;no-rename", "skip=gvn+most", r"stats=/a\;b\\c"] {
+        assert_eq!(without_removed(kept), kept);
+    }
+}
+
 /// A module cannot make the compiler write files.
 #[test]
 fn attributes_name_no_files() {

@@ -1,12 +1,8 @@
-//! Which optimisations of LLVM a function goes without, which it gets on top, and the forecast's choice between some.
+//! Which optimisations of LLVM a function goes without, which it gets on top, and what is chosen ahead of them.
 
-use super::abi::{self, nvptx_ra_response, nvptx_ra_str};
+use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
-use super::response::Response;
 use crate::config::{Add, Config, Inline, Layers, Skip, Unroll};
-use crate::error::Error;
-use crate::forecast::{Case, Summary, preferred_variants};
-use crate::target::machine::Architecture;
 
 /// The optimisations that a function goes without, as a set of bits; none where its options are wrong.
 ///
@@ -92,76 +88,6 @@ pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_
     )
 }
 
-/// The bit that leaves the choice to the forecast.
-// SAFETY: the shim declares this very name.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn nvptx_ra_skip_auto() -> u32 {
-    entry(|_| 0, || Skip::AUTO.bits())
-}
-
-/// What is gone without in a way that the forecast chooses between; `NVPTX_RA_NONE` behind the last.
-// SAFETY: the shim declares this very name.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn nvptx_ra_skip_way(index: u32) -> u32 {
-    entry(|_| abi::NVPTX_RA_NONE, || Skip::WAYS.get(index as usize).map_or(abi::NVPTX_RA_NONE, |skip| skip.bits()))
-}
-
-/// Writes for each function the way that the forecast prefers: 0, the first, also where anything is wrong.
-///
-/// # Safety
-/// `target` is live and as long as it says; `responses` points to `count` responses for each of `ways` ways, one way
-/// behind the other, not freed before this returns; `preferred` to `count` numbers.
-// SAFETY: the shim declares this very name.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_prefer(
-    target: nvptx_ra_str,
-    responses: *const *const nvptx_ra_response,
-    ways: u64,
-    count: u64,
-    preferred: *mut u32,
-) {
-    entry(
-        // SAFETY: as the caller promises.
-        |_| unsafe { write(preferred, count, &[]) },
-        // SAFETY: as the caller promises.
-        || unsafe {
-            let numbers = prefer(&abi::text(target), responses, ways, count).unwrap_or_default();
-            write(preferred, count, &numbers);
-        },
-    );
-}
-
-/// Writes numbers, and 0 behind the last.
-///
-/// # Safety
-/// `to` points to `count` numbers.
-unsafe fn write(to: *mut u32, count: u64, numbers: &[u32]) {
-    for at in 0..count as usize {
-        // SAFETY: the caller promises so many numbers.
-        unsafe { to.add(at).write(numbers.get(at).copied().unwrap_or(0)) };
-    }
-}
-
-/// # Safety
-/// As for [`nvptx_ra_prefer`].
-unsafe fn prefer(
-    target: &str,
-    responses: *const *const nvptx_ra_response,
-    ways: u64,
-    count: u64,
-) -> Result<Vec<u32>, Error> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the caller promises the array and what it points to.
-    let responses = unsafe { abi::array(responses, ways * count, "responses") }?;
-    // SAFETY: as above.
-    let kept = responses.iter().map(|&response| unsafe { Response::lent(response) }?.summary());
-    let summaries: Vec<Option<&Summary>> = kept.map(|kept| kept.map(|kept| &kept.summary)).collect();
-    let ways: Vec<_> = summaries.chunks(count as usize).map(<[_]>::to_vec).collect();
-    preferred_variants(&ways, &Case { architecture: Architecture::by_name(target)?, max_registers: None })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,32 +124,6 @@ mod tests {
         let bit = |pass: &str| unsafe { nvptx_ra_skip_bit(abi::borrow(pass)) };
         assert_eq!(bit("codegenprepare"), Skip::CODE_GEN_PREPARE.bits());
         assert_eq!((bit("nvptx-isel"), bit("")), (0, 0));
-    }
-
-    /// The ways end, the first leaves nothing out, and each leaves out what the option has words for.
-    #[test]
-    fn ways() {
-        let ways: Vec<u32> =
-            (0..).map(|index| nvptx_ra_skip_way(index)).take_while(|&way| way != abi::NVPTX_RA_NONE).collect();
-        assert_eq!(ways.first(), Some(&0));
-        assert!(ways.iter().all(|&way| Skip::from_bits(way).is_some() && way & nvptx_ra_skip_auto() == 0));
-    }
-
-    /// Without an array, with an unknown processor and without functions nothing is preferred.
-    #[test]
-    fn nothing_is_preferred() {
-        let prefer = |target: &str, responses: *const *const nvptx_ra_response| {
-            let mut preferred = [7; 2];
-            // SAFETY: the text and the numbers are alive, and the array is null or has two responses, which are null.
-            unsafe { nvptx_ra_prefer(abi::borrow(target), responses, 1, 2, preferred.as_mut_ptr()) };
-            preferred
-        };
-        let none = [std::ptr::null(); 2];
-        assert_eq!(prefer("sm_90", std::ptr::null()), [0, 0]);
-        assert_eq!(prefer("sm_42", none.as_ptr()), [0, 0]);
-        assert_eq!(prefer("sm_90", none.as_ptr()), [0, 0]);
-        // SAFETY: there are no numbers to write.
-        unsafe { nvptx_ra_prefer(abi::borrow("sm_90"), std::ptr::null(), 0, 0, std::ptr::null_mut()) };
     }
 
     fn added(command_line: &str, attribute: &str) -> Vec<String> {

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::switch::is_off;
 use super::view;
 use crate::bundle::{GivenOptions, Report};
-use crate::config::{COPY_COALESCER, Config, Injection, Layers, Skip};
+use crate::config::{COPY_COALESCER, Config, Injection, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext, Scope};
 use crate::stats::{Counts, Event, FunctionStats, Work};
@@ -316,7 +316,6 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_re
 pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
     parameters: nvptx_ra_str,
     command_line: nvptx_ra_str,
-    skipped: u32,
     errors: u64,
     warnings: u64,
     first_error: nvptx_ra_str,
@@ -329,8 +328,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
                 [parameters, command_line, first_error].map(|text| unsafe { abi::text(text) });
             let config =
                 Config::resolve_valid(&Layers { parameters: &parameters, command_line: &command_line, attribute: "" });
-            let without = Skip::from_bits_truncate(skipped).words().into_owned();
-            let clone = || Event::Clone { without, errors, warnings, first_error: first_error.into_owned() };
+            let clone = || Event::Clone { errors, warnings, first_error: first_error.into_owned() };
             record(&config, clone);
             config.strict.into()
         },

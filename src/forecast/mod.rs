@@ -4,19 +4,15 @@
 //! 1. [`held`]: the 32-bit words that the hardware has to hold, of all that PTX's registers are made of;
 //! 2. [`live`]: how many of them are live at once, in the order of the code and in orders that ptxas may make of it;
 //! 3. [`model`]: what ptxas usually makes of that: regression trees, fitted to what it made of real kernels;
-//! 4. [`kernel`]: a kernel with all that it calls: registers, spills, stack, occupancy;
-//! 5. [`decide`]: what is chosen by forecasts: an order, a variant, a limit on registers;
-//! 6. [`report`]: how a forecast is told.
+//! 4. [`kernel`]: a kernel with all that it calls: registers, spills, stack, occupancy, and the limit that suits it;
+//! 5. [`report`]: how a forecast is told.
 
-mod decide;
 mod held;
 mod kernel;
 mod live;
 mod model;
 mod report;
 
-pub use decide::order::preferred_order;
-pub use decide::variants::preferred_variants;
 pub use held::dead_code::without_dead_code;
 pub use held::promotion::{InMemory, Index, Why};
 #[cfg(any(test, feature = "fuzzing"))]

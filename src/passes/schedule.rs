@@ -3,22 +3,14 @@
 use std::time::Instant;
 
 use super::{PassOutput, RunContext, traced};
-use crate::config::{Config, Order, SCHEDULE, Trace};
+use crate::config::{Config, SCHEDULE, Trace};
 use crate::error::Error;
-use crate::forecast::{Case, preferred_order};
 use crate::function::Function;
 use crate::schedule::{Outcome, changes_nothing, schedule};
-use crate::target::machine::Architecture;
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
     changes_nothing(config.order, config.order_seed)
-}
-
-/// The order that the forecast prefers on the processor that the code is for.
-fn preferred(function: &Function, context: &RunContext) -> Result<Order, Error> {
-    let case = Case { architecture: Architecture::by_name(&context.target)?, max_registers: None };
-    preferred_order(function, &context.classification, &case)
 }
 
 /// Runs the pass. A function in SSA form is left alone: two-address lowering and the coalescer are still to come.
@@ -27,10 +19,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let order = match context.config.order {
-        Order::Auto => preferred(function, context)?,
-        order => order,
-    };
+    let order = context.config.order;
     let Outcome { edits, moved, .. } = schedule(function, &context.classification, order, context.config.order_seed);
     log::debug!("{SCHEDULE} of '{}': by {order:?}, {moved} instructions moved", function.name());
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };

@@ -123,8 +123,7 @@ fn schedule_block(facts: &Facts<'_>, edges: &mut Edges, block: Block, order: &dy
 
 fn order_of(order: config::Order) -> Box<dyn Order> {
     match order {
-        // What the forecast prefers is chosen above this room.
-        config::Order::Source | config::Order::Auto => Box::new(Source),
+        config::Order::Source => Box::new(Source),
         config::Order::SethiUllman => Box::new(SethiUllman),
         config::Order::BottomUp => Box::new(BottomUp),
         config::Order::Latency => Box::new(LatencyAware),

@@ -55,8 +55,6 @@ pub enum Event {
     Forecast(ModuleFigures),
     /// A clone of a module was compiled for the forecast. What LLVM said of it is shown to nobody.
     Clone {
-        /// The optimisations that it went without, joined by `+`; `none` where it had all.
-        without: String,
         /// How many errors there were: the clone then counts as not there.
         errors: u64,
         /// How many warnings there were.

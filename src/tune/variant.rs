@@ -91,11 +91,11 @@ impl Variant {
         Self::Passes(Passes { order, seed, ..Passes::DEFAULT })
     }
 
-    /// The orders that there are, those first that help most often; `auto` is one of them for each kernel.
+    /// The orders that there are, those first that help most often.
     pub fn orders() -> impl Iterator<Item = &'static str> {
         let first = ["source", "eager", "late", "latency", "bottom-up", "loads-late"];
         let known = find("order").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name);
-        first.into_iter().chain(known.filter(move |name| !first.contains(name) && *name != "auto"))
+        first.into_iter().chain(known.filter(move |name| !first.contains(name)))
     }
 
     /// What the passes are told; of stock the defaults, so that what is near it has the passes, too.

@@ -405,13 +405,5 @@ fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
 /// An order by its name.
 fn order(name: &str) -> Result<Order, Error> {
     let config = Config::resolve(&Layers { parameters: &format!("order={name}"), ..Layers::default() })?;
-    if config.order == Order::Auto {
-        let problem = "order=auto: it is one of the others for each kernel";
-        return Err(Error::new(
-            ErrorKind::Option,
-            problem,
-            "name one of them: the forecast chooses by this very report",
-        ));
-    }
     Ok(config.order)
 }

@@ -15,8 +15,7 @@ use super::super::guard::injection;
 use super::super::messages::{clean_up_with, nvptx_ra_check_machine_code, nvptx_ra_clean_up, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{
-    nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_ahead, nvptx_ra_prefer, nvptx_ra_skip_auto, nvptx_ra_skip_bit,
-    nvptx_ra_skip_way, nvptx_ra_skipped,
+    nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_ahead, nvptx_ra_skip_bit, nvptx_ra_skipped,
 };
 use super::super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
 use super::super::plugin::{llvmGetPassPluginInfo, nvptx_ra_pipeline_of, nvptx_ra_start, register_callbacks};
@@ -97,7 +96,6 @@ fn a_panic_in_any_entry_is_survived() {
         assert_eq!((answer.raw().status, answer.raw().strict), (abi::NVPTX_RA_STATUS_ERROR, strict));
         assert!(answer.message().contains("a panic was asked for at an entry"), "{}", answer.message());
     };
-    let mut preferred = [7];
     let mut tried = BTreeSet::new();
     let mut with_panic = |name: &'static str, call: &mut dyn FnMut()| {
         injection::arm();
@@ -117,7 +115,7 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_report_failure", &mut || nvptx_ra_report_failure(&strict, none));
         with_panic("nvptx_ra_report_time", &mut || nvptx_ra_report_time(&strict, 1, 2));
         with_panic("nvptx_ra_report_clone", &mut || {
-            assert_eq!(nvptx_ra_report_clone(none, none, 0, 0, 0, none), 0);
+            assert_eq!(nvptx_ra_report_clone(none, none, 0, 0, none), 0);
         });
         with_panic("nvptx_ra_response_free", &mut || nvptx_ra_response_free(ptr::null()));
         with_panic("nvptx_ra_session_new", &mut || assert!(nvptx_ra_session_new(ptr::null_mut()).is_null()));
@@ -131,7 +129,6 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_added", &mut || assert_eq!(nvptx_ra_added(abi::borrow("add=sink"), none), 0));
         with_panic("nvptx_ra_ahead", &mut || assert_eq!(nvptx_ra_ahead(abi::borrow("inline=all"), none), 0));
         with_panic("nvptx_ra_skip_bit", &mut || assert_eq!(nvptx_ra_skip_bit(abi::borrow("gvn")), 0));
-        with_panic("nvptx_ra_prefer", &mut || nvptx_ra_prefer(none, ptr::null(), 1, 1, preferred.as_mut_ptr()));
         with_panic("nvptx_ra_assembly_effects", &mut || {
             assert_eq!(nvptx_ra_assembly_effects(none, none), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
         });
@@ -153,8 +150,6 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_added_pipeline", &mut || assert_eq!(nvptx_ra_added_pipeline(u32::MAX, 0).len, 0));
     clean_up_with(|| ());
     with_panic("nvptx_ra_clean_up", &mut || nvptx_ra_clean_up());
-    with_panic("nvptx_ra_skip_auto", &mut || assert_eq!(nvptx_ra_skip_auto(), 0));
-    with_panic("nvptx_ra_skip_way", &mut || assert_eq!(nvptx_ra_skip_way(0), abi::NVPTX_RA_NONE));
     with_panic("nvptx_ra_option_count", &mut || assert_eq!(nvptx_ra_option_count(), 0));
     with_panic("nvptx_ra_option_at", &mut || assert_eq!(nvptx_ra_option_at(0).name.len, 0));
     with_panic("nvptx_ra_version", &mut || assert_eq!(nvptx_ra_version().len, 0));
@@ -163,7 +158,6 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_start", &mut || nvptx_ra_start());
     with_panic("llvmGetPassPluginInfo", &mut || _ = llvmGetPassPluginInfo());
     with_panic("register_callbacks", &mut || register_callbacks(ptr::null_mut()));
-    assert_eq!(preferred, [0]);
     // It is called by LLVM alone: src/ffi/branch.rs tests it.
     tried.insert("call");
     let found = entries();

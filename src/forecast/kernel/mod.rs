@@ -5,6 +5,7 @@
 //! * [`call_graph`], [`unknown_callees`]: what a kernel needs together with all functions that it calls;
 //! * [`register_floors`], [`permutation`], [`occupancy_first`]: bounds and rules beside the model;
 //! * [`estimate`]: the [`Forecast`](forecast::Forecast) of a kernel;
+//! * [`register_limit`]: which limit on registers it gets;
 //! * [`separate_compilation`]: device functions that do not link with a kernel.
 
 pub(super) mod call_graph;
@@ -13,6 +14,7 @@ pub(super) mod forecast;
 pub(super) mod occupancy_first;
 pub(super) mod permutation;
 pub(super) mod register_floors;
+mod register_limit;
 pub(super) mod separate_compilation;
 pub(super) mod stack;
 pub(super) mod summary;

@@ -11,6 +11,8 @@
 ; RUN:   | %llc-ra -mcpu=sm_90 -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
 ; RUN: not %llc-ra -nvptx-ra-skip=machine-sunk -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
 ; WRONG: skip=machine-sunk: unknown; use {{.*}}machine-sink
+; RUN: not %llc-ra -nvptx-ra-skip=auto -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMOVED
+; REMOVED: skip=auto: removed; name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds what pays for each kernel
 
 target triple = "nvptx64-nvidia-cuda"
 

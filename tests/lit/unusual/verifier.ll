@@ -9,8 +9,6 @@
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said
 ; RUN: %llc-ra -nvptx-ra-budget=auto -mcpu=sm_90 %s -o /dev/null 2> %t.said
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said
-; RUN: %llc-ra -nvptx-ra-skip=auto -mcpu=sm_90 %s -o /dev/null 2> %t.said
-; RUN: FileCheck %s < %t.said && count 2 < %t.said
 ; RUN: not --crash %llc -verify-machineinstrs -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=LLVM
 ; LLVM: Bad machine code
 ; CHECK-DAG: {{^}}nvptx-ra: kernel 'by_value': LLVM's own code fails its machine verifier ahead of nvptx-{{[a-z-]*}}; it is not compared
