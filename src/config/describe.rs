@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use super::nearest::nearest;
-use super::table::{Config, OPTIONS, OptionSpec, Scope};
+use super::table::{Audience, Config, OPTIONS, OptionSpec, Scope};
 use super::value::Shape;
 use crate::error::{Error, ErrorKind};
 
@@ -19,7 +19,7 @@ pub struct OptionInfo {
     pub meta: String,
     /// Whether it may be given without a value.
     pub is_switch: bool,
-    /// Only for developers.
+    /// Only in the help that lists what is hidden.
     pub hidden: bool,
 }
 
@@ -29,7 +29,7 @@ static INFOS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
         help: format!("{} {}", paragraph(spec.help), facts(spec)),
         meta: spec.shape.meta(),
         is_switch: spec.shape == Shape::Switch,
-        hidden: spec.hidden,
+        hidden: spec.audience == Audience::Developers,
     };
     OPTIONS.iter().map(info).collect()
 });
@@ -61,9 +61,9 @@ pub fn explain(name: &str) -> Result<String, Error> {
     })
 }
 
-/// All that is known of all options, for a terminal; the hidden ones too where they are asked for.
-pub fn explain_all(hidden: bool) -> String {
-    let shown = OPTIONS.iter().filter(|spec| hidden || !spec.hidden);
+/// All that is known of all options, for a terminal; those for developers too where they are asked for.
+pub fn explain_all(for_developers: bool) -> String {
+    let shown = OPTIONS.iter().filter(|spec| for_developers || spec.audience == Audience::Users);
     shown.map(explain_one).collect::<Vec<_>>().join("\n")
 }
 
@@ -86,22 +86,36 @@ fn explain_one(spec: &OptionSpec) -> String {
 
 /// docs/options.md, whole.
 pub fn options_page() -> String {
-    let mut page = String::from(
-        "# Options\n\n\
-         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
+    let head = "# Options\n\n\
+         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page). What profiles, the \
+         search and tests set besides is [on a page of its own](options-for-developers.md).\n\n\
          An option is given in one of three ways. If it is given in several, the first of this list counts:\n\n\
-         1. as a parameter of a pass: `nvptx-ra mir -passes='nvptx-copy-coalescer<remat-constants>' in.mir`;\n\
+         1. as a parameter of a pass: `nvptx-ra mir -passes='nvptx-remat<remat=peaks>' in.mir`;\n\
          2. on the command line: `-nvptx-ra-NAME=VALUE` for llc, behind `-mllvm` for clang, and `--set NAME=VALUE` for \
          `nvptx-ra`;\n\
          3. as the function attribute `\"nvptx-ra\"=\"NAME=VALUE;NAME=VALUE\"`. `opt -load-pass-plugin=… \
-         -passes='nvptx-ra<order=late;copy-limit=1000>'` writes it for all functions of a module.\n\n\
+         -passes='nvptx-ra<order=late;remat=peaks>'` writes it for all functions of a module.\n\n\
          In parameters and in the attribute, `;` separates the options, and a backslash takes the next character as it \
          stands. The name of a switch alone turns the switch on; `no-` before it turns it off. The attribute \
          `\"nvptx-ra\"=\"off\"` switches all passes off for a function. `nvptx-ra explain NAME` prints the entry of an \
-         option.\n",
-    );
+         option.\n";
+    page(head, Audience::Users)
+}
+
+/// docs/options-for-developers.md, whole.
+pub fn developers_page() -> String {
+    let head = "# Options for developers\n\n\
+         Made from the table in src/config/table.rs (`UPDATE_EXPECT=1 cargo test` rewrites this page).\n\n\
+         These options are what profiles and the search set, and what helps to work on the passes and to test them. They are \
+         given as [the others](options.md) are. `-help-hidden` of the compiler and `nvptx-ra explain --all --hidden` list \
+         them.\n";
+    page(head, Audience::Developers)
+}
+
+fn page(head: &str, audience: Audience) -> String {
+    let mut page = head.to_owned();
     let mut pass = None;
-    for spec in OPTIONS.iter().filter(|spec| !spec.hidden) {
+    for spec in OPTIONS.iter().filter(|spec| spec.audience == audience) {
         if pass != Some(spec.pass) {
             pass = Some(spec.pass);
             match spec.pass {

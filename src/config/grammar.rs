@@ -112,9 +112,9 @@ impl Assignment {
             let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
             return Err(("unknown option".into(), remedy.into()));
         }
-        let visible = OPTIONS.iter().filter(|spec| !spec.hidden).map(|spec| spec.name);
+        let names = OPTIONS.iter().map(|spec| spec.name);
         let name = self.name.strip_prefix("no-").unwrap_or(&self.name);
-        let hint = nearest(name, visible).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+        let hint = nearest(name, names).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
         Err(("unknown option".into(), format!("{hint}`nvptx-ra explain --all` lists the options")))
     }
 }

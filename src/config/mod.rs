@@ -12,14 +12,14 @@ mod table;
 mod value;
 mod word_or_number;
 
-pub use describe::{OptionInfo, explain, explain_all, option_at, option_count, options_page};
+pub use describe::{OptionInfo, developers_page, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find, without_removed};
 pub use optimisations::{Add, Inline, Skip, Unroll};
 pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
 pub use table::{
-    APPLY_EDITS, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST, Injection,
-    KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC, REMAT, RENAME,
-    Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
+    APPLY_EDITS, Audience, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST,
+    Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC,
+    REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};

@@ -1,8 +1,8 @@
 //! The table of all options: the one place that names them.
 //!
-//! A row gives the option's name, its field in [`Config`], type, default, range, unit and help (the documentation of
-//! the field). Everything else is made from it: the `cl::opt` registration, the pass parameters, `nvptx-ra explain` and
-//! docs/options.md.
+//! A row gives the option's name, its field in [`Config`], type, default, range, unit, audience and help (the documentation
+//! of the field). Everything else is made from it: the `cl::opt` registration, the pass parameters, `nvptx-ra explain`,
+//! docs/options.md and docs/options-for-developers.md.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -222,6 +222,15 @@ pub enum Scope {
     Process,
 }
 
+/// Who sets an option. The compiler's help and docs/options.md have those for users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Who compiles kernels, on a command line.
+    Users,
+    /// Profiles, the search, and who works on the passes or tests them: what no row says otherwise of.
+    Developers,
+}
+
 /// A row of the table.
 #[derive(Debug)]
 pub struct OptionSpec {
@@ -237,8 +246,8 @@ pub struct OptionSpec {
     pub unit: &'static str,
     /// Where it may be given.
     pub scope: Scope,
-    /// Only for the developers of this project.
-    pub hidden: bool,
+    /// Who sets it.
+    pub audience: Audience,
     set: fn(&mut Config, &str, &Shape) -> bool,
     get: fn(&Config) -> Cow<'static, str>,
 }
@@ -270,7 +279,7 @@ macro_rules! options {
     ($($pass:expr => {$(
         $(#[doc = $help:literal])+
         $name:literal => $field:ident: $type:ty = $default:expr
-            $(, range $range:expr)? $(, unit $unit:literal)? $(, scope $scope:ident)? $(, hidden $hidden:literal)?;
+            $(, range $range:expr)? $(, unit $unit:literal)? $(, scope $scope:ident)? $(, audience $audience:ident)?;
     )+})+) => {
         /// What the passes do: one field per option. Made by [`Config::resolve`].
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,7 +304,7 @@ macro_rules! options {
                 shape: <$type as Value>::SHAPE$(.within($range))?,
                 unit: part!("" $(, $unit)?),
                 scope: part!(Scope::Function $(, Scope::$scope)?),
-                hidden: part!(false $(, $hidden)?),
+                audience: part!(Audience::Developers $(, Audience::$audience)?),
                 set: |config, text, shape| match Value::parse(text, shape) {
                     Some(value) => {
                         config.$field = value;
@@ -351,25 +360,25 @@ options! {
         /// Changes functions marked optnone too, which are otherwise left alone.
         "optnone" => optnone: bool = false;
         /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
-        "strict" => strict: bool = false;
+        "strict" => strict: bool = false, audience Users;
         /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
         /// verifier runs before and after. One line names a function that fails LLVM's verifier before any change. The
         /// checks take about as long as the passes.
-        "verify" => verify: bool = false;
+        "verify" => verify: bool = false, audience Users;
         /// Optimisations of LLVM that are left out for the function, by the names of -opt-disable. Some cost registers,
         /// but not in every kernel; `nvptx-ra tune` tries them.
-        "skip" => skip: Skip = Skip::empty();
+        "skip" => skip: Skip = Skip::empty(), audience Users;
         /// Further optimisations of LLVM that run on the function's IR, ahead of the code generator, in the order of
         /// this list. They do nothing at -O0. Their effect on registers differs from kernel to kernel; `nvptx-ra tune`
         /// tries them.
-        "add" => add: Add = Add::empty();
+        "add" => add: Add = Add::empty(), audience Users;
         /// Which calls LLVM inlines in a kernel and in the functions that it calls. Arrays whose address a call takes stay in
         /// local memory unless the call is inlined. Read ahead of LLVM's optimisations, so by clang and `opt`; a kernel's
         /// choice holds for everything that it calls. Functions marked noinline are never inlined.
-        "inline" => inline: Inline = Inline::Llvm;
+        "inline" => inline: Inline = Inline::Llvm, audience Users;
         /// Which loops LLVM unrolls in a kernel and in the functions that it calls. Read ahead of LLVM's optimisations, as
         /// `inline` is.
-        "unroll" => unroll: Unroll = Unroll::Llvm;
+        "unroll" => unroll: Unroll = Unroll::Llvm, audience Users;
         /// Appends statistics to this file, one line of JSON per event, so that several compilers may share it;
         /// `nvptx-ra stats FILE` adds them up.
         "stats" => stats: Option<PathBuf> = None, scope Trusted;
@@ -380,13 +389,13 @@ options! {
         "bundle" => bundle: Option<PathBuf> = None, scope Trusted;
         /// Replays the choices that `nvptx-ra tune` found for each function and wrote to this file. A function whose
         /// code has changed since gets the defaults, and a warning names it.
-        "profile" => profile: Option<PathBuf> = None, scope Process;
+        "profile" => profile: Option<PathBuf> = None, scope Process, audience Users;
         /// Provokes a fault in each pass, to test that the function then stays as it was.
-        "inject" => inject: Injection = Injection::None, hidden true;
+        "inject" => inject: Injection = Injection::None;
     }
     Some(COPY_COALESCER) => {
         /// Where the coalescer stands in the pipeline. Read when the pipeline is built.
-        "position" => position: CoalescerPosition = CoalescerPosition::After, scope Process;
+        "position" => position: CoalescerPosition = CoalescerPosition::After, scope Process, audience Users;
         /// Coalesces copies. Off leaves all copies.
         "join-liveintervals" => join_liveintervals: bool = true;
         /// Coalesces copies in blocks that only split an edge.
@@ -431,12 +440,12 @@ options! {
     Some(SIMD_VIDEO) => {
         /// Computes SIMD video instructions (`vsub4`, `vset4` and their like, which clang's SIMD intrinsics are made of) on
         /// whole words. ptxas takes up to 51 instructions for one, and 11 at most for what they become.
-        "simd-video" => simd_video: bool = true;
+        "simd-video" => simd_video: bool = true, audience Users;
     }
     Some(SHARED_ADDRESSES) => {
         /// Lets accesses to shared memory whose addresses differ by a number read one register, with the number in the offset,
         /// as NVIDIA's compiler does. LLVM holds a register for each.
-        "shared-addresses" => shared_addresses: bool = true;
+        "shared-addresses" => shared_addresses: bool = true, audience Users;
     }
     Some(REMAT) => {
         /// Computes constants, addresses, parameters and simple arithmetic again before their uses, instead of keeping
@@ -445,15 +454,15 @@ options! {
         /// for 16 of its own. Also makes comparisons again in each block that reads their predicate, where more than thirteen
         /// predicates are live: one for four instructions at most. By default, functions of fewer than 100 instructions
         /// stay. Few of the kernels measured spill less with `peaks` and `high`; `nvptx-ra tune` tries them.
-        "remat" => remat: Remat = Remat::Widened;
+        "remat" => remat: Remat = Remat::Widened, audience Users;
         /// Keeps predicates that are read in other blocks as bits of general registers, where more than thirteen of them are
         /// live. What can be compared again is compared again. With `remat=off` there are none.
-        "bit-spill" => bit_spill: BitSpill = BitSpill::Auto;
+        "bit-spill" => bit_spill: BitSpill = BitSpill::Auto, audience Users;
     }
     Some(SCHEDULE) => {
         /// The order of the instructions in each block. The best order differs from kernel to kernel; `nvptx-ra tune`
         /// finds it.
-        "order" => order: Order = Order::Source;
+        "order" => order: Order = Order::Source, audience Users;
         /// Seeds random changes of the order; 0 makes none. An even number moves single instructions, an odd number
         /// gives half of the blocks another order.
         "order-seed" => order_seed: u32 = 0, range 0..=UNLIMITED, unit "as a seed";
@@ -464,11 +473,11 @@ options! {
     Some(REGALLOC) => {
         /// Keeps values in shared memory where more words are live than this many registers hold. Only kernels that say
         /// how large their blocks are get slots. Off by default; `nvptx-ra tune` tries it on kernels that spill.
-        "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off;
+        "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off, audience Users;
         /// Which values are kept.
         "allocator" => allocator: Chooser = Chooser::Price;
         /// Where these values go. Each goes to the cheapest of these places that is possible for it.
-        "spill-to" => spill_to: SpillTo = SpillTo::SHARED;
+        "spill-to" => spill_to: SpillTo = SpillTo::SHARED, audience Users;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
         "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
         /// Whether values may be stored and loaded in loops.
@@ -499,23 +508,23 @@ options! {
         "regalloc-wide" => regalloc_wide: u32 = 4, range 4..=16, unit "bytes";
         /// Threads of a block, for kernels that do not say how many there are. A kernel that keeps values says so from then
         /// on, so that a launch of larger blocks fails.
-        "threads" => threads: Threads = Threads::Unknown;
+        "threads" => threads: Threads = Threads::Unknown, audience Users;
         /// Bytes of dynamic shared memory that the launch adds, for kernels that have some.
-        "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown;
+        "dynamic-shared" => dynamic_shared: DynamicShared = DynamicShared::Unknown, audience Users;
         /// The most shared memory that the values of a block may take.
-        "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes";
+        "shared-limit" => shared_limit: u32 = 49152, range 0..=49152, unit "bytes", audience Users;
     }
     Some(LOOP_SHAPE) => {
         /// Ends loops in one jump back instead of two jumps, under the complement of the comparison. ptxas unrolls the one form
         /// and not the other: more loads are in flight, and the code is longer. Kernels that bound their registers, loops with
         /// barriers or asynchronous copies, and loops that ptxas would unroll wrongly for some numbers stay.
-        "loop-shape" => loop_shape: LoopShape = LoopShape::On;
+        "loop-shape" => loop_shape: LoopShape = LoopShape::On, audience Users;
     }
     Some(RENAME) => {
         /// Lets registers that live within one block share names, except operands of matrix instructions and inline
         /// assembly. The PTX is smaller and declares fewer registers. The machine code of 99 kernels in 100 keeps its
         /// figures; of the others some gain and some lose. Off on the command line takes the pass out of the pipeline.
-        "rename" => rename: bool = true;
+        "rename" => rename: bool = true, audience Users;
         /// Lets all registers share names, so that the PTX has the fewest names. ptxas then takes some other decisions;
         /// some kernels gain and some lose.
         "rename-all" => rename_all: bool = false;
@@ -524,13 +533,13 @@ options! {
         /// Prints the forecast of each kernel to standard error, and adds it to the statistics. The remarks of
         /// -Rpass-analysis=nvptx-forecast say the same without this option. Those of -Rpass-missed=nvptx-lint say what
         /// costs registers and how to mend it.
-        "forecast" => forecast: bool = false, scope Process;
+        "forecast" => forecast: bool = false, scope Process, audience Users;
         /// Sets a limit on registers (`.maxnreg`) for each kernel that has none and whose callees are all in the
         /// module. All machine functions then stay in memory to the end of the module.
-        "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process;
+        "budget" => budget: RegisterBudget = RegisterBudget::Off, scope Process, audience Users;
     }
     Some(APPLY_EDITS) => {
         /// The file of the edits to apply, in the text form of docs/mfv.md, to test how edits are applied.
-        "edits" => edits: Option<PathBuf> = None, scope Trusted, hidden true;
+        "edits" => edits: Option<PathBuf> = None, scope Trusted;
     }
 }

@@ -187,7 +187,9 @@ fn registration_info() {
         "Considers at most this many copies in a function; 0 considers all. \
          Whole number from 0 to 4294967295. Default: 0 copies."
     );
-    assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("N", false, false));
+    assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("N", false, true));
+    let info = (0..option_count()).filter_map(option_at).find(|info| info.name == "verify").unwrap();
+    assert_eq!((info.meta.as_str(), info.is_switch, info.hidden), ("on|off", true, false));
 }
 
 /// An option is found under the forms in which people meet it; a wrong name is an error with a hint.
@@ -200,15 +202,32 @@ fn explain_finds_and_hints() {
     assert!(!explain_all(false).contains("inject") && explain_all(true).contains("inject"));
 }
 
-/// docs/options.md says what the table says. `UPDATE_EXPECT=1` rewrites it.
+/// The two pages say what the table says. `UPDATE_EXPECT=1` rewrites them.
 #[test]
-fn page_is_in_step() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/options.md");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(path, options_page()).unwrap();
+fn pages_are_in_step() {
+    for (name, made) in [("options.md", options_page()), ("options-for-developers.md", developers_page())] {
+        let path = format!("{}/docs/{name}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(&path, &made).unwrap();
+        }
+        let page = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(page == made, "docs/{name} is out of step: run `UPDATE_EXPECT=1 cargo test`");
     }
-    let page = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(page == options_page(), "docs/options.md is out of step: run `UPDATE_EXPECT=1 cargo test`");
+}
+
+/// Each option has one entry, on one of the two pages. Users have few enough to read all of them.
+#[test]
+fn each_option_is_on_one_page() {
+    let (users, developers) = (options_page(), developers_page());
+    let entries = |page: &str| page.lines().filter(|line| line.starts_with("### ")).count();
+    for spec in OPTIONS {
+        let entry = format!("\n### `{}`\n", spec.name);
+        let found = [&users, &developers].map(|page| page.matches(&entry).count());
+        let expected = if spec.audience == Audience::Users { [1, 0] } else { [0, 1] };
+        assert_eq!(found, expected, "{}", spec.name);
+    }
+    assert_eq!(entries(&users) + entries(&developers), OPTIONS.len());
+    assert!(entries(&users) <= 25, "{} options for users", entries(&users));
 }
 
 /// No text makes the reader panic, and what it accepts prints back to the same.
