@@ -158,8 +158,19 @@ fn split(text: &str) -> Vec<Assignment> {
     }
 }
 
+impl OptionSpec {
+    /// The assignment that gives the option a value of it, as short as it may be.
+    pub(super) fn assignment(&self, value: &str) -> String {
+        match (self.shape, value) {
+            (Shape::Switch, "on") => self.name.to_owned(),
+            (Shape::Switch, _) => format!("no-{}", self.name),
+            (_, value) => format!("{}={}", self.name, escape(value)),
+        }
+    }
+}
+
 /// The text that [`split`] reads back as `value`.
-pub(super) fn escape(value: &str) -> String {
+fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for character in value.chars() {
         if matches!(character, ';' | '\\') {

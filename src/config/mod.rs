@@ -102,14 +102,17 @@ impl Config {
             if value == spec.value(&default) {
                 continue;
             }
-            parts.push(match (spec.shape, value.as_ref()) {
-                (Shape::Switch, "on") => spec.name.to_owned(),
-                (Shape::Switch, _) => format!("no-{}", spec.name),
-                (_, value) => format!("{}={}", spec.name, grammar::escape(value)),
-            });
+            parts.push(spec.assignment(&value));
         }
         parts.join(";")
     }
+}
+
+/// The assignment that gives an option a value of it; `None` where it has that by default.
+pub fn unless_default(name: &str, value: &str) -> Option<String> {
+    let spec = find(name);
+    debug_assert!(spec.is_some_and(|spec| spec.set(&mut Config::default(), value)), "{name}={value}");
+    spec.filter(|spec| spec.value(&Config::DEFAULT) != value).map(|spec| spec.assignment(value))
 }
 
 #[cfg(test)]

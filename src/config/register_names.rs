@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::value::{Shape, Value};
 
-/// Registers by their names in PTX. Copies share the list.
+/// Registers by their names in PTX. Copies share the list, which is never empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RegisterNames(Arc<[NamedRegister]>);
+pub struct RegisterNames(Option<Arc<[NamedRegister]>>);
 
 /// A register by its name in PTX.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,19 +30,26 @@ pub struct NamedLoad {
 }
 
 impl RegisterNames {
+    /// No register.
+    pub(super) const NONE: Self = Self(None);
+
+    fn all(&self) -> &[NamedRegister] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
     /// Whether no register is named.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all().is_empty()
     }
 
     /// The registers, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &NamedRegister> {
-        self.0.iter()
+        self.all().iter()
     }
 
     /// The first name, and how many others there are: for people.
     pub fn shortened(&self) -> String {
-        match &*self.0 {
+        match self.all() {
             [] => "none".into(),
             [NamedRegister { name, .. }] => name.to_string(),
             [NamedRegister { name, .. }, others @ ..] => format!("{name} and {} more", others.len()),
@@ -58,7 +65,7 @@ impl std::fmt::Display for RegisterNames {
 
 impl FromIterator<NamedRegister> for RegisterNames {
     fn from_iter<I: IntoIterator<Item = NamedRegister>>(registers: I) -> Self {
-        Self(registers.into_iter().collect())
+        Self(Some(registers.into_iter().collect()).filter(|all: &Arc<[_]>| !all.is_empty()))
     }
 }
 

@@ -289,9 +289,14 @@ macro_rules! options {
             $($($(#[doc = $help])+ pub $field: $type,)+)+
         }
 
+        impl Config {
+            /// What holds where no option is given.
+            pub const DEFAULT: Self = Self { enabled: true, $($($field: $default,)+)+ };
+        }
+
         impl Default for Config {
             fn default() -> Self {
-                Self { enabled: true, $($($field: $default,)+)+ }
+                Self::DEFAULT
             }
         }
 
@@ -493,7 +498,7 @@ options! {
         /// stays that would cost more than twice as much. `@1.2x10` says that ptxas has one load for the first and the second
         /// instruction that read the register, and that it runs ten times: the value comes back there, and where nothing
         /// is said it stays in its register. `nvptx-ra tune` finds all of this in the machine code.
-        "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::default();
+        "regalloc-registers" => regalloc_registers: RegisterNames = RegisterNames::NONE;
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
         /// Lets one load of a value serve several groups of reads, where its register has room on the way and the load runs

@@ -195,6 +195,15 @@ macro_rules! choices {
             $($(#[doc = $help])+ $variant,)+
         }
 
+        impl $name {
+            /// The value of the option that asks for it.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
         impl $crate::config::value::Value for $name {
             const SHAPE: Shape = Shape::Choice(&[$(Choice { name: $word, help: concat!($($help),+).trim_ascii() },)+]);
 
@@ -206,9 +215,7 @@ macro_rules! choices {
             }
 
             fn print(&self) -> std::borrow::Cow<'static, str> {
-                match self {
-                    $(Self::$variant => $word.into(),)+
-                }
+                self.word().into()
             }
         }
     };

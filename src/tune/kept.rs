@@ -1,6 +1,10 @@
 //! The values that a variant keeps in shared memory.
 
-use crate::config::RegisterNames;
+use crate::config::{RegisterNames, unless_default};
+
+/// What holds for all of them.
+const SETTLED: [(&str, &str); 4] =
+    [("allocator", "price"), ("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +38,7 @@ impl Kept {
             registers,
             slack: 0,
             named: RegisterNames::default(),
-            in_loops: "off",
+            in_loops: "auto",
             hoists: false,
             access_bytes: 4,
             values: None,
@@ -50,15 +54,12 @@ impl Kept {
         let Self { registers, slack, named, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
             self;
         let mut options = vec![format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on")];
-        if *hoists {
-            options.push("regalloc-hoist".into());
-        }
-        if *access_bytes > 4 {
-            options.push(format!("regalloc-wide={access_bytes}"));
-        }
-        if *in_loops != "off" {
-            options.push(format!("regalloc-loops={in_loops}"));
-        }
+        let chosen = [
+            ("regalloc-hoist", if *hoists { "on" } else { "off" }),
+            ("regalloc-wide", &access_bytes.to_string()),
+            ("regalloc-loops", in_loops),
+        ];
+        options.extend(chosen.into_iter().chain(SETTLED).filter_map(|(name, value)| unless_default(name, value)));
         options.extend(values.map(|values| format!("regalloc-values={values}")));
         if !named.is_empty() {
             options.push(format!("regalloc-registers={}", names_of(named)));

@@ -1,6 +1,6 @@
 //! Which of LLVM's own optimisations a variant goes without, which it gets on top, and how two of them are bounded.
 
-use crate::config::{Add, Skip};
+use crate::config::{Add, Config, Skip, unless_default};
 
 /// What of LLVM's optimisations is among the choices of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,15 @@ pub struct Optimisations {
 impl Optimisations {
     /// LLVM's own pipeline.
     pub const STOCK: Self = Self { ahead: Ahead::STOCK, skip: Skip::empty(), add: Add::empty() };
+
+    /// What the options have by default.
+    pub const DEFAULT: Self = Self::of(&Config::DEFAULT);
+
+    /// What options have.
+    pub(super) const fn of(config: &Config) -> Self {
+        let ahead = Ahead { inline: config.inline.word(), unroll: config.unroll.word() };
+        Self { ahead, skip: config.skip, add: config.add }
+    }
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
     /// `structurizecfg` is not searched: it changes the control flow, and a comparison sees only the code that a
@@ -161,13 +170,12 @@ impl Optimisations {
         Self { skip: self.skip & Skip::OF_IR, ..self }
     }
 
-    /// The options that ask for it.
+    /// The options that ask for it, where these are not the defaults.
     pub fn options(self) -> impl Iterator<Item = String> {
-        let add = (!self.add.is_empty()).then(|| format!("add={}", self.add.words()));
-        let skip = (!self.skip.is_empty()).then(|| format!("skip={}", self.skip.words()));
-        let bounds = [("inline", self.ahead.inline), ("unroll", self.ahead.unroll)];
-        let bounds = bounds.into_iter().filter(|(_, word)| *word != "llvm");
-        bounds.map(|(name, word)| format!("{name}={word}")).chain(add).chain(skip)
+        let Ahead { inline, unroll } = self.ahead;
+        let (add, skip) = (self.add.words(), self.skip.words());
+        let chosen = [("inline", inline.into()), ("unroll", unroll.into()), ("add", add), ("skip", skip)];
+        chosen.into_iter().filter_map(|(name, words)| unless_default(name, &words))
     }
 }
 

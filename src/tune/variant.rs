@@ -1,11 +1,11 @@
 //! A way to compile a kernel, and the ways near it.
 
-use crate::config::{RegisterNames, find};
+use crate::config::{Config, RegisterNames, find, unless_default};
 use crate::profile::{Entry, OFF};
 
 use super::axis::Axis;
 use super::kept::Kept;
-use super::optimisations::{Ahead, Optimisations};
+use super::optimisations::Optimisations;
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,20 +62,23 @@ pub struct Passes {
     kept: Option<Kept>,
 }
 
+/// The table of options says what is the default, and nothing here.
+const TABLE: &Config = &Config::DEFAULT;
+
 impl Passes {
     const DEFAULT: Self = Self {
         compiler: 0,
-        optimisations: Optimisations::STOCK,
-        order: "source",
-        seed: 0,
-        assembly_loads: false,
+        optimisations: Optimisations::DEFAULT,
+        order: TABLE.order.word(),
+        seed: TABLE.order_seed,
+        assembly_loads: TABLE.assembly_loads,
         turns_loops: false,
-        coalesces: true,
+        coalesces: TABLE.join_liveintervals,
         names: Names::Some,
-        expands_simd_video: true,
-        shares_addresses: true,
-        remat: "widened",
-        bits: "auto",
+        expands_simd_video: TABLE.simd_video,
+        shares_addresses: TABLE.shared_addresses,
+        remat: TABLE.remat.word(),
+        bits: TABLE.bit_spill.word(),
         max_registers: None,
         smem_spilling: false,
         kept: None,
@@ -211,7 +214,7 @@ impl Variant {
             Self::Stock | Self::Linked(_) => Self::Stock,
             Self::Passes(passes) => {
                 // What is chosen ahead of LLVM's optimisations is the kernel's, too, and holds for all that it calls.
-                let optimisations = passes.optimisations.with_ahead(Ahead::STOCK);
+                let optimisations = passes.optimisations.with_ahead(Passes::DEFAULT.optimisations.ahead());
                 Self::Passes(Passes {
                     optimisations,
                     max_registers: None,
@@ -262,7 +265,7 @@ impl Variant {
 
     /// Whether it asks for another order than that of the code.
     pub fn has_order(&self) -> bool {
-        self.passes().order != "source" || self.passes().seed != 0
+        (self.passes().order, self.passes().seed) != (TABLE.order.word(), TABLE.order_seed)
     }
 
     /// Whether it chooses something other than the default on an axis; stock does on none.
@@ -270,10 +273,12 @@ impl Variant {
         let (passes, default) = (self.passes(), Passes::DEFAULT);
         match axis {
             Axis::Compiler => passes.compiler != default.compiler,
-            Axis::Ahead => passes.optimisations.ahead() != Ahead::STOCK,
-            Axis::Optimisations => passes.optimisations.with_ahead(Ahead::STOCK) != default.optimisations,
+            Axis::Ahead => passes.optimisations.ahead() != default.optimisations.ahead(),
+            Axis::Optimisations => {
+                passes.optimisations.with_ahead(default.optimisations.ahead()) != default.optimisations
+            }
             Axis::Order => self.has_order(),
-            Axis::AssemblyLoads => passes.assembly_loads,
+            Axis::AssemblyLoads => passes.assembly_loads != default.assembly_loads,
             Axis::SimdVideo => passes.expands_simd_video != default.expands_simd_video,
             Axis::SharedAddresses => passes.shares_addresses != default.shares_addresses,
             Axis::Remat => passes.remat != default.remat || passes.bits != default.bits,
@@ -323,41 +328,34 @@ impl Variant {
     /// Those options that are not the defaults; registers as `names` has them.
     fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> String {
         let Self::Passes(passes) = self else { return OFF.into() };
-        let Passes { optimisations, order, seed, assembly_loads, coalesces, names, remat, kept, .. } = passes;
-        let mut options: Vec<String> = optimisations.options().collect();
-        if *order != "source" {
-            options.push(format!("order={order}"));
-        }
-        if *seed != 0 {
-            options.push(format!("order-seed={seed}"));
-        }
-        if *assembly_loads {
-            options.push("assembly-loads".into());
-        }
-        if !passes.expands_simd_video {
-            options.push("no-simd-video".into());
-        }
-        if !passes.shares_addresses {
-            options.push("no-shared-addresses".into());
-        }
-        if *remat != Passes::DEFAULT.remat {
-            options.push(format!("remat={remat}"));
-        }
-        if passes.bits != Passes::DEFAULT.bits {
-            options.push(format!("bit-spill={}", passes.bits));
-        }
+        let Passes { optimisations, order, seed, kept, .. } = passes;
+        let switch = |is_on: bool| if is_on { "on" } else { "off" };
+        let chosen = [
+            ("order", *order),
+            ("order-seed", &seed.to_string()),
+            ("assembly-loads", switch(passes.assembly_loads)),
+            ("simd-video", switch(passes.expands_simd_video)),
+            ("shared-addresses", switch(passes.shares_addresses)),
+            ("remat", passes.remat),
+            ("bit-spill", passes.bits),
+        ];
+        let (renames, renames_all) = match passes.names {
+            Names::Some => (TABLE.rename, TABLE.rename_all),
+            Names::Fewest => (true, true),
+            Names::Llvm => (false, TABLE.rename_all),
+        };
+        let registers = [
+            ("join-liveintervals", switch(passes.coalesces)),
+            ("rename-all", switch(renames_all)),
+            ("rename", switch(renames)),
+        ];
+        let other = |(name, value): (&str, &str)| unless_default(name, value);
+        let mut options: Vec<String> = optimisations.options().chain(chosen.into_iter().filter_map(other)).collect();
         options.extend(kept.iter().flat_map(|kept| kept.options(&names_of)));
         if passes.turns_loops {
             options.push("loop-shape=all".into());
         }
-        if !coalesces {
-            options.push("no-join-liveintervals".into());
-        }
-        match names {
-            Names::Some => {}
-            Names::Fewest => options.push("rename-all".into()),
-            Names::Llvm => options.push("no-rename".into()),
-        }
+        options.extend(registers.into_iter().filter_map(other));
         options.join(";")
     }
 }
@@ -386,8 +384,9 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, Origin, Skip};
+    use crate::config::{Layers, Origin, Skip};
 
+    use super::super::optimisations::Ahead;
     use super::*;
 
     /// Every variant is one that the passes take.
@@ -500,6 +499,45 @@ mod tests {
             let kept = [safe.with_kept_values(Kept::for_registers(255, 0)), safe.optimised(Optimisations::HOIST)];
             for unsafe_one in others.iter().chain(&kept) {
                 assert!(!unsafe_one.is_safe_when_relocatable(), "{unsafe_one}");
+            }
+        }
+    }
+
+    /// The options of a variant, where the defaults hold besides, give each pass what the variant says, so that a default that
+    /// changes changes no variant but that of the defaults.
+    #[test]
+    fn options_say_what_is_chosen() {
+        let config = |variant: &Variant| {
+            let attribute = variant.entry("k", "0").options;
+            Config::resolve(&Layers { attribute: &attribute, ..Layers::default() }).expect(&attribute)
+        };
+        assert_eq!(config(&Variant::DEFAULT), Config::default());
+        let changed = Variant::ordered("late", 7).with_remat("peaks").with_bits("on").toggled_assembly_loads();
+        let changed = changed.toggled_simd_video().toggled_shared_addresses();
+        for variant in [Variant::DEFAULT, changed] {
+            for (names, coalesces) in [(Names::Some, true), (Names::Fewest, false), (Names::Llvm, true)] {
+                for optimisations in
+                    [Optimisations::DEFAULT, Optimisations::HOIST, Optimisations::ahead_of(Ahead::STACK)]
+                {
+                    let variant = variant.optimised(optimisations).with_registers(names, coalesces);
+                    let (passes, config) = (variant.passes(), config(&variant));
+                    assert_eq!((config.order.word(), config.order_seed), (passes.order, passes.seed), "{variant}");
+                    assert_eq!(
+                        (config.remat.word(), config.bit_spill.word()),
+                        (passes.remat, passes.bits),
+                        "{variant}"
+                    );
+                    let switches = [config.assembly_loads, config.simd_video, config.shared_addresses];
+                    let chosen = [passes.assembly_loads, passes.expands_simd_video, passes.shares_addresses];
+                    assert_eq!((switches, config.join_liveintervals), (chosen, passes.coalesces), "{variant}");
+                    let renaming = match names {
+                        Names::Some => (TABLE.rename, TABLE.rename_all),
+                        Names::Fewest => (true, true),
+                        Names::Llvm => (false, TABLE.rename_all),
+                    };
+                    assert_eq!((config.rename, config.rename_all), renaming, "{variant}");
+                    assert_eq!(Optimisations::of(&config), optimisations, "{variant}");
+                }
             }
         }
     }

@@ -50,12 +50,12 @@ enum Accesses {
 /// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
 /// and more of them cost what these gain.
 const WAYS: [Way; 7] = [
-    Way { slack: 24, in_loops: "off", values: None, quarters: None, accesses: Accesses::Single },
+    Way { slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
     Way { slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
     Way { slack: 80, in_loops: "around", values: Some(5), quarters: None, accesses: Accesses::Single },
     Way { slack: 80, in_loops: "around", values: Some(3), quarters: None, accesses: Accesses::Single },
     Way { slack: 80, in_loops: "around", values: Some(16), quarters: None, accesses: Accesses::Single },
-    Way { slack: 24, in_loops: "off", values: None, quarters: Some(7), accesses: Accesses::Hoisted },
+    Way { slack: 24, in_loops: "auto", values: None, quarters: Some(7), accesses: Accesses::Hoisted },
     Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 

@@ -34,7 +34,7 @@ const FIRST_WAY: (&str, u32) = ("on", 4);
 /// Wide accesses spare instructions, and need registers beside each other.
 const WIDE: (&str, u32) = ("on", 16);
 /// What ptxas spills outside of a loop may be computed in it, and move in every turn.
-const OUTSIDE: (&str, u32) = ("off", 4);
+const OUTSIDE: (&str, u32) = ("auto", 4);
 
 /// Where stock spills nothing, so few values are kept by what they cost if those that ptxas spills do not do: more of them take
 /// registers for the accesses.
