@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import logging
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -21,9 +22,38 @@ NOTE = "NVPTX_RA=off turns nvptx-ra off"
 
 VARIABLE = "NVPTX_RA_LOG"
 
+# The module of the program's lines, the levels from the quietest on, and a part of a value that names a module.
+_MODULE = "nvptx_ra::ptxas"
+_LEVELS = ("off", "error", "warn", "info", "debug", "trace")
+_PART = re.compile(r"(?P<module>nvptx_ra(?:::[A-Za-z0-9_]+)*)(?:\s*=\s*(?P<level>.*))?", re.ASCII | re.DOTALL)
+
 # What stands in lines that say why a text was not searched, and where users have not said so themselves.
 _REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
 _WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA is off")
+
+
+def _part(text):
+    """The module and the level of a part of a value."""
+    if text.lower() in _LEVELS:
+        return "", text.lower()
+    named = _PART.fullmatch(text)
+    level = "trace" if named and named["level"] is None else named["level"].lower() if named else None
+    if level not in _LEVELS:
+        raise ValueError(text)
+    return named["module"], level
+
+
+def wanted(value):
+    """What a value of NVPTX_RA_LOG asks for: a path, or whether the lines are shown. The program has the same grammar
+    (src/logging.rs), and one list of values tests both."""
+    if "/" in value:
+        return value, False
+    shown, most = False, -1
+    for module, level in map(_part, filter(None, map(str.strip, value.split(",")))):
+        is_named = not module or f"{_MODULE}::".startswith(f"{module}::")
+        if is_named and len(module) >= most:
+            shown, most = _LEVELS.index(level) >= _LEVELS.index("info"), len(module)
+    return None, shown
 
 
 class Decisions:
@@ -48,8 +78,11 @@ class Decisions:
             if self._process == os.getpid() and named == str(self._file):
                 return
             if named != str(self._file):
-                self._copy = named if "/" in named else None
-                self._is_shown = named.lower() in {"info", "debug", "trace"}
+                try:
+                    self._copy, self._is_shown = wanted(named)
+                except ValueError:
+                    self._copy, self._is_shown = None, False
+                    LOG.warning("%s is '%s', and nothing is logged; docs/ptxas.md has its values", VARIABLE, named)
             if self._folder is None:
                 self._folder = tempfile.mkdtemp(prefix="nvptx-ra-log-")
                 atexit.register(self._end, os.getpid())

@@ -216,6 +216,23 @@ class Decisions(WithTriton):
         self.logs("l: no better\\n")
         self.assertEqual(log.read_text(), "k: no better\nl: no better\n")
 
+    def test_the_program_and_python_read_the_same_values(self):
+        lines = (ROOT / "tests/golden/log.txt").read_text().splitlines()
+        for line in (line for line in lines if not line.startswith("#")):
+            value, expected = line.rsplit(" -> ", 1)
+            try:
+                path, shown = _decisions.wanted(value)
+                found = "file" if path == value else "shown" if shown else "not shown"
+            except ValueError:
+                found = "refused"
+            self.assertEqual(found, expected, value)
+
+    def test_a_value_that_is_none_is_a_warning(self):
+        os.environ["NVPTX_RA_LOG"] = "log.txt"
+        with self.assertLogs("nvptx_ra", "WARNING") as seen:
+            nvptx_ra.triton.enable()
+        self.assertIn("NVPTX_RA_LOG is 'log.txt', and nothing is logged", seen.output[0])
+
     def test_info_shows_the_lines(self):
         os.environ.update(NVPTX_RA_LOG="info", LINES="k: no better\\n")
         root = mock.patch.object(logging.getLogger(), "handlers", [])

@@ -32,7 +32,8 @@ const LAYERS: &[&[&str]] = &[
     &["function"],
     &["input_kind"],
     &["error"],
-    &["disjoint_sets", "logging", "printable", "switch"],
+    &["disjoint_sets", "logging", "switch"],
+    &["printable"],
     &["index"],
 ];
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::logging::{self, Wanted};
 
 use super::left_out::{self, AllLeftOut};
 use crate::dynamic_shared::DynamicShared;
@@ -50,8 +51,7 @@ pub(crate) struct Settings {
 impl Log {
     /// What `NVPTX_RA_LOG` says, whatever the other variables do.
     pub(crate) fn of_environment() -> Self {
-        let value = std::env::var_os("NVPTX_RA_LOG").filter(|value| !value.is_empty());
-        value.and_then(|value| log(value).ok()).unwrap_or(Self::Nowhere)
+        Wanted::of_environment().into()
     }
 
     /// The file that `NVPTX_RA_LOG` names, whatever the other variables say: compilers may hide the standard error.
@@ -94,7 +94,12 @@ impl Settings {
             }
         };
         let cache = cache(&given)?;
-        let log = given("NVPTX_RA_LOG").map_or(Ok(Log::Nowhere), log)?;
+        let log = match given(logging::VARIABLE) {
+            None => Log::Nowhere,
+            Some(value) => {
+                Wanted::read(&value).ok_or_else(|| wrong(logging::VARIABLE, &value, logging::ALLOWED))?.into()
+            }
+        };
         let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
         let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
         let left_out = given(left_out::VARIABLE).map_or_else(|| Ok(AllLeftOut::default()), AllLeftOut::read)?;
@@ -136,19 +141,13 @@ impl Settings {
     }
 }
 
-/// The variable also sets what the compiler's passes log, as `debug` or `nvptx_ra::coalesce=trace`. A path is for the lines
-/// of this program, and so is a level that shows information.
-fn log(value: OsString) -> Result<Log, Error> {
-    let allowed = "'info' for the standard error, or the path of a file with a slash in it";
-    let Some(text) = value.to_str() else { return Ok(Log::File(value.into())) };
-    if text.contains('/') {
-        return Ok(Log::File(text.into()));
-    }
-    let is_filter = |c: char| c.is_ascii_alphanumeric() || "_:=,-".contains(c);
-    match text.to_ascii_lowercase().as_str() {
-        "info" | "debug" | "trace" => Ok(Log::StandardError),
-        _ if text.chars().all(is_filter) => Ok(Log::Nowhere),
-        _ => Err(wrong("NVPTX_RA_LOG", text.as_ref(), allowed)),
+impl From<Wanted> for Log {
+    fn from(wanted: Wanted) -> Self {
+        match wanted {
+            Wanted::File(path) => Self::File(path),
+            wanted if wanted.shows_decisions() => Self::StandardError,
+            _ => Self::Nowhere,
+        }
     }
 }
 
@@ -253,7 +252,7 @@ mod tests {
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
             ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
-            ("NVPTX_RA_LOG", "log.txt", "'info' for the standard error, or the path of a file with a slash in it"),
+            ("NVPTX_RA_LOG", "log.txt", logging::ALLOWED),
         ] {
             let expected =
                 format!("nvptx-ra: {name} is '{value}', and ptxas runs alone; set it to {allowed}, or unset it");

@@ -16,6 +16,13 @@
 ; RUN:   | FileCheck %s --check-prefix=COALESCE --implicit-check-not=nvptx_ra::passes
 ; COALESCE: [TRACE nvptx_ra::coalesce::worklist] {{.*}} are merged{{$}}
 
+; A value that there is not is refused in one line, and a path is for the program in ptxas's place alone.
+; RUN: env NVPTX_RA_LOG=debgu %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.refused 2> %t.said && cmp %t.refused %t.silent
+; RUN: FileCheck %s --check-prefix=REFUSED < %t.said && count 1 < %t.said
+; REFUSED: nvptx-ra: NVPTX_RA_LOG is 'debgu', and nothing is logged; set it to off, error, warn, info, debug or trace
+; RUN: env NVPTX_RA_LOG=%t.file %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o /dev/null 2>&1 | count 0
+; RUN: not test -e %t.file
+
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @k(ptr addrspace(1) %out, i32 %n) {
