@@ -3,6 +3,7 @@
 use std::iter;
 use std::ops::Range;
 
+use super::at::At;
 use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{LiveRanges, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role, VReg};
@@ -43,7 +44,9 @@ pub(crate) fn group(
         if access.is_use() {
             let place = place(function, access);
             let is_near = |last: &&Occurrence| {
-                let between = last.inst.0 + 1..place.0;
+                // A definition's register holds the value up to its store, and no reload may stand ahead of that.
+                let from = if last.is_def() { At::behind(function, last).before } else { last.inst.0 + 1 };
+                let between = from..place.0;
                 last.block == access.block && (between.is_empty() || pressure.most_in(&between) < threshold)
             };
             let near = last.filter(is_near);

@@ -9,7 +9,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::Place;
 use super::aim::{Aim, Means, Paid};
 use super::eligible::Candidate;
 use super::facts::Facts;
@@ -101,7 +100,8 @@ pub(super) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slo
     let mut chooser = Chooser::new(facts, aim, means);
     chooser.choose(slots);
     if means.packs && chooser.is_short() && slots.pack(&facts.live) {
-        for value in chooser.chosen.iter_mut().filter(|value| value.home.place == Place::Shared) {
+        // The slots in local memory stay as they are, and their numbers change, too.
+        for value in chooser.chosen.iter_mut().filter(|value| value.home.slot.is_some()) {
             value.home.slot = slots.of(value.reg);
         }
         chooser.choose(slots);
@@ -292,5 +292,37 @@ fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
         KeepInLoops::Auto | KeepInLoops::Off => 1.0,
         KeepInLoops::Around => f64::max(1.0, freed / AROUND),
         KeepInLoops::On => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Place;
+    use super::super::room::Room;
+    use super::super::tests::{aim, function};
+    use super::*;
+    use crate::config::SpillTo;
+    use crate::target::Classification;
+    use crate::target::machine::Launch;
+
+    /// A value in local memory has its slot still when slots in shared memory are shared anew, though the numbers of slots change.
+    #[test]
+    fn slots_in_local_memory_stay() {
+        let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = LD_i64 1 :: read\n  %2 = LD_i32 2 :: read\n\
+            %3 = LD_i32 3 :: read\n  ST_i32 %3, %3 :: write\n  ST_i32 %3, %3 :: write\n  ST_i32 %0, 4 :: write\n\
+            ST_i64 %1, 5 :: write\n  ST_i32 %2, 6 :: write\n  Return :: terminator\n";
+        let kernel = function("kernel maxntid 128\n", "B32 B64 B32 B32", body);
+        let classification = Classification::by_name(kernel.opcodes());
+        let facts = Facts::new((&kernel, &classification));
+        let paid = |moves: f64| Some(Paid { moves, loads: Vec::new() });
+        let paid = Some([paid(90.0), paid(60.0), paid(30.0), None].into_iter().collect());
+        let aim = Aim { paid, ..aim(1, SpillTo::SHARED | SpillTo::LOCAL) };
+        let means = Means { packs: true, is_any: true, is_redefined: false, in_loops: KeepInLoops::Off };
+        let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
+        let mut slots = Slots::new(&kernel, Some(&room));
+        let chosen = choose(&facts, &aim, means, &mut slots).chosen;
+        let places: Vec<_> = chosen.iter().map(|value| (value.reg.0, value.home.place)).collect();
+        assert_eq!(places, [(0, Place::Shared), (1, Place::Local), (2, Place::Shared)]);
+        assert!(chosen.iter().all(|value| value.home.slot == slots.of(value.reg)));
     }
 }

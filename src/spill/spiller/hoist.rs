@@ -55,7 +55,9 @@ pub(super) fn place_reloads(facts: &Facts<'_>, choice: Choice, aim: &Aim) -> (Ve
         let definition = sources.next()?;
         let until = definition.covers.get(&definition.at.block).map_or(definition.at.before, |covered| covered.end);
         let reloads: Vec<Reload> = sources.map(|source| Reload { at: source.at, reads: source.reads }).collect();
-        let stores = stores::places(function, cfg, &chosen, &reloads);
+        let accesses = facts.occurrences.of(chosen.reg).iter().copied();
+        let writes: Vec<Occurrence> = accesses.filter(Occurrence::is_def).collect();
+        let stores = stores::places(function, cfg, &chosen, &writes, &reloads);
         (!reloads.is_empty() && !stores.is_empty()).then_some(Moved { chosen, reloads, stores, until })
     };
     let moved = chosen.into_iter().filter_map(place).collect();

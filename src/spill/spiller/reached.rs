@@ -1,11 +1,12 @@
 //! Values that are undefined on some path, and whether the others bring one of their definitions to each read.
 
 use super::eligible::Candidate;
-use crate::analysis::{Cfg, LiveRanges, Occurrences};
-use crate::function::{Block, Function};
+use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
+use crate::function::{Block, Function, Role};
 
-/// Whether some path leads from the start by a definition to each read of a value. A read that none leads to has no store ahead of it, and
-/// stays with its register. O(reads · log blocks), and the edges of the blocks that the value is live into.
+/// Whether some path leads from the start by a definition to each read of a value, past no instruction that makes it undefined.
+/// A read that none leads to has no store ahead of it, and stays with its register. O((reads + writes) · log blocks), and the edges
+/// of the blocks that the value is live into.
 pub(super) fn reaches_all_reads(
     function: &Function,
     value: &Candidate,
@@ -14,21 +15,35 @@ pub(super) fn reaches_all_reads(
 ) -> bool {
     let mut live_into: Vec<Block> = live.live_ins(value.reg).iter().map(|live_in| live_in.block).collect();
     live_into.sort_unstable();
+    let all = occurrences.of(value.reg);
+    let defines = |write: &Occurrence| function.role(write.inst) != Role::Undef;
+    // The blocks that write the value, and whether what they leave behind is defined.
+    let mut left: Vec<(Block, bool)> = Vec::new();
+    for write in all.iter().filter(|access| access.is_def()) {
+        left.pop_if(|last| last.0 == write.block);
+        left.push((write.block, defines(write)));
+    }
+    let is_written = |block: Block| left.binary_search_by_key(&block, |&(written, _)| written).is_ok();
     let mut is_reached = vec![false; live_into.len()];
-    let defining = value.definitions.iter().map(|definition| definition.block);
-    let mut todo: Vec<Block> = defining.filter(|&block| cfg.is_reachable(block)).collect();
+    let defining = left.iter().filter(|&&(block, is_defined)| is_defined && cfg.is_reachable(block));
+    let mut todo: Vec<Block> = defining.map(|&(block, _)| block).collect();
     while let Some(block) = todo.pop() {
         for &succ in function.succs(block) {
             if let Ok(at) = live_into.binary_search(&succ)
                 && !std::mem::replace(&mut is_reached[at], true)
+                && !is_written(succ)
             {
                 todo.push(succ);
             }
         }
     }
-    occurrences.of(value.reg).iter().filter(|access| access.is_use()).all(|read| {
-        let is_ahead = value.definitions.iter().any(|of| of.block == read.block && of.inst < read.inst);
-        is_ahead || live_into.binary_search(&read.block).is_ok_and(|at| is_reached[at])
+    let mut last: Option<&Occurrence> = None;
+    all.iter().all(|access| {
+        if access.is_def() {
+            last = Some(access);
+        }
+        let is_reached = || live_into.binary_search(&access.block).is_ok_and(|at| is_reached[at]);
+        !access.is_use() || last.filter(|write| write.block == access.block).map_or_else(is_reached, defines)
     })
 }
 
@@ -69,19 +84,45 @@ mod tests {
         assert_eq!(moved(&in_branches("kernel maxntid 64\n", "  ST_i32 %0, 5 :: write\n")), [0; 0]);
     }
 
-    /// Where an instruction says that the value is undefined, nothing is stored.
-    #[test]
-    fn what_is_made_undefined() {
-        let kernel = in_branches("kernel maxntid 64\n", "  %0 = IMPLICIT_DEF\n");
+    /// The blocks in which what is moved to shared memory is stored.
+    fn stored(function: &Function) -> Vec<u32> {
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
-        let outcome = keep_as(&kernel, &Aim { in_loops, redefined, ..aim(2, SpillTo::SHARED) }).expect("a place");
+        let outcome = keep_as(function, &Aim { in_loops, redefined, ..aim(2, SpillTo::SHARED) }).expect("a place");
         let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { at, .. } => Some(at.block.0),
             _ => None,
         });
-        assert_eq!(stores.collect::<Vec<_>>(), [1]);
+        stores.collect()
+    }
+
+    /// Where an instruction says that the value is undefined, nothing is stored, nor is the value that ends there: its slot may
+    /// be another value's from there on, so that no reload would find it.
+    #[test]
+    fn what_is_made_undefined() {
+        assert_eq!(stored(&in_branches("kernel maxntid 64\n", "  %0 = IMPLICIT_DEF\n")), [1]);
+        let ends = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n";
+        assert_eq!(stored(&in_branches("kernel maxntid 64\n", ends)), [1]);
         // In a device function, too: no caller has defined it.
         assert_eq!(moved(&in_branches("", "  %0 = IMPLICIT_DEF\n")), [0]);
+    }
+
+    /// A read that only paths past an instruction that makes the value undefined lead to has no store ahead of it.
+    #[test]
+    fn what_is_read_where_it_is_undefined() {
+        let read = "  %0 = LD_i32 5 :: read\n  %0 = IMPLICIT_DEF\n  ST_i32 %0, 6 :: write\n";
+        assert_eq!(moved(&in_branches("kernel maxntid 64\n", read)), [0; 0]);
+        let later = |first: &str| {
+            let body = format!(
+                "bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %1 = SETP_i32rr 1, 2\n  %0 = LD_i32 5 :: read\n\
+                 CBranch %1, bb2 :: terminator\n\
+                 bb1: frequency 0.5 depth 0 -> bb3\n  ST_i32 %0, 4 :: write\n{first}\
+                 bb2: frequency 0.5 depth 0\n  %2 = LD_i32 2 :: read\n  %3 = LD_i32 3 :: read\n  ST_i32 %2, %3 :: write\n\
+                 ST_i32 %0, 4 :: write\n  Return :: terminator\n\
+                 bb3: frequency 0.5 depth 0\n  ST_i32 %0, 6 :: write\n  Return :: terminator\n"
+            );
+            moved(&function("kernel maxntid 64\n", "B32 B1 B32 B32", &body))
+        };
+        assert_eq!((later(""), later("  %0 = IMPLICIT_DEF\n")), (vec![0], vec![]));
     }
 
     /// A definition in code that is never reached brings no value to any read.

@@ -9,7 +9,7 @@ use crate::target::machine::Architecture;
 
 const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
-    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode IMPLICIT_DEF undef\nopcode Return\n";
+    opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode DBG_VALUE debug\nopcode IMPLICIT_DEF undef\nopcode Return\n";
 
 pub(super) fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
@@ -67,6 +67,28 @@ fn what_does_not_come_back_is_not_moved() {
     let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
     let kept = keep(&called, 1, SpillTo::LOCAL).expect("local memory").kept;
     assert!(kept.iter().all(|kept| kept.reloads > 0), "{kept:?}");
+}
+
+/// What is read ahead of the place of its store stays in its register up to there: the result of a call that a terminator reads, and
+/// an argument of a call, each with a debug instruction between both.
+#[test]
+fn what_is_read_ahead_of_its_store() {
+    let stay = |middle: &str| {
+        let body = format!(
+            "bb0: frequency 1.0 depth 0 -> bb1\n  %1 = LD_i32 1 :: read\n  %2 = LD_i32 2 :: read\n{middle}  CBranch %1, bb1 :: terminator\n\
+             bb1: frequency 1.0 depth 0\n  ST_i32 %1, %2 :: write\n  Return :: terminator\n"
+        );
+        let kernel = function("kernel maxntid 64\n", "B32 B32 B32", &body);
+        let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
+        let outcome = keep_as(&kernel, &Aim { among, ..aim(2, SpillTo::LOCAL) }).expect("local memory");
+        assert_eq!(outcome.kept.len(), 0, "{middle}");
+    };
+    let debug = "  DBG_VALUE %1, $noreg :: meta\n";
+    let result = "  CALL 0 :: call_sequence\n  %0 = LD_i32 0 :: call_sequence\n  CALL 1 :: call_sequence\n";
+    stay(&format!("{result}{debug}  CBranch %0, bb1 :: terminator\n"));
+    stay(&format!(
+        "  %0 = LD_i32 0 :: read\n{debug}  CALL 0 :: call_sequence\n  ST_i32 %0, 0 :: call_sequence\n  CALL 1 :: call_sequence\n"
+    ));
 }
 
 /// A kernel whose value `%0` is loaded and read again behind a point with three words.
