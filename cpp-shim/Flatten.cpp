@@ -21,6 +21,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
 
 using namespace llvm;
 
@@ -196,6 +197,18 @@ void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB, ViewScope Scope) {
   }
 }
 
+/// Whether NVPTX prints `.pragma "nounroll"` at what a block goes back to.
+static uint32_t blockFlags(const BasicBlock *Block) {
+  const Instruction *End = Block ? Block->getTerminator() : nullptr;
+  MDNode *Loop = End ? End->getMetadata(LLVMContext::MD_loop) : nullptr;
+  if (!Loop)
+    return 0;
+  bool Stops = GetUnrollMetadata(Loop, "llvm.loop.unroll.disable");
+  if (const MDNode *Count = GetUnrollMetadata(Loop, "llvm.loop.unroll.count"))
+    Stops |= mdconst::extract<ConstantInt>(Count->getOperand(1))->isOne();
+  return Stops ? NVPTX_RA_BLOCK_NO_UNROLL : 0;
+}
+
 void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
                                  const MachineLoopInfo *MLI, ViewScope Scope) {
   writeRegs();
@@ -220,7 +233,8 @@ void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
                   static_cast<double>(EntryFrequency);
     Data.Blocks.push_back({static_cast<uint32_t>(Data.Insts.size()),
                            static_cast<uint32_t>(Data.Succs.size()),
-                           MLI ? MLI->getLoopDepth(MBB) : 0, 0, Frequency});
+                           MLI ? MLI->getLoopDepth(MBB) : 0,
+                           blockFlags(MBB->getBasicBlock()), Frequency});
   }
 }
 

@@ -103,11 +103,13 @@ typedef struct nvptx_ra_inst {
   uint32_t reserved;
 } nvptx_ra_inst;
 
+#define NVPTX_RA_BLOCK_NO_UNROLL 1u /* what it goes back to is not to be unrolled */
+
 typedef struct nvptx_ra_block {
   uint32_t inst_end;
   uint32_t succ_end;
   uint32_t loop_depth;
-  uint32_t reserved;
+  uint32_t flags; /* NVPTX_RA_BLOCK_* */
   double frequency; /* relative to the entry */
 } nvptx_ra_block;
 

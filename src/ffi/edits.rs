@@ -118,6 +118,8 @@ impl RawEdits {
                 };
                 nvptx_ra_edit { id: comparison.0, block: block.0, a, value, ..blank(abi::NVPTX_RA_EDIT_TURN_BRANCH) }
             }
+            // Machine code has no pragma, so that its views refuse the edit, and so does the shim.
+            Edit::InsertPragma { block } => nvptx_ra_edit { block: block.0, ..blank(0) },
             Edit::SetDebugValue { inst, value } => {
                 nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
             }

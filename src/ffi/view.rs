@@ -8,8 +8,8 @@ use super::abi::{self, nvptx_ra_inst, nvptx_ra_operand, nvptx_ra_view};
 use super::opcodes;
 use crate::error::Error;
 use crate::function::{
-    Block, BlockData, Function, LaunchBounds, Opcode, Operand, OperandFlags, RegClass, RegData, Slot, SlotData, Symbol,
-    SymbolData, VReg, Value,
+    Block, BlockData, Function, LaunchBounds, NoUnroll, Opcode, Operand, OperandFlags, RegClass, RegData, Slot,
+    SlotData, Symbol, SymbolData, VReg, Value,
 };
 use crate::index::IndexVec;
 use crate::target::{Classification, InstFlags, Purity, told_by_text};
@@ -210,6 +210,10 @@ fn read_blocks(
             succs: ends,
             frequency: block.frequency,
             loop_depth: block.loop_depth,
+            no_unroll: match block.flags & abi::NVPTX_RA_BLOCK_NO_UNROLL {
+                0 => NoUnroll::Absent,
+                _ => NoUnroll::Back,
+            },
         });
     }
     if inst as usize != num_insts || succ as usize != succs.len() {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    BitPlace, Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, Opcode, OpcodeTable, Operand,
-    RegClass, RegData, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg,
+    BitPlace, Block, BlockData, Effects, Function, Inst, LaunchBounds, MemorySpace, NoUnroll, Opcode, OpcodeTable,
+    Operand, RegClass, RegData, SharedPlace, Slot, SlotData, Symbol, SymbolData, VReg,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -99,7 +99,18 @@ impl FunctionBuilder {
     pub fn block(&mut self, succs: &[Block], frequency: f64, loop_depth: u32) -> Block {
         let at = self.function.inst_opcode.len() as u32;
         self.succs.push(succs.to_vec());
-        self.function.blocks.push(BlockData { insts: at..at, succs: 0..0, frequency, loop_depth })
+        self.function.blocks.push(BlockData {
+            insts: at..at,
+            succs: 0..0,
+            frequency,
+            loop_depth,
+            no_unroll: NoUnroll::Absent,
+        })
+    }
+
+    /// Says what the source says of the unrolling of loops at a block.
+    pub fn no_unroll(&mut self, block: Block, no_unroll: NoUnroll) {
+        self.function.blocks[block].no_unroll = no_unroll;
     }
 
     /// Appends an instruction to the block begun last.

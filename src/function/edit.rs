@@ -206,6 +206,11 @@ pub enum Edit {
         /// The comparison, an instruction of the view.
         comparison: Inst,
     },
+    /// `.pragma "nounroll"` in a block ahead of whose label it stands, where ptxas ignores it. Only PTX has that.
+    InsertPragma {
+        /// The block.
+        block: Block,
+    },
     /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
     SetDebugValue {
         /// The debug instruction.
@@ -264,6 +269,7 @@ impl Edit {
             Edit::SetAddress { .. } => "set-address",
             Edit::SetAssembly { .. } => "set-assembly",
             Edit::TurnBranch { .. } => "turn-branch",
+            Edit::InsertPragma { .. } => "insert-pragma",
             Edit::SetDebugValue { .. } => "set-debug-value",
             Edit::Merge { .. } => "merge",
             Edit::Delete { .. } => "delete",
@@ -298,7 +304,7 @@ impl Edit {
             | Edit::SetDebugValue { .. } => 4,
             Edit::Merge { .. } => 5,
             Edit::Delete { .. } => 6,
-            Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,
+            Edit::InsertPragma { .. } | Edit::InsertDirective { .. } | Edit::SetAttribute { .. } => 7,
         }
     }
 }

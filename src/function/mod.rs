@@ -14,6 +14,7 @@ mod edit;
 mod edit_list;
 mod effects;
 mod launch;
+mod no_unroll;
 mod opcode;
 mod operand;
 mod parallel_copy;
@@ -36,6 +37,7 @@ pub use edit_list::EditList;
 pub(crate) use effects::Conditions;
 pub use effects::{Effects, MemorySpace};
 pub use launch::LaunchBounds;
+pub use no_unroll::NoUnroll;
 pub(crate) use opcode::OpcodeFacts;
 pub use opcode::{CONSTANTS, Opcode, OpcodeTable, Role};
 pub use operand::{Operand, OperandFlags, Value};
@@ -140,6 +142,7 @@ pub(crate) struct BlockData {
     pub(crate) succs: Range<u32>,
     pub(crate) frequency: f64,
     pub(crate) loop_depth: u32,
+    pub(crate) no_unroll: NoUnroll,
 }
 
 /// A stack slot of the view.
@@ -350,6 +353,12 @@ impl Function {
     #[inline]
     pub fn loop_depth(&self, block: Block) -> u32 {
         self.blocks[block].loop_depth
+    }
+
+    /// What the source says of the unrolling of loops at a block.
+    #[inline]
+    pub fn no_unroll(&self, block: Block) -> NoUnroll {
+        self.blocks[block].no_unroll
     }
 
     /// An instruction's opcode.

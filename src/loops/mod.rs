@@ -5,7 +5,11 @@
 //! jumps change places, and nothing else does. Where ptxas unrolls the loop, more loads are in flight, and a turn executes fewer
 //! instructions.
 //!
+//! In PTX, some compilers print `.pragma "nounroll"` ahead of a loop's label, where ptxas ignores it. It is inserted behind the label,
+//! where ptxas obeys, and nothing else of such a loop changes. The one ahead stays: it may be another loop's.
+//!
 //! Some loops stay:
+//! * a loop that the source says not to unroll;
 //! * a loop that ptxas would unroll wrongly for some numbers ([`right`]), as all that go on by an order of signed numbers;
 //! * a loop with a barrier, another instruction that threads execute together, or an asynchronous copy: such loops are pipelined by
 //!   those who wrote them;
@@ -25,7 +29,7 @@ use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UnrolledLoops, Unrolling};
 use crate::config::LoopShape;
 use crate::function::assembly::assembly_text;
-use crate::function::{Block, Edit, EditList, Effects, Function, Inst, TwoJumps, VReg};
+use crate::function::{Block, Edit, EditList, Effects, Function, Inst, NoUnroll, TwoJumps, VReg};
 use crate::target::Classification;
 use right::is_unrolled_rightly;
 
@@ -40,6 +44,8 @@ pub struct Outcome {
     pub edits: EditList,
     /// The loops that ptxas unrolls now, each with its last block.
     pub turned: Vec<(Block, Unrolling)>,
+    /// The headers of loops that the source says not to unroll, and that ptxas obeys now.
+    pub told: Vec<Block>,
     /// The loops that stay, each with its last block.
     pub left: Vec<(Block, Reason)>,
 }
@@ -47,6 +53,8 @@ pub struct Outcome {
 /// Why a loop stays as it is though ptxas would unroll it in another form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
+    /// The source says not to unroll it.
+    Pragma,
     /// The kernel has `.maxnreg` or `.minnctapersm`.
     Bounds,
     /// More is live in it than leaves room for four bodies.
@@ -63,6 +71,7 @@ impl Reason {
     /// The reason in words.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Pragma => "a pragma says not to unroll it",
             Self::Bounds => "the kernel bounds its registers",
             Self::Pressure => "too many values are live for more of them at full occupancy",
             Self::Overflow => "ptxas's code would make too few or too many turns where the counter overflows",
@@ -79,8 +88,13 @@ const ASYNCHRONOUS: [&str; 8] =
 /// Turns the last branches of loops for ptxas to unroll them. The function must have left SSA form. O(n log n) in operands and
 /// blocks where a block ends in two jumps, else O(blocks).
 pub fn shape_loops((function, classification): (&Function, &Classification), wanted: LoopShape) -> Outcome {
-    let mut outcome = Outcome { edits: EditList::new(function), turned: Vec::new(), left: Vec::new() };
-    if !function.blocks().any(|block| TwoJumps::of(function, block).is_some_and(|jumps| jumps.other <= block)) {
+    let mut outcome =
+        Outcome { edits: EditList::new(function), turned: Vec::new(), told: Vec::new(), left: Vec::new() };
+    let is_concerned = |block: Block| {
+        function.no_unroll(block) == NoUnroll::Ahead
+            || TwoJumps::of(function, block).is_some_and(|jumps| jumps.other <= block)
+    };
+    if !function.blocks().any(is_concerned) {
         return outcome;
     }
     let cfg = Cfg::new(function);
@@ -107,8 +121,22 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
         matches!(unrolling, Unrolling::Whole(_)) || words() <= MOST_WORDS
     };
     for this in shapes.unrolled.loops() {
-        let Err(Obstacle::Branch(Some(unrolling))) = shapes.unrolled.unrolling(this) else { continue };
+        let header = loops.header(this);
+        if function.no_unroll(header) == NoUnroll::Ahead {
+            outcome.edits.push(Edit::InsertPragma { block: header });
+            outcome.told.push(header);
+            continue;
+        }
+        let unrolling = shapes.unrolled.unrolling(this);
         let Some(latch) = shapes.unrolled.latch(this) else { continue };
+        let unrolling = match unrolling {
+            Err(Obstacle::Branch(Some(unrolling))) => unrolling,
+            Err(Obstacle::Pragma(Some(_))) => {
+                outcome.left.push((latch, Reason::Pragma));
+                continue;
+            }
+            _ => continue,
+        };
         match shapes.turn(this, latch) {
             Ok(_) if shapes.minds_registers && !has_room(this, unrolling) => {
                 outcome.left.push((latch, Reason::Pressure))

@@ -73,6 +73,32 @@ fn loops_that_stay() {
     assert_eq!(outcome(&function).turned, [(Block(1), Unrolling::Partly(4))]);
 }
 
+/// A loop that the source says not to unroll stays, whether LLVM's metadata or the text says so. A pragma ahead of the label, which
+/// ptxas ignores, is put behind it, and nothing else changes.
+#[test]
+fn loops_that_are_not_to_be_unrolled() {
+    let told = |words: &str| {
+        let text = looped("", &format!("{FADD}{SUB}{TO_ZERO}"), JUMPS).to_string();
+        Function::parse(&text.replace("depth 1", &format!("depth 1 {words}"))).expect("a view")
+    };
+    for words in ["nounroll", "nounroll back"] {
+        let outcome = outcome(&told(words));
+        assert!(outcome.edits.is_empty());
+        assert_eq!(outcome.left, [(Block(1), Reason::Pragma)], "{words}");
+    }
+    let ahead = told("nounroll ahead");
+    let outcome = outcome(&ahead);
+    assert_eq!(outcome.edits.edits(), [Edit::InsertPragma { block: Block(1) }]);
+    assert_eq!((outcome.told, outcome.left, outcome.turned), (vec![Block(1)], vec![], vec![]));
+    check(&ahead, &outcome.edits).expect("it means the same");
+    let edited = outcome.edits.apply(&ahead).expect("the edits fit").function;
+    assert_eq!(edited.to_string(), told("nounroll").to_string());
+    // Of a loop that goes on at its label alone, too.
+    let plain =
+        told("nounroll ahead").to_string().replace("  CBranch %3, bb2 :: terminator\n  GOTO bb1", "  CBranch %3, bb1");
+    assert_eq!(self::outcome(&Function::parse(&plain).expect("a view")).told, [Block(1)]);
+}
+
 /// A predicate that is read elsewhere keeps its comparison, and the checker refuses an edit that changes it.
 #[test]
 fn a_predicate_with_another_reader() {

@@ -20,11 +20,12 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         return Ok(PassOutput::unchanged(function));
     }
     let start = Instant::now();
-    let Outcome { edits, turned, left } = shape_loops((function, &context.classification), context.config.loop_shape);
+    let Outcome { edits, turned, told, left } =
+        shape_loops((function, &context.classification), context.config.loop_shape);
     let mut output = PassOutput { edits, ..PassOutput::unchanged(function) };
     output.stats.lap("loop shape", start);
-    let told = format!("{} loops turned, {} left\n", turned.len(), left.len());
-    log::debug!("{LOOP_SHAPE} of '{}': {}", function.name(), told.trim_end());
+    let counts = format!("{} loops turned, {} left\n", turned.len(), left.len());
+    log::debug!("{LOOP_SHAPE} of '{}': {}", function.name(), counts.trim_end());
     if context.wants_remarks {
         let remark = |kind, block: Block, name, message: String| Remark {
             kind,
@@ -48,10 +49,20 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             let message = format!("ptxas does not unroll the loop, which ends in two jumps: {}", reason.name());
             remark(RemarkKind::Missed, block, "LoopNotTurned", message)
         });
-        output.remarks = of_turned.chain(of_left).collect();
+        let of_told = told.iter().map(|&header| {
+            let message = "the pragma 'nounroll' stands ahead of the loop's label, where ptxas ignores it: it is put behind the \
+                           label, too";
+            Remark {
+                kind: RemarkKind::Passed,
+                inst: function.block_insts(header).next(),
+                name: "PragmaObeyed",
+                message: message.into(),
+            }
+        });
+        output.remarks = of_turned.chain(of_told).chain(of_left).collect();
     }
     let wanted = context.config.trace;
-    let own = if wanted.contains(Trace::LOOP_SHAPE) { &*told } else { "" };
+    let own = if wanted.contains(Trace::LOOP_SHAPE) { &*counts } else { "" };
     output.output = traced(LOOP_SHAPE, function, context, wanted.contains(Trace::VIEW), own, &output.edits);
     Ok(output)
 }

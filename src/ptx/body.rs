@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::file::File;
 use super::parts::{FunctionHead, Parts};
 use super::statement::{Statement, StatementKind};
+use super::view::is_no_unroll;
 use crate::function::LaunchBounds;
 use crate::index::EntityIndex;
 
@@ -58,6 +59,12 @@ impl Body {
     /// Its statements.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = Statement> + ExactSizeIterator + use<> {
         (self.statements.start.index()..self.statements.end.index()).map(Statement::new)
+    }
+
+    /// Whether its head asks ptxas to unroll no loop.
+    pub(super) fn stops_unrolling(&self, file: &File<'_>) -> bool {
+        let pragmas = self.parts.directives.iter().filter(|known| file.text().of(known.word) == b".pragma");
+        pragmas.flat_map(|pragma| &pragma.values).any(|&(_, value)| is_no_unroll(file, value))
     }
 
     /// How it is launched, if it is a kernel.

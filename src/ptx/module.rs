@@ -11,7 +11,7 @@ use super::statement::{Statement, StatementKind};
 use super::text::Text;
 use super::token::{Token, TokenKind};
 use super::unread::{Unread, unread};
-use super::view::{Facts, View, add_shared, view};
+use super::view::{Facts, View, add_shared, stops_unrolling, view};
 use crate::error::Error;
 use crate::function::EditList;
 use crate::target::PtxVersion;
@@ -45,6 +45,7 @@ impl<'a> Module<'a> {
                 StatementKind::Section if names_registers(&file, statement) => {
                     facts.odd = Some("debug information says in which registers variables are");
                 }
+                StatementKind::Pragma if depth == 0 => facts.stops_unrolling |= stops_unrolling(&file, statement),
                 _ if depth == 0 => add_shared(&file, statement, &mut facts.shared),
                 _ => {}
             }

@@ -63,7 +63,7 @@ impl Sample {
             inst_end,
             succ_end,
             loop_depth,
-            reserved: 0,
+            flags: 0,
             frequency,
         };
         let reg = |name: &'static str| nvptx_ra_reg { name: abi::borrow(name), reg_class: 2, reserved: 0 };

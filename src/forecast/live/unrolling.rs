@@ -80,8 +80,8 @@ impl Unrolling {
         let mut most = UnrolledWords::default();
         for (number, body) in self.bodies.iter_enumerated().filter(is_unrolled) {
             let (bodies, loads) = match held.unrollings[number] {
-                // The form of the branch alone forbids it.
-                Err(Obstacle::Branch(_)) => continue,
+                // The source or the form of the branch forbids it.
+                Err(Obstacle::Pragma(_) | Obstacle::Branch(_)) => continue,
                 // It may be unrolled for all that is known.
                 Err(_) => (FACTOR, 0),
                 Ok(unrolling) => (unrolling.bodies(), unrolling.bodies().saturating_mul(body.load_words)),

@@ -84,6 +84,7 @@ impl<'f> Editor<'f> {
             Edit::SetAddress { inst, operand, base, offset } => self.set_address(inst, operand, base, offset),
             Edit::SetAssembly { inst, ref text } => self.set_assembly(inst, text),
             Edit::TurnBranch { block, comparison } => self.turn_branch(block, comparison),
+            Edit::InsertPragma { block } => self.insert_pragma(block),
             Edit::SetDebugValue { inst, value } => self.set_debug_value(inst, value),
             Edit::Merge { from, into } => self.merge(index, from, into),
             Edit::Delete { inst } => self.delete(inst),

@@ -7,7 +7,7 @@ use super::Applied;
 use super::editor::Editor;
 use super::layout::Order;
 use super::split::{SplitEdge, SplitEdges};
-use crate::function::{Block, BlockData, Function, Inst, VReg, Value};
+use crate::function::{Block, BlockData, Function, Inst, NoUnroll, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
 /// Lays the instructions out anew, without the deleted ones and under the names that merges give.
@@ -84,17 +84,19 @@ fn block_data(
     succs: &mut Vec<Block>,
 ) -> BlockData {
     let start = succs.len() as u32;
-    let (frequency, loop_depth) = match block.index().checked_sub(work.num_blocks()) {
+    let (frequency, loop_depth, no_unroll) = match block.index().checked_sub(work.num_blocks()) {
         None => {
             succs.extend(work.succs(block).iter().map(|&to| splits.target(block, to)));
-            (work.frequency(block), work.loop_depth(block))
+            (work.frequency(block), work.loop_depth(block), work.no_unroll(block))
         }
         Some(number) => {
             let SplitEdge { from, to, .. } = splits.edges()[number];
             succs.push(to);
             let frequency = work.frequency(from).min(work.frequency(to));
-            (frequency, work.loop_depth(from).min(work.loop_depth(to)))
+            // On an edge back, the new block is what goes back.
+            let back = Some(work.no_unroll(from)).filter(|&said| said == NoUnroll::Back);
+            (frequency, work.loop_depth(from).min(work.loop_depth(to)), back.unwrap_or_default())
         }
     };
-    BlockData { insts, succs: start..succs.len() as u32, frequency, loop_depth }
+    BlockData { insts, succs: start..succs.len() as u32, frequency, loop_depth, no_unroll }
 }

@@ -211,6 +211,8 @@ fn unknown_ids_are_refused() {
     refused("not a block", |_, edits| edits.push(Edit::TurnBranch { block: Block(99), comparison: Inst(0) }));
     refused("not an instruction", |_, edits| edits.push(Edit::TurnBranch { block: Block(0), comparison: Inst(99) }));
     refused("does not end in", |_, edits| edits.push(Edit::TurnBranch { block: Block(0), comparison: Inst(0) }));
+    refused("not a block", |_, edits| edits.push(Edit::InsertPragma { block: Block(99) }));
+    refused("no pragma stands ahead", |_, edits| edits.push(Edit::InsertPragma { block: Block(1) }));
     refused("instruction", |_, edits| edits.push(Edit::Move { inst: Inst(99), at }));
     refused("instruction", |_, edits| _ = edits.insert_clone(at, Inst(99), VReg(0)));
     refused("instruction", |_, edits| _ = edits.insert_copy(before(0, 4), VReg(0), VReg(1)));

@@ -1,9 +1,9 @@
-//! Two jumps that change places.
+//! How loops end and unroll: two jumps that change places, and a pragma that ptxas honours.
 
 use super::editor::Editor;
 use super::ids::Reason;
 use crate::function::two_jumps::{TwoJumps, target_operand};
-use crate::function::{Block, Complement, Inst, Operand, Role, Value, complement};
+use crate::function::{Block, Complement, Inst, NoUnroll, Operand, Role, Value, complement};
 
 impl Editor<'_> {
     pub(super) fn turn_branch(&mut self, block: Block, comparison: Inst) -> Result<(), Reason> {
@@ -35,6 +35,17 @@ impl Editor<'_> {
             let operand = target_operand(self.before, inst).expect("a jump names its block");
             self.operand_mut(inst, operand)?.value = Value::Block(to);
         }
+        Ok(())
+    }
+
+    pub(super) fn insert_pragma(&mut self, block: Block) -> Result<(), Reason> {
+        if block.0 as usize >= self.before.num_blocks() {
+            return Err(format!("{block} is not a block of the view"));
+        }
+        if self.work.no_unroll(block) != NoUnroll::Ahead {
+            return Err(format!("no pragma stands ahead of {block} alone"));
+        }
+        self.work.blocks[block].no_unroll = NoUnroll::Here;
         Ok(())
     }
 }

@@ -119,6 +119,7 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         "turn-branch" => {
             Edit::TurnBranch { block: block(line)?, comparison: line.expect("comparison").and_then(|()| inst(line))? }
         }
+        "insert-pragma" => Edit::InsertPragma { block: block(line)? },
         "set-debug-value" => {
             let inst = inst(line)?;
             let value = if line.eat("$noreg") {
@@ -246,6 +247,7 @@ impl Display for Line<'_> {
                 quote(f, text)
             }
             Edit::TurnBranch { block, comparison } => write!(f, "{block} comparison {comparison}"),
+            Edit::InsertPragma { block } => write!(f, "{block}"),
             Edit::SetDebugValue { inst, value: Value::Reg(reg) } => write!(f, "{inst} {reg}"),
             Edit::SetDebugValue { inst, value: Value::Immediate(value) } => write!(f, "{inst} {value}"),
             Edit::SetDebugValue { inst, .. } => write!(f, "{inst} $noreg"),
@@ -303,6 +305,7 @@ set-debug-value i2 $noreg
 set-debug-value i2 -5
 merge %1 into %2
 delete i4
+insert-pragma bb1
 insert-directive \".pragma \\\"x\\\";\"
 set-attribute \"key\" \"value=1\"
 ";

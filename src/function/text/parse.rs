@@ -10,8 +10,8 @@ use super::ParseError;
 use super::cursor::{Cursor, excerpt};
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, ROLES, SPACES};
 use crate::function::{
-    BitPlace, Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, OpcodeTable, Operand, OperandFlags,
-    RegClass, Role, SharedPlace, Slot, Symbol, VReg, Value,
+    BitPlace, Block, Effects, Function, FunctionBuilder, LaunchBounds, MemorySpace, NoUnroll, OpcodeTable, Operand,
+    OperandFlags, RegClass, Role, SharedPlace, Slot, Symbol, VReg, Value,
 };
 
 /// Reads a function; `known` opcodes are added to its table.
@@ -230,6 +230,12 @@ impl Parser {
         }
         line.expect("depth")?;
         let depth = line.number("a loop depth, a small number")?;
+        let no_unroll = match line.eat_word("nounroll") {
+            false => NoUnroll::Absent,
+            true if line.eat_word("ahead") => NoUnroll::Ahead,
+            true if line.eat_word("back") => NoUnroll::Back,
+            true => NoUnroll::Here,
+        };
         let mut succs = Vec::new();
         if line.eat("->") {
             while succs.is_empty() || !line.at_end() {
@@ -237,7 +243,8 @@ impl Parser {
                 succs.push(self.name_block(succ, line));
             }
         }
-        self.builder.block(&succs, frequency, depth);
+        let block = self.builder.block(&succs, frequency, depth);
+        self.builder.no_unroll(block, no_unroll);
         self.blocks += 1;
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::words::{self, BOUNDS, EFFECTS, FLAGS, REGS_PER_LINE, ROLES, SPACES};
 use crate::function::{
-    BitPlace, Block, Function, Inst, MemorySpace, Operand, Role, SharedPlace, Slot, SlotData, Value,
+    BitPlace, Block, Function, Inst, MemorySpace, NoUnroll, Operand, Role, SharedPlace, Slot, SlotData, Value,
 };
 use crate::index::EntityIndex;
 
@@ -120,6 +120,12 @@ fn print_regs(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
 fn print_block(function: &Function, block: Block, f: &mut Formatter<'_>) -> fmt::Result {
     // `{:?}` prints the shortest decimal that reads back as the same number.
     write!(f, "{block}: frequency {:?} depth {}", function.frequency(block), function.loop_depth(block))?;
+    f.write_str(match function.no_unroll(block) {
+        NoUnroll::Absent => "",
+        NoUnroll::Here => " nounroll",
+        NoUnroll::Ahead => " nounroll ahead",
+        NoUnroll::Back => " nounroll back",
+    })?;
     if !function.succs(block).is_empty() {
         f.write_str(" ->")?;
     }

@@ -12,7 +12,7 @@ use super::registers::Registers;
 use super::slots::Slots;
 use super::substitutions::{changed_tokens, label_of};
 use super::{Changes, Patch, source};
-use crate::function::{Applied, Block, Effects, Inst, Origin, Value};
+use crate::function::{Applied, Block, Effects, Function, Inst, Origin, Value};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
@@ -80,6 +80,11 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.insert(entry, &(head.lines.clone() + &self.slots.start()));
         let without_label = if self.num_splits() > 0 { self.without_label() } else { FxHashSet::default() };
         for block in self.view.function.blocks() {
+            let says = |function: &Function| function.no_unroll(block);
+            if says(&self.view.function) != says(&self.applied.function) {
+                // A block ahead of whose label something stands begins with that label.
+                self.insert(self.end_of(self.view.block_start[block]), "\n\t.pragma \"nounroll\";");
+            }
             self.block(block, if without_label.contains(&block) { label_text(block) } else { String::new() })?;
         }
         self.split_blocks()?;

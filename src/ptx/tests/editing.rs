@@ -1,6 +1,6 @@
 //! Edits change the lines that they name, and no others.
 
-use super::{edited, kernel};
+use super::{edited, kernel, view};
 
 const BODY: &str = "\t.reg .pred \t%p<3>;\n\t.reg .f32 \t%f<3>;\n\t.reg .b32 \t%r<5>;\n\t.reg .b64 \t%rd<2>;\n\n\
     // %bb.0:\n\
@@ -76,6 +76,19 @@ fn every_kind() {
     expect("set-immediate i2 operand 1 MOV_B32_i 12", &["add.s32 %r2, %r1, 1;"], &["add.s32 %r2, 12, 1;"]);
     expect("insert-directive \".pragma \\\"enable_smem_spilling\\\";\"", &[], &[".pragma \"enable_smem_spilling\";"]);
     expect("set-attribute \"nvvm.maxnreg\" \"64\"", &[], &[".maxnreg 64"]);
+}
+
+/// A pragma that ptxas ignores is repeated behind the label, once.
+#[test]
+fn pragmas_behind_labels() {
+    let pragma = "\t.pragma \"nounroll\";\n";
+    let ahead = BODY.replace(&format!("$L__BB0_1:\n{pragma}"), &format!("{pragma}$L__BB0_1:\n"));
+    let after = edited(&kernel(&ahead), "insert-pragma bb1").unwrap_or_else(|reason| panic!("{reason}"));
+    let both = kernel(&BODY.replace("$L__BB0_1:\n", &format!("{pragma}$L__BB0_1:\n")));
+    assert_eq!(after, both);
+    let of = |text: &str| view(text).lines().find(|line| line.starts_with("bb1:")).map(str::to_owned);
+    assert_eq!(of(&kernel(&ahead)).as_deref(), Some("bb1: frequency 10.0 depth 1 nounroll ahead -> bb1 bb2"));
+    assert_eq!(of(&after).as_deref(), Some("bb1: frequency 10.0 depth 1 nounroll -> bb1 bb2"));
 }
 
 /// Moved instructions keep their lines; what is no instruction keeps its place.

@@ -102,6 +102,41 @@ fn blocks_and_edges() {
     assert!(edges[2].ends_with("-> bb3") && edges[3].ends_with("depth 0"), "{text}");
 }
 
+/// Where `.pragma "nounroll"` stands, as ptxas 13.0.88 obeys it: anywhere in the block of the loop's header, in a scope or among other
+/// values, too; in the head of the function; and outside of functions.
+#[test]
+fn pragmas_of_loops() {
+    const PRAGMA: &str = ".pragma \"nounroll\";";
+    let of = |text: &str| view(text).lines().find(|line| line.starts_with("bb1:")).expect("a loop").to_owned();
+    let told = |line: &str| match line.split_once("nounroll") {
+        None => "no",
+        Some((_, rest)) if rest.starts_with(" ahead") => "ahead",
+        Some(_) => "yes",
+    };
+    let body = |ahead: &str, first: &str, last: &str, behind: &str| {
+        kernel(&format!(
+            ".reg .pred %p<2>; .reg .b32 %r<2>;\nmov.u32 %r1, 0;\n{ahead}\n$L:\n{first}\nadd.s32 %r1, %r1, 1;\n{last}\n\
+             setp.ne.s32 %p1, %r1, 9;\n@%p1 bra $L;\n{behind}\nret;"
+        ))
+    };
+    for (text, expected) in [
+        (body("", "", "", ""), "no"),
+        (body("", PRAGMA, "", ""), "yes"),
+        (body("", "", PRAGMA, ""), "yes"),
+        (body("", ".pragma \"x\", \"nounroll\";", "", ""), "yes"),
+        (body("", "{ .pragma \"nounroll\"; }", "", ""), "yes"),
+        (body(PRAGMA, "", "", ""), "ahead"),
+        (body(&format!("{PRAGMA} $N:"), "", "", ""), "ahead"),
+        (body(&format!("{PRAGMA} mov.u32 %r1, 1;"), "", "", ""), "no"),
+        (body("{ .pragma \"nounroll\"; }", "", "", ""), "no"),
+        (body("", ".pragma \"x\";", "", PRAGMA), "no"),
+        (body("", "", "", "").replace("\n{", &format!("\n{PRAGMA}\n{{")), "yes"),
+        (body("", "", "", "") + PRAGMA, "yes"),
+    ] {
+        assert_eq!(told(&of(&text)), expected, "{text}");
+    }
+}
+
 /// A scope is one instruction, whose own names hide the function's; what it writes ahead of its last read is early.
 #[test]
 fn scopes() {

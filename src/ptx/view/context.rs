@@ -20,6 +20,8 @@ pub(in crate::ptx) struct Facts<'a> {
     pub(in crate::ptx) shared: SharedVariables<'a>,
     /// Its version, target and files.
     pub(in crate::ptx) headers: Vec<Statement>,
+    /// Whether it asks ptxas to unroll no loop, outside of functions.
+    pub(in crate::ptx) stops_unrolling: bool,
     /// Why no function is to be edited.
     pub(in crate::ptx) odd: Option<&'static str>,
 }

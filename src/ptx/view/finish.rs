@@ -12,7 +12,7 @@ use super::in_flight::keep_in_flight;
 use super::items::Items;
 use super::webs::split_webs;
 use crate::analysis::{Cfg, Dominators, Loops};
-use crate::function::{Block, Function, OpcodeTable, Value};
+use crate::function::{Block, Function, NoUnroll, OpcodeTable, Value};
 use crate::index::{EntityIndex, IndexVec};
 use crate::ptx::body::Body;
 use crate::ptx::lines::Lines;
@@ -49,8 +49,10 @@ pub(super) fn finish<'a>(
     let mut opcodes = OpcodeTable::inserted();
     let (mut statements, mut tokens, mut token_start) = (IndexVec::new(), Vec::new(), vec![0]);
     let mut operands = Vec::new();
-    for (range, successors) in blocks.into_iter().zip(&successors) {
-        context.builder.block(successors, 1.0, 0);
+    let is_everywhere = context.facts.stops_unrolling || body.stops_unrolling(context.file);
+    for ((range, successors), &no_unroll) in blocks.into_iter().zip(&successors).zip(&items.no_unroll) {
+        let block = context.builder.block(successors, 1.0, 0);
+        context.builder.no_unroll(block, if is_everywhere { NoUnroll::Here } else { no_unroll });
         for inst in &insts[range] {
             let known = opcodes.find(&inst.name);
             let opcode = known.unwrap_or_else(|| opcodes.intern(&inst.name, role(&inst.name)));

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::function::Block;
+use crate::function::{Block, NoUnroll};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
@@ -29,6 +29,8 @@ pub(in crate::ptx) struct Items<'a> {
     pub(in crate::ptx) starts: Vec<Statement>,
     /// The label of each block that branches name.
     pub(in crate::ptx) block_labels: Vec<Option<Token>>,
+    /// What each block says of the unrolling of loops, as far as its function's head says nothing.
+    pub(in crate::ptx) no_unroll: Vec<NoUnroll>,
     /// The blocks of labels that branches name.
     pub(in crate::ptx) labels: FxHashMap<&'a str, Block>,
     /// The labels of each list of branch targets, by the list's own label.
@@ -70,11 +72,33 @@ fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
     targets
 }
 
+/// Whether a statement is `.pragma "nounroll"`.
+pub(in crate::ptx) fn stops_unrolling(file: &File<'_>, statement: Statement) -> bool {
+    file.statements().kind(statement) == StatementKind::Pragma
+        && match file.parts(statement) {
+            Some(Parts::Values(pragma)) => pragma.values.iter().any(|&(_, value)| is_no_unroll(file, value)),
+            _ => false,
+        }
+}
+
+/// Whether a value of a `.pragma` asks ptxas to unroll no loop.
+pub(in crate::ptx) fn is_no_unroll(file: &File<'_>, value: Token) -> bool {
+    file.text().of(value) == b"\"nounroll\""
+}
+
 impl<'a> Items<'a> {
     fn begin_block(&mut self, at: Statement, label: Option<Token>) {
         self.num_blocks += 1;
         self.starts.push(at);
         self.block_labels.push(label);
+        self.no_unroll.push(NoUnroll::Absent);
+    }
+
+    /// A `.pragma "nounroll"` stands in the last block.
+    fn stop_unrolling(&mut self) {
+        if let Some(last) = self.no_unroll.last_mut() {
+            *last = NoUnroll::Here;
+        }
     }
 
     /// Finds the items of a body. O(statements).
@@ -90,10 +114,13 @@ impl<'a> Items<'a> {
             matches!(kind, Label | Instruction | Open | Unknown)
         };
         let entry = body.ids().find(is_entry).unwrap_or(body.statements.end);
-        let mut items = Self { num_blocks: 1, starts: vec![entry], block_labels: vec![None], ..Self::default() };
+        let (starts, block_labels, no_unroll) = (vec![entry], vec![None], vec![NoUnroll::Absent]);
+        let mut items = Self { num_blocks: 1, starts, block_labels, no_unroll, ..Self::default() };
         // Whether the last item ends its block, and whether the block has a label but no item.
         let (mut has_ended, mut is_fresh) = (false, false);
         let mut pending: Option<&'a str> = None;
+        // Whether a pragma stands here, with no instruction behind it.
+        let mut is_ahead = false;
         let mut at = body.statements.start;
         while at < body.statements.end {
             let kind = statements.kind(at);
@@ -106,6 +133,9 @@ impl<'a> Items<'a> {
                     if targets.contains(label) {
                         if !is_fresh {
                             items.begin_block(at, Some(word));
+                            if is_ahead {
+                                items.no_unroll[items.num_blocks - 1] = NoUnroll::Ahead;
+                            }
                         }
                         (has_ended, is_fresh) = (false, true);
                         items.labels.insert(label, Block::new(items.num_blocks - 1));
@@ -114,6 +144,12 @@ impl<'a> Items<'a> {
                 StatementKind::Targets => {
                     if let (Some(label), Some(Parts::Values(values))) = (pending.take(), file.parts(at)) {
                         items.lists.insert(label, values.values.iter().map(|&(_, word)| word).collect());
+                    }
+                }
+                StatementKind::Pragma if stops_unrolling(file, at) => {
+                    is_ahead = true;
+                    if !has_ended {
+                        items.stop_unrolling();
                     }
                 }
                 StatementKind::Variable => {
@@ -133,7 +169,11 @@ impl<'a> Items<'a> {
                     if has_ended && !ends {
                         items.begin_block(at, None);
                     }
-                    (has_ended, is_fresh) = (ends, false);
+                    let within = (at.0..=last.0).map(Statement);
+                    if kind == StatementKind::Open && within.into_iter().any(|inner| stops_unrolling(file, inner)) {
+                        items.stop_unrolling();
+                    }
+                    (has_ended, is_fresh, is_ahead) = (ends, false, false);
                     items.items.push(Item { first: at, last, block: Block::new(items.num_blocks - 1) });
                 }
                 _ => {}
