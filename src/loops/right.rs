@@ -12,6 +12,9 @@ use crate::function::{Comparison, Effects, Function, Inst, Operand, RegClass, Ro
 /// Copies in a row are followed so far.
 const LONGEST_CHAIN: u32 = 4;
 
+/// A register with more definitions is taken for unknown, so that a chain of copies takes bounded time.
+const MOST_DEFINITIONS: usize = 4;
+
 /// A counter of 64 bits that starts at a number of at most 62 bits takes 2⁵⁰ turns, weeks, to pass half of all numbers by such a
 /// step.
 const LARGEST_STEP: u64 = 1 << 12;
@@ -78,9 +81,20 @@ impl Right<'_> {
         }
     }
 
+    /// The largest number of any definition: coalescing may have merged a bound with what a path around the loop leaves in its place.
     fn most(&self, reg: VReg, bits: u32, chain: u32) -> Option<u64> {
-        let mut definitions = self.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
-        let definition = definitions.next().filter(|_| definitions.next().is_none())?.inst;
+        let occurrences = self.occurrences.of(reg).iter();
+        let definitions = occurrences.filter(|occurrence| occurrence.is_def()).map(|occurrence| occurrence.inst);
+        let mut most = None;
+        for (number, definition) in definitions.enumerate() {
+            let this = (number < MOST_DEFINITIONS).then(|| self.most_of(definition, bits, chain)).flatten()?;
+            most = most.max(Some(this));
+        }
+        most
+    }
+
+    /// The largest number that a definition leaves.
+    fn most_of(&self, definition: Inst, bits: u32, chain: u32) -> Option<u64> {
         let operands = self.function.operands(definition);
         if let Some((_, from)) = self.function.as_copy(definition) {
             return self.most(from, bits, chain.checked_sub(1)?);

@@ -97,6 +97,25 @@ fn loops_that_are_not_to_be_unrolled() {
     let plain =
         told("nounroll ahead").to_string().replace("  CBranch %3, bb2 :: terminator\n  GOTO bb1", "  CBranch %3, bb1");
     assert_eq!(self::outcome(&Function::parse(&plain).expect("a view")).told, [Block(1)]);
+/// A bound that is masked is small, also where it shares its register with what a path around the loop leaves there; one that may be
+/// any number on some path is not.
+#[test]
+fn a_bound_with_two_definitions() {
+    let of = |other: &str| {
+        let text = looped("", &format!("{FADD}{ADD}{}", compared(0)), JUMPS).to_string();
+        let text =
+            text.replace("opcode LOAD\n", "opcode LOAD\nopcode USE\nopcode AND_b32ri\nopcode MOV_B32_i constant\n");
+        let bounds = format!("  %0 = LOAD\n  %1 = AND_b32ri %0, 2147483640\n  {other}\n");
+        let text = text.replacen("  %0 = LOAD\n", &bounds, 1);
+        let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let outcome = outcome(&function);
+        assert!(outcome.left.iter().all(|&(_, reason)| reason == Reason::Overflow), "{:?}", outcome.left);
+        outcome.turned.len()
+    };
+    assert_eq!(of("USE %1 :: opaque"), 1);
+    assert_eq!(of("%1 = MOV_B32_i 0"), 1);
+    assert_eq!(of("%1 = MOV_B32_i -8"), 0);
+    assert_eq!(of("%1 = LOAD"), 0);
 }
 
 /// A predicate that is read elsewhere keeps its comparison, and the checker refuses an edit that changes it.
