@@ -35,6 +35,34 @@ def last_branch(every):
         ("le_exit_jump", "1", "setp.le.s32 %p, %i, 0; @%p bra EXIT; bra.uni H;"),
     ]:
         every.loop("branch", name, predicted, f"{DOWN} {latch}")
+    exits(every)
+
+
+def exits(every):
+    """Two jumps at the end of a loop, by where the code behind the loop stands in the text."""
+    two = f"{DOWN} {EQ} @%p bra {{}}; bra.uni H;"
+    again = "add.s32 %j, %j, -1; setp.ne.s32 %q, %j, 0; @%q bra OUTER;"
+    outer = "mov.b32 %j, %s; OUTER: mov.b32 %i, %n;"
+    above = "add.s32 %j, %j, -1; setp.eq.s32 %q, %j, 0; @%q bra EXIT;"
+    for name, predicted, before, latch, after in [
+        ("exit_above", "4", f"{GUARD} bra.uni H; {LEAVE}", two.format("EXIT"), ""),
+        ("outer_latch_behind", "1", outer, two.format("L"), f"L: {again} {LEAVE}"),
+        (
+            "outer_latch_above",
+            "4",
+            f"mov.b32 %j, %s; bra.uni OUTER; L: {above} OUTER: mov.b32 %i, %n;",
+            two.format("L"),
+            LEAVE,
+        ),
+        (
+            "outer_latch_above_exit_behind",
+            "4",
+            f"mov.b32 %j, %s; bra.uni OUTER; L: {above} OUTER: mov.b32 %i, %n;",
+            two.format("X"),
+            f"X: st.global.f32 [%o+4], %x; bra.uni L; {LEAVE}",
+        ),
+    ]:
+        every.loop("branch", f"eq_exit_jump_uni_{name}", predicted, latch, before=before, after=after)
 
 
 def guards(every):

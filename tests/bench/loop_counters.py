@@ -226,6 +226,14 @@ def bounds_of(every):
         ("changes_in_loop", "1", "add.s32 %n, %n, -1; add.s32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra H;"),
     ]:
         every.loop("bound", name, predicted, latch, before="mov.b32 %i, 0;", marker=CONSTANT)
+    masked = "mov.b32 %i, 0; and.b32 %k, %n, 2147483644; neg.s32 %j, %k;"
+    for name, predicted, before, compared in [
+        ("first_in_comparison", "4", "mov.b32 %i, 0; mov.b32 %j, %n;", "ne.s32 %p, %j, %i"),
+        ("masked_negated", "4", masked, "ne.s32 %p, %i, %j"),
+        ("masked_negated_first", "1", masked, "ne.s32 %p, %j, %i"),
+        ("masked_negated_first_b32", "4", masked, "ne.b32 %p, %j, %i"),
+    ]:
+        every.loop("bound", name, predicted, f"add.s32 %i, %i, -4; setp.{compared}; @%p bra H;", before=before)
 
 
 def known(every):

@@ -1,0 +1,140 @@
+"""Loops of the machine code that stand for a loop of PTX: copies of the body, instructions, loads in flight."""
+
+import os
+import re
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import machine_code
+import tools
+from ptxas import parse_log
+
+LINE = re.compile(r'\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
+PAYLOAD = re.compile(r"^\s*(?:@!?%p\d+\s+)?(?:ld\.(?!param)|st\.(?!param)|atom|red|tex|fma|add\S*\.f|mul\S*\.f|mma|ex2)")
+LOADS = ("LDG", "LD", "LDS", "TEX", "TLD", "LDSM")
+TIMEOUT = 600
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An instruction and the line of PTX that ptxas made it from."""
+
+    line: int
+    label: str
+    code: machine_code.Instruction
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What ptxas makes of a kernel."""
+
+    registers: int
+    spilled: int
+    code: tuple
+
+    @property
+    def instructions(self):
+        """Instructions of the text, NOPs apart."""
+        return sum(not placed.code.is_any("NOP") for placed in self.code)
+
+    @property
+    def shown(self):
+        """What does not depend on the names of labels."""
+        return [(placed.code.opcode, placed.code.reads, placed.code.writes) for placed in self.code]
+
+
+@dataclass(frozen=True)
+class Unrolled:
+    """The part of the machine code that makes most turns of a loop at once. Where no loop is left, it is straight."""
+
+    copies: int
+    instructions: int
+    in_flight: int
+    is_straight: bool
+
+    @property
+    def of_a_turn(self):
+        """Instructions for each copy of the body."""
+        return self.instructions / self.copies
+
+
+def assembled(text, name, ptxas, cpu):
+    """(Machine, error) of the one kernel of a text."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
+        Path(source).write_text(text, encoding="utf8")
+        outcome = tools.run([ptxas, "-v", "-lineinfo", "-O3", f"-arch={cpu}", source, "-o", cubin], TIMEOUT)
+        if outcome.error:
+            return None, outcome.error
+        nvdisasm = tools.find_cuda("nvdisasm")
+        blocks, error = machine_code.disassembled(cubin, nvdisasm, TIMEOUT)
+        lined = tools.run([nvdisasm, "-gp", "--print-code", cubin], TIMEOUT)
+    if error or lined.error:
+        return None, error or lined.error
+    said, lines = parse_log(outcome.output)[name], lines_of(lined.output, name)
+    code = [
+        Placed(0, block.label if number == 0 else "", instruction)
+        for block in blocks[name]
+        for number, instruction in enumerate(block.instructions)
+    ]
+    code = tuple(replace(placed, line=line) for placed, line in zip(code, lines, strict=False))  # NOPs follow
+    return Machine(said["registers"], said["stores"] + said["loads"], code), ""
+
+
+def lines_of(listing, name):
+    """The line of PTX of each instruction of a function."""
+    lines, line, is_in = [], 0, False
+    for text in listing.splitlines():
+        if match := machine_code.FUNCTION.match(text):
+            is_in = match.group(1) == name
+        elif match := LINE.match(text):
+            line = int(match.group(1))
+        elif is_in and machine_code.INSTRUCTION.match(text):
+            lines.append(line)
+    return lines
+
+
+def innermost(code):
+    """(first, last) of each loop that has no other in it."""
+    place = {placed.label: number for number, placed in enumerate(code) if placed.label}
+    edges = [(place.get(placed.code.target, number), number) for number, placed in enumerate(code)]
+    edges = [edge for edge in edges if edge[0] < edge[1]]
+    return [e for e in edges if not any(o != e and e[0] <= o[0] and o[1] <= e[1] for o in edges)]
+
+
+def unrolled(machine, text, lines):
+    """How the machine code makes the turns of the loop that has these lines of the PTX."""
+    code, texts = machine.code, text.split("\n")
+    payload = {line for line in lines if PAYLOAD.match(texts[line - 1])} or set(lines)
+    found = []
+    for first, last in innermost(code):
+        body = code[first : last + 1]
+        if 2 * sum(placed.line in lines for placed in body) > len(body):
+            found.append(part_of(body, payload, is_straight=False))
+    straight = [placed for placed in code if placed.line in lines]
+    if not found and straight:
+        found.append(part_of(straight, payload, is_straight=True))
+    return max(found, key=lambda part: (part.copies, part.instructions), default=None)
+
+
+def part_of(body, payload, is_straight):
+    """The copies are how often most of the lines that do a loop's work have instructions of one kind."""
+    work = Counter((placed.line, placed.code.opcode) for placed in body if placed.line in payload)
+    often = Counter(work.values())
+    copies = max(often, key=lambda count: (often[count], count), default=1)
+    instructions = sum(not placed.code.is_any("NOP") for placed in body)
+    return Unrolled(copies, instructions, in_flight([placed.code for placed in body], not is_straight), is_straight)
+
+
+def in_flight(instructions, is_loop):
+    """The most loads that are issued before an instruction reads a result of theirs. A loop's body runs twice."""
+    most, waiting = 0, []
+    for instruction in instructions * (2 if is_loop else 1):
+        touched = instruction.reads | instruction.writes
+        waiting = [results for results in waiting if not results & touched]
+        if instruction.is_any(*LOADS):
+            waiting.append({register for register in instruction.writes if register[0] == "GPR"})
+            most = max(most, len(waiting))
+    return most
