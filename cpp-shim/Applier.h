@@ -47,6 +47,7 @@ private:
   void setImmediate(const nvptx_ra_edit &E);
   void setAddress(const nvptx_ra_edit &E);
   void setAssembly(const nvptx_ra_edit &E);
+  void becomeAssembly(llvm::MachineInstr &MI, llvm::StringRef Text);
   void turnBranch(const nvptx_ra_edit &E);
   void setDebugValue(const nvptx_ra_edit &E);
   void merge(const nvptx_ra_edit &E);

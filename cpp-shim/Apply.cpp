@@ -141,8 +141,35 @@ void Applier::setAssembly(const nvptx_ra_edit &E) {
       .ChangeToES(MF.createExternalSymbolName(text(E)));
 }
 
+/// In place, because other edits may name the instruction: its first three
+/// operands, a definition and two registers that are read, are those of the
+/// text.
+void Applier::becomeAssembly(MachineInstr &MI, StringRef Text) {
+  Register Regs[3];
+  for (auto [Number, Reg] : enumerate(Regs))
+    Reg = MI.getOperand(Number).getReg();
+  while (MI.getNumOperands() > 0)
+    MI.removeOperand(MI.getNumOperands() - 1);
+  MI.setDesc(TII.get(TargetOpcode::INLINEASM));
+  InlineAsm::Flag Output(InlineAsm::Kind::RegDef, /*NumOps=*/1);
+  InlineAsm::Flag Input(InlineAsm::Kind::RegUse, /*NumOps=*/1);
+  MachineInstrBuilder(MF, MI)
+      .addExternalSymbol(MF.createExternalSymbolName(Text))
+      .addImm(/*no side effects*/ 0)
+      .addImm(Output)
+      .addDef(Regs[0])
+      .addImm(Input)
+      .addUse(Regs[1])
+      .addImm(Input)
+      .addUse(Regs[2]);
+}
+
 void Applier::turnBranch(const nvptx_ra_edit &E) {
-  inst(E.id)->getOperand(E.a).setImm(E.value);
+  MachineInstr &MI = *inst(E.id);
+  if (text(E).empty())
+    MI.getOperand(E.operand.id).setImm(E.operand.value);
+  else
+    becomeAssembly(MI, text(E));
   auto targetOf = [](MachineInstr &MI) {
     return find_if(MI.operands(), [](auto &MO) { return MO.isMBB(); });
   };

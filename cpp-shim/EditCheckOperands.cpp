@@ -101,9 +101,21 @@ Reason EditChecker::turnBranch(const nvptx_ra_edit &E) {
   const MachineInstr &MI = *Flat.inst(E.id);
   if (!MI.isCompare() && MI.getDesc().getNumDefs() != 1)
     return "the instruction is no comparison";
-  if (E.a >= MI.getNumOperands() || !MI.getOperand(E.a).isImm())
-    return "no kind of comparison at that operand";
-  return nullptr;
+  if (!between(E.a, E.b, Response.text.len))
+    return "the text is out of bounds";
+  if (E.a == E.b)
+    return E.operand.id < MI.getNumOperands() &&
+                   MI.getOperand(E.operand.id).isImm()
+               ? nullptr
+               : "no kind of comparison at that operand";
+  auto IsRegister = [](const MachineOperand &MO) {
+    return MO.isReg() && MO.getReg().isVirtual() && !MO.isTied();
+  };
+  return MI.getNumOperands() >= 3 &&
+                 all_of(make_range(MI.operands_begin(), MI.operands_begin() + 3),
+                        IsRegister)
+             ? nullptr
+             : "the instruction does not compare registers";
 }
 
 Reason EditChecker::setImmediate(const nvptx_ra_edit &E) {

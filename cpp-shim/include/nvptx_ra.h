@@ -187,7 +187,8 @@ typedef struct nvptx_ra_view {
 #define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
 #define NVPTX_RA_EDIT_SET_ADDRESS 22u     /* id: instruction, a: operand of the base, b: register, value: offset */
 #define NVPTX_RA_EDIT_SET_ASSEMBLY 23u    /* id: instruction, a, b: range of edits.text */
-/* block, id: comparison, a: operand of its kind, value: the complement's kind */
+/* block, id: comparison, a, b: range of edits.text, inline assembly of its three registers; empty: operand.id: operand of its kind,
+   operand.value: the complement's kind */
 #define NVPTX_RA_EDIT_TURN_BRANCH 25u
 #define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, operand: register, immediate, noreg */
 #define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */

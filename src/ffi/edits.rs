@@ -3,6 +3,7 @@
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
 use crate::function::{
     BitPlace, Complement, Edit, EditList, Function, Inst, Position, SharedArray, Slot, VReg, Value, complement,
+    text_of_complement,
 };
 
 /// Edits as they cross, with the pools that they refer to.
@@ -111,12 +112,15 @@ impl RawEdits {
                 nvptx_ra_edit { id: inst.0, ..self.with_text(abi::NVPTX_RA_EDIT_SET_ASSEMBLY, &[text]) }
             }
             Edit::TurnBranch { block, comparison } => {
-                let (a, value) = match complement(function, comparison) {
+                let (id, value) = match complement(function, comparison) {
                     Some(Complement::Number { operand, value }) => (operand, value),
                     // LLVM has no such comparison: the shim refuses it.
                     Some(Complement::Opcode(_)) | None => (abi::NVPTX_RA_NONE, 0),
                 };
-                nvptx_ra_edit { id: comparison.0, block: block.0, a, value, ..blank(abi::NVPTX_RA_EDIT_TURN_BRANCH) }
+                let kind = abi::nvptx_ra_operand { id, value, ..blank(0).operand };
+                let text = text_of_complement(function, comparison);
+                let edit = self.with_text(abi::NVPTX_RA_EDIT_TURN_BRANCH, text.as_slice());
+                nvptx_ra_edit { id: comparison.0, block: block.0, operand: kind, ..edit }
             }
             // Machine code has no pragma, so that its views refuse the edit, and so does the shim.
             Edit::InsertPragma { block } => nvptx_ra_edit { block: block.0, ..blank(0) },

@@ -158,6 +158,19 @@ pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
     })
 }
 
+/// The complement of a comparison of LLVM as inline assembly of its three registers, where the text matters: LLVM prints `ne` as
+/// `ne.b32`, by which ptxas unrolls some loops wrongly.
+pub fn text_of_complement(function: &Function, inst: Inst) -> Option<&'static str> {
+    let name = function.opcodes().name(function.opcode(inst));
+    let becomes_ne = PtxOpcode::of(name).is_none() && Comparison::of(function, inst) == Some(Comparison::Eq);
+    let registers = function.operands(inst).iter().take(3).filter(|operand| operand.reg().is_some()).count();
+    match name {
+        "SETP_i32rr" if becomes_ne && registers == 3 => Some("setp.ne.s32 \t$0, $1, $2;"),
+        "SETP_i64rr" if becomes_ne && registers == 3 => Some("setp.ne.s64 \t$0, $1, $2;"),
+        _ => None,
+    }
+}
+
 fn is_of_integers(of_llvm: &str) -> bool {
     ["SETP_i32r", "SETP_i64r"].iter().any(|prefix| of_llvm.starts_with(prefix))
 }

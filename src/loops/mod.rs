@@ -103,7 +103,6 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
     let occurrences = Occurrences::new(function, &|_| true);
     let shapes = Shapes {
         function,
-        loops: &loops,
         occurrences: &occurrences,
         minds_registers: wanted != LoopShape::All,
         unrolled: UnrolledLoops::new((function, classification), &loops, &occurrences),
@@ -154,7 +153,6 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
 
 struct Shapes<'a> {
     function: &'a Function,
-    loops: &'a Loops,
     occurrences: &'a Occurrences,
     unrolled: UnrolledLoops<'a>,
     /// Whether loops stay whose copies may take more registers than there are.
@@ -173,7 +171,7 @@ impl Shapes<'_> {
         }
         let jumps = TwoJumps::of(self.function, latch).filter(|jumps| !jumps.is_negated).ok_or(Reason::Predicate)?;
         let counter = self.unrolled.counter(this).ok_or(Reason::Predicate)?;
-        if !is_unrolled_rightly(self.function, self.loops, self.occurrences, this, &counter) {
+        if !is_unrolled_rightly(self.function, &counter) {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;

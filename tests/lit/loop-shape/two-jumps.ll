@@ -7,6 +7,11 @@
 ; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
 ; CHECK:       setp.ne.{{[bs]}}32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; CHECK-NEXT:  @[[P]] bra [[LOOP]];
+; A bound in a register is compared as a number with a sign, which LLVM does not print by itself.
+; CHECK-LABEL: .entry up_to(
+; CHECK:       [[LOOP:\$L__BB1_[0-9]+]]:
+; CHECK:       setp.ne.s32 {{.*}}[[P:%p[0-9]+]], %r{{[0-9]+}}, %r{{[0-9]+}};
+; CHECK:       @[[P]] bra [[LOOP]];
 ; CHECK-LABEL: .entry bounded(
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
@@ -49,6 +54,24 @@ loop:
   %next = getelementptr inbounds i8, ptr addrspace(1) %from, i64 4
   %less = add i32 %left, -1
   %done = icmp eq i32 %less, 0
+  br i1 %done, label %exit, label %loop
+}
+
+define ptx_kernel void @up_to(ptr addrspace(1) %at, i32 %count) {
+entry:
+  br label %loop
+exit:
+  store float %more, ptr addrspace(1) %at
+  ret void
+loop:
+  %turn = phi i32 [ 0, %entry ], [ %next.turn, %loop ]
+  %total = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %place = mul i32 %turn, %count
+  %from = getelementptr float, ptr addrspace(1) %at, i32 %place
+  %value = load float, ptr addrspace(1) %from
+  %more = fadd float %total, %value
+  %next.turn = add i32 %turn, 1
+  %done = icmp eq i32 %next.turn, %count
   br i1 %done, label %exit, label %loop
 }
 
