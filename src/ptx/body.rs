@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::file::File;
+use super::no_unroll::is_no_unroll;
 use super::parts::{FunctionHead, Parts};
 use super::statement::{Statement, StatementKind};
-use super::view::is_no_unroll;
 use crate::function::LaunchBounds;
 use crate::index::EntityIndex;
 

@@ -9,6 +9,7 @@ mod file;
 mod lines;
 mod link;
 mod module;
+mod no_unroll;
 mod numbered;
 mod parts;
 mod register_requests;

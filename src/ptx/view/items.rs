@@ -6,6 +6,7 @@ use crate::function::{Block, NoUnroll};
 use crate::index::EntityIndex;
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
+use crate::ptx::no_unroll::stops_unrolling;
 use crate::ptx::parts::{Operand, Parts};
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::Token;
@@ -70,20 +71,6 @@ fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
         }
     }
     targets
-}
-
-/// Whether a statement is `.pragma "nounroll"`.
-pub(in crate::ptx) fn stops_unrolling(file: &File<'_>, statement: Statement) -> bool {
-    file.statements().kind(statement) == StatementKind::Pragma
-        && match file.parts(statement) {
-            Some(Parts::Values(pragma)) => pragma.values.iter().any(|&(_, value)| is_no_unroll(file, value)),
-            _ => false,
-        }
-}
-
-/// Whether a value of a `.pragma` asks ptxas to unroll no loop.
-pub(in crate::ptx) fn is_no_unroll(file: &File<'_>, value: Token) -> bool {
-    file.text().of(value) == b"\"nounroll\""
 }
 
 impl<'a> Items<'a> {

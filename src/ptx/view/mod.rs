@@ -26,7 +26,6 @@ mod webs;
 use std::sync::Arc;
 
 pub(in crate::ptx) use context::{Facts, add_shared};
-pub(in crate::ptx) use items::{is_no_unroll, stops_unrolling};
 
 use super::body::Body;
 use super::file::File;
