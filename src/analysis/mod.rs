@@ -38,7 +38,7 @@ pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
 pub use uniformity::UniformityInfo;
-pub use unrolled_loops::{Counter, Obstacle, UnrolledLoops, Unrolling};
+pub use unrolled_loops::{Counter, FloatCounter, Obstacle, UnrolledLoops, Unrolling};
 
 /// One of each analysis, with the memory that they keep between functions.
 #[derive(Debug, Default)]

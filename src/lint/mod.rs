@@ -39,11 +39,15 @@ pub enum Lint {
     RegisterBudget,
     /// A pragma that ptxas refuses.
     RefusedPragma,
+    /// A loop that ptxas is likely to unroll wrongly.
+    WrongLoop,
+    /// A loop that ptxas unrolls wrongly for numbers next to the ends of their type.
+    ExtremeLoop,
 }
 
 impl Lint {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::NoLaunchBounds,
         Self::IgnoredBounds,
         Self::Spills,
@@ -56,6 +60,8 @@ impl Lint {
         Self::IgnoredSetmaxnreg,
         Self::RegisterBudget,
         Self::RefusedPragma,
+        Self::WrongLoop,
+        Self::ExtremeLoop,
     ];
 
     /// Its name, as users write it, and what it is about, in a sentence.
@@ -82,7 +88,17 @@ impl Lint {
             Self::IgnoredSetmaxnreg => ("ignored-setmaxnreg", "setmaxnreg that ptxas ignores"),
             Self::RegisterBudget => ("register-budget", "setmaxnreg that asks for more registers than its block has"),
             Self::RefusedPragma => ("refused-pragma", "A pragma that ptxas refuses"),
+            Self::WrongLoop => ("wrong-loop", "A loop of which ptxas's code is likely to make another number of turns"),
+            Self::ExtremeLoop => (
+                "extreme-loop",
+                "The same for numbers next to the ends of their type alone; silent unless it is denied",
+            ),
         }
+    }
+
+    /// Whether it finds what hardly any kernel suffers from, so that it is told only to those who ask for it.
+    pub fn is_silent(self) -> bool {
+        self == Self::ExtremeLoop
     }
 
     /// Its name, as users write it.

@@ -95,6 +95,22 @@ pub(super) fn unrolled(language: Language) -> (&'static str, &'static str) {
     }
 }
 
+/// How a loop makes the turns that its code says; `is_float`: it counts by a float.
+pub(super) fn wrong_loop(language: Language, is_float: bool) -> String {
+    let count = if is_float {
+        "count in integers, and compute the float from them"
+    } else {
+        "count up by 1 in unsigned integers"
+    };
+    match language {
+        Language::Cpp => format!("{count}; or keep ptxas from unrolling it: #pragma unroll 1"),
+        Language::Python => count.to_owned(),
+        Language::Unknown => format!(
+            "{count}; or keep ptxas from unrolling it: #pragma unroll 1 in CUDA C++, .pragma \"nounroll\" behind the label in PTX"
+        ),
+    }
+}
+
 /// What Python's compilers keep in local memory.
 const OF_PYTHON: &str = "in Triton a function of a library keeps it there, as libdevice's sin and cos do: call libdevice's fast_sinf \
                          and fast_cosf; in Numba, index it by constants, or use cuda.shared.array";

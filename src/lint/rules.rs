@@ -5,6 +5,7 @@ use super::source::UNROLLED;
 use super::subject::{Callee, HOLDERS, Subject};
 use super::{Finding, Lint, Place, Readable};
 use crate::forecast::Why;
+use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
 /// A kernel that takes no more registers than this beyond the next step of occupancy is close to it: registers come to
@@ -24,6 +25,7 @@ pub fn findings(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
     found.extend(abi_calls(subject, readable));
     found.extend(ignored_setmaxnreg(subject));
     found.extend(register_budget(subject));
+    found.extend(wrong_loops(subject));
     found
 }
 
@@ -216,6 +218,29 @@ fn register_budget(subject: &Subject<'_>) -> Option<Finding> {
     Some(finding(Lint::RegisterBudget, subject, place, reason, format!("ask for {most} at most, or {entry}")))
 }
 
+/// Loops that ptxas unrolls wrongly for some numbers, each line once.
+fn wrong_loops(subject: &Subject<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for (place, fault, is_likely) in &subject.wrong_loops {
+        let numbers = match fault {
+            Fault::Signed => "where its start and its bound are half of all numbers apart, or its counter overflows",
+            Fault::Equality => "where its counter passes the largest signed number shortly ahead of its bound",
+            Fault::Unsigned => "where its counter wraps ahead of its bound",
+            Fault::Rounded => "where its counter is rounded in each turn",
+        };
+        let reason = format!(
+            "ptxas unrolls this loop, leaves the unrolled loop three steps ahead of the bound, and makes another number of turns {numbers}"
+        );
+        let lint = if *is_likely { Lint::WrongLoop } else { Lint::ExtremeLoop };
+        let remedy = remedy::wrong_loop(Language::of(place), *fault == Fault::Rounded);
+        let finding = finding(lint, subject, place, reason, remedy);
+        if !found.contains(&finding) {
+            found.push(finding);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -245,6 +270,7 @@ mod tests {
             computed: None,
             calls: Vec::new(),
             ignored: &[],
+            wrong_loops: Vec::new(),
             ignores_repartition: false,
             register_shortage: None,
         }
@@ -386,5 +412,16 @@ mod tests {
         let place = Place { line: 40, ..clean().begin };
         let subject = Subject { register_shortage: Some((shortage, place)), ..clean() };
         assert_eq!(found(&subject), [(Lint::RegisterBudget, 40)]);
+    }
+
+    /// A loop that is likely to come out wrong is told, and one that is not has a lint of its own.
+    #[test]
+    fn loops() {
+        let place = |line| Place { file: "k.cu".into(), line };
+        let wrong_loops =
+            vec![(place(5), Fault::Rounded, true), (place(5), Fault::Rounded, true), (place(6), Fault::Signed, false)];
+        let subject = Subject { wrong_loops, ..clean() };
+        assert_eq!(found(&subject), [(Lint::WrongLoop, 5), (Lint::ExtremeLoop, 6)]);
+        assert!(findings(&subject, str::to_owned)[1].remedy.contains("#pragma unroll 1"));
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::function::{Function, Inst, LaunchBounds};
+use crate::loops::{Fault, wrong_loops};
+use crate::target::Classification;
 
 /// A line that stands so often in one block is that of a loop that is unrolled.
 pub(super) const UNROLLED: u32 = 16;
@@ -18,17 +20,23 @@ pub struct Source {
     pub(super) bounds: Option<LaunchBounds>,
     /// The lines that stand in one block [so often](UNROLLED), and how often.
     repeated: BTreeMap<u32, u32>,
+    /// The loops that ptxas unrolls wrongly for some numbers: the line of what decides, how, and whether that is likely.
+    pub(super) wrong_loops: Vec<(u32, Fault, bool)>,
 }
 
 impl Source {
     /// What is known of a function. O(n log n) in its instructions.
-    pub fn of(function: &Function) -> Self {
+    pub fn of((function, classification): (&Function, &Classification)) -> Self {
         let lines = function.insts().map(|inst| function.line(inst));
         Self {
             file: function.file().map(str::to_owned),
             begin: lines.filter(|&line| line != 0).min().unwrap_or(0),
             bounds: function.kernel().copied(),
             repeated: repeated(function),
+            wrong_loops: wrong_loops((function, classification))
+                .into_iter()
+                .map(|wrong| (function.line(wrong.comparison), wrong.fault, wrong.is_likely))
+                .collect(),
         }
     }
 
@@ -96,7 +104,7 @@ mod tests {
             &[("LD_i32", 4, 16), ("ADD", 4, 15), ("ADD", 5, 15)],
             &[("ADD", 4, 20), ("ADD", 5, 15), ("LD_i32", 6, 8), ("ADD", 6, 8)],
         ]);
-        let source = Source::of(&code);
+        let source = Source::of((&code, &Classification::by_name(code.opcodes())));
         assert_eq!([4, 5, 6].map(|line| source.times(line)), [20, 0, 0]);
         assert_eq!((source.begin, source.file), (4, None));
     }

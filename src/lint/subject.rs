@@ -4,6 +4,7 @@ use super::Place;
 use super::source::Source;
 use crate::error::Error;
 use crate::forecast::{Forecast, InMemory, UnknownCall, UnknownCallee};
+use crate::loops::Fault;
 use crate::target::SYSTEM_FUNCTIONS;
 use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, RegisterShortage};
 
@@ -87,6 +88,8 @@ pub struct Subject<'a> {
     pub calls: Vec<(Callee, Place)>,
     /// What its bounds say and ptxas does not do.
     pub ignored: &'a [Ignored],
+    /// The loops that ptxas unrolls wrongly for some numbers: where, how, and whether that is likely.
+    pub wrong_loops: Vec<(Place, Fault, bool)>,
     /// `setmaxnreg` does nothing in it.
     pub ignores_repartition: bool,
     /// A `setmaxnreg.inc` that waits for ever, and where it stands.
@@ -141,6 +144,10 @@ impl<'a> Subject<'a> {
             calls: forecast.unknown_calls.iter().map(call).collect(),
             ignored: &forecast.ignored,
             register_shortage: shortage.map(|(shortage, line)| (shortage, place(&forecast.name, line))),
+            wrong_loops: kernel.map_or_else(Vec::new, |kernel| {
+                let loops = kernel.wrong_loops.iter();
+                loops.map(|&(line, fault, is_likely)| (place(&forecast.name, line), fault, is_likely)).collect()
+            }),
             ignores_repartition: forecast.repartitions_itself && !is_known_at_entry(architecture, kernel)?,
         })
     }

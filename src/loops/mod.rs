@@ -22,6 +22,7 @@
 mod right;
 #[cfg(test)]
 mod tests;
+mod wrong;
 
 use std::cell::LazyCell;
 
@@ -32,6 +33,7 @@ use crate::function::assembly::assembly_text;
 use crate::function::{Block, Edit, EditList, Effects, Function, Inst, NoUnroll, TwoJumps, VReg};
 use crate::target::Classification;
 use right::is_unrolled_rightly;
+pub use wrong::{Fault, WrongLoop, wrong_loops};
 
 /// Where more words than so many are live in a loop, four bodies may take more registers than 32, which 64 warps leave to a thread.
 /// Of 2,625 kernels, one lost warps without this bound: 33 words were live in its loop.
@@ -74,7 +76,9 @@ impl Reason {
             Self::Pragma => "a pragma says not to unroll it",
             Self::Bounds => "the kernel bounds its registers",
             Self::Pressure => "too many values are live for more of them at full occupancy",
-            Self::Overflow => "ptxas's code would make too few or too many turns where the counter overflows",
+            Self::Overflow => {
+                "ptxas's code would make too few or too many turns where the counter overflows or is rounded"
+            }
             Self::Synchronised => "it has a barrier, an asynchronous copy or the like",
             Self::Predicate => "its end has another form, or its predicate is read elsewhere",
         }
@@ -103,6 +107,7 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
     let occurrences = Occurrences::new(function, &|_| true);
     let shapes = Shapes {
         function,
+        loops: &loops,
         occurrences: &occurrences,
         minds_registers: wanted != LoopShape::All,
         unrolled: UnrolledLoops::new((function, classification), &loops, &occurrences),
@@ -153,6 +158,7 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
 
 struct Shapes<'a> {
     function: &'a Function,
+    loops: &'a Loops,
     occurrences: &'a Occurrences,
     unrolled: UnrolledLoops<'a>,
     /// Whether loops stay whose copies may take more registers than there are.
@@ -170,8 +176,9 @@ impl Shapes<'_> {
             return Err(Reason::Synchronised);
         }
         let jumps = TwoJumps::of(self.function, latch).filter(|jumps| !jumps.is_negated).ok_or(Reason::Predicate)?;
-        let counter = self.unrolled.counter(this).ok_or(Reason::Predicate)?;
-        if !is_unrolled_rightly(self.function, &counter) {
+        // Without one, a float counts.
+        let counter = self.unrolled.counter(this).ok_or(Reason::Overflow)?;
+        if !is_unrolled_rightly(self.function, self.loops, self.occurrences, this, &counter) {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;

@@ -5,13 +5,31 @@
 //! LLVM prints, counts as unsigned at one place and as signed at another: it is wrong where the counter passes half of all numbers to a
 //! bound less than three steps behind. So registers are compared by inline assembly. The notebook has the pairs that were run.
 
-use crate::analysis::Counter;
-use crate::function::ptx_opcode::PtxOpcode;
-use crate::function::{Comparison, Function, Inst, Sign, text_of_complement};
+use crate::analysis::{Counter, Loop, Loops, Occurrences};
+use crate::function::ptx_opcode::{PtxOpcode, as_llvm};
+use crate::function::{
+    Comparison, Effects, Function, Inst, Operand, RegClass, Role, Sign, VReg, Value, text_of_complement,
+};
+
+/// Copies in a row are followed so far.
+const LONGEST_CHAIN: u32 = 4;
+
+/// A register with more definitions is taken for unknown, so that a chain of copies takes bounded time.
+const MOST_DEFINITIONS: usize = 4;
+
+/// A counter of 64 bits that starts at a number of at most 62 bits takes 2⁵⁰ turns, weeks, to pass half of all numbers by such a
+/// step.
+const LARGEST_STEP: u64 = 1 << 12;
 
 /// Whether the unrolled loop makes as many turns as the loop, whatever its registers hold.
-pub(super) fn is_unrolled_rightly(function: &Function, counter: &Counter) -> bool {
-    let right = Right { function, counter };
+pub(super) fn is_unrolled_rightly(
+    function: &Function,
+    loops: &Loops,
+    occurrences: &Occurrences,
+    this: Loop,
+    counter: &Counter,
+) -> bool {
+    let right = Right { function, loops, occurrences, this, counter };
     match counter.goes_on {
         _ if counter.has_known_turns() => right.is_near(),
         Comparison::Ne => right.is_signed_in_text() || right.never_passes_half(),
@@ -21,14 +39,18 @@ pub(super) fn is_unrolled_rightly(function: &Function, counter: &Counter) -> boo
     }
 }
 
-struct Right<'a> {
-    function: &'a Function,
-    counter: &'a Counter,
+/// What is known of a loop and its counter.
+pub(super) struct Right<'a> {
+    pub(super) function: &'a Function,
+    pub(super) loops: &'a Loops,
+    pub(super) occurrences: &'a Occurrences,
+    pub(super) this: Loop,
+    pub(super) counter: &'a Counter,
 }
 
 impl Right<'_> {
     /// Whether start and bound are numbers less than half of all numbers of 32 bits apart.
-    fn is_near(&self) -> bool {
+    pub(super) fn is_near(&self) -> bool {
         let Counter { start, bound, step, .. } = *self.counter;
         let distance = start.zip(bound).map(|(start, bound)| start.abs_diff(bound));
         distance.and_then(|distance| distance.checked_add(3 * step.unsigned_abs())).is_some_and(|all| all < 1 << 31)
@@ -41,14 +63,86 @@ impl Right<'_> {
             || text_of_complement(self.function, self.counter.comparison).is_some()
     }
 
-    /// Whether the counter cannot come to half of all numbers shortly ahead of its bound, a number that the comparison names.
-    fn never_passes_half(&self) -> bool {
-        let Counter { step, bound, .. } = *self.counter;
-        let bits = if self.name(self.counter.comparison).starts_with("SETP_i64") { 64 } else { 32 };
+    /// Whether the comparison is of signed numbers in the text.
+    pub(super) fn compares_signed(&self) -> bool {
+        let opcode = PtxOpcode::of(self.name(self.counter.comparison));
+        opcode.is_some_and(|opcode| opcode.mnemonic.ends_with(".s32") || opcode.mnemonic.ends_with(".s64"))
+    }
+
+    /// The bits of the counter.
+    pub(super) fn bits(&self) -> u32 {
+        if self.function.class(self.counter.counted) == RegClass::B64 { 64 } else { 32 }
+    }
+
+    /// Whether the counter cannot come to half of all numbers shortly ahead of its bound.
+    pub(super) fn never_passes_half(&self) -> bool {
+        let Counter { step, .. } = *self.counter;
+        let bits = self.bits();
         let half = 1u64 << (bits - 1);
         let steps = step.unsigned_abs().saturating_mul(3);
         let limit = if step > 0 { half } else { half.saturating_sub(steps) };
-        bound.is_some_and(|bound| bound.cast_unsigned() & (u64::MAX >> (64 - bits)) < limit)
+        let is_below = self.most_of_bound(bits).is_some_and(|most| most < limit);
+        let takes_weeks = bits == 64
+            && step.unsigned_abs() <= LARGEST_STEP
+            && (self.counter.start.is_some_and(|start| start.unsigned_abs() < 1 << 62) || self.is_address());
+        is_below || takes_weeks
+    }
+
+    /// The largest number that the bound may be, without a sign.
+    fn most_of_bound(&self, bits: u32) -> Option<u64> {
+        let mask = u64::MAX >> (64 - bits);
+        match self.counter.bound {
+            Some(bound) => Some(bound.cast_unsigned() & mask),
+            None => self.most(self.counter.against?, bits, LONGEST_CHAIN),
+        }
+    }
+
+    /// The largest number of any definition: coalescing may have merged a bound with what a path around the loop leaves in its place.
+    fn most(&self, reg: VReg, bits: u32, chain: u32) -> Option<u64> {
+        let occurrences = self.occurrences.of(reg).iter();
+        let definitions = occurrences.filter(|occurrence| occurrence.is_def()).map(|occurrence| occurrence.inst);
+        let mut most = None;
+        for (number, definition) in definitions.enumerate() {
+            let this = (number < MOST_DEFINITIONS).then(|| self.most_of(definition, bits, chain)).flatten()?;
+            most = most.max(Some(this));
+        }
+        most
+    }
+
+    /// The largest number that a definition leaves.
+    fn most_of(&self, definition: Inst, bits: u32, chain: u32) -> Option<u64> {
+        let operands = self.function.operands(definition);
+        if let Some((_, from)) = self.function.as_copy(definition) {
+            return self.most(from, bits, chain.checked_sub(1)?);
+        }
+        let number = operands.last().and_then(Operand::as_immediate);
+        if self.function.role(definition) == Role::Constant {
+            return Some(number?.cast_unsigned() & (u64::MAX >> (64 - bits)));
+        }
+        match &*as_llvm(self.name(definition)) {
+            "AND_b32ri" | "AND_b64ri" => Some(number?.cast_unsigned() & (u64::MAX >> (64 - bits))),
+            "SRL32_ri" => Some(u64::from(u32::MAX) >> u32::try_from(number?).ok().filter(|&by| by < 32)?),
+            "SRL64_ri" => Some(u64::MAX >> u32::try_from(number?).ok().filter(|&by| by < 64)?),
+            "CVT_u64_u32" => Some(u32::MAX.into()),
+            _ => None,
+        }
+    }
+
+    /// Whether the loop accesses memory at its counter: no address comes near half of all numbers.
+    fn is_address(&self) -> bool {
+        let is_base = |inst: Inst| {
+            let accesses = Effects::READ | Effects::WRITE | Effects::MAY_FAULT;
+            self.function.effects(inst).intersects(accesses)
+                && self.function.operands(inst).windows(2).any(|pair| {
+                    pair[0].read_reg() == Some(self.counter.counted) && matches!(pair[1].value, Value::Immediate(_))
+                })
+        };
+        self.function.class(self.counter.counted) == RegClass::B64
+            && self
+                .occurrences
+                .of(self.counter.counted)
+                .iter()
+                .any(|occurrence| self.loops.contains(self.this, occurrence.block) && is_base(occurrence.inst))
     }
 
     fn name(&self, inst: Inst) -> &str {

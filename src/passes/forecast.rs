@@ -63,17 +63,19 @@ impl ModuleOutput {
         for (kernel, forecast) in &self.forecasts {
             let subject = Subject::of_forecast(forecast, architecture, "", |name| sources.get(name).copied())?;
             let own = functions[*kernel].and_then(FunctionSummary::file);
-            let found = rules::findings(&subject, readable).into_iter().map(|finding| {
-                let file = finding.place.file.as_str();
-                let function = files.get(file).filter(|_| own != Some(file)).unwrap_or(kernel);
-                PlacedFinding {
-                    kernel: *kernel,
-                    function: *function,
-                    line: finding.place.line,
-                    name: finding.lint.name(),
-                    message: format!("{} [{}]", finding.message(readable), finding.lint.name()),
-                }
-            });
+            let found = rules::findings(&subject, readable).into_iter().filter(|found| !found.lint.is_silent()).map(
+                |finding| {
+                    let file = finding.place.file.as_str();
+                    let function = files.get(file).filter(|_| own != Some(file)).unwrap_or(kernel);
+                    PlacedFinding {
+                        kernel: *kernel,
+                        function: *function,
+                        line: finding.place.line,
+                        name: finding.lint.name(),
+                        message: format!("{} [{}]", finding.message(readable), finding.lint.name()),
+                    }
+                },
+            );
             self.findings.extend(found);
         }
         Ok(())
@@ -165,7 +167,7 @@ fn summarise(
         false => Summary::new(function, classification),
     };
     let place = summary.place().and_then(in_view);
-    let source = context.wants_lints.then(|| Source::of(function).without_begin());
+    let source = context.wants_lints.then(|| Source::of((function, classification)).without_begin());
     Box::new(FunctionSummary { summary, place, source })
 }
 

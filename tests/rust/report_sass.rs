@@ -27,6 +27,16 @@ fn kernel(words: usize, directives: &str) -> String {
     text + "\tret;\n}\n"
 }
 
+/// A kernel with a loop that counts up to anything by a step, and goes on by a comparison.
+fn counted(comparison: &str, step: &str) -> String {
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n.maxntid 256\n{{\n\
+         \t.reg .pred %p<2>;\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [p];\n\tld.param.u32 %r2, [n];\n\
+         \tmov.u32 %r1, %tid.x;\n$L:\n\tst.global.u32 [%rd1], %r1;\n\tadd.s64 %rd1, %rd1, 4;\n\tadd.s32 %r1, %r1, {step};\n\
+         \tsetp.{comparison} %p1, %r1, %r2;\n\t@%p1 bra $L;\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}}\n"
+    )
+}
+
 /// A kernel with an array of a thread that is indexed by a loaded value.
 const ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 256\n{\n\
     \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
@@ -365,7 +375,7 @@ fn lints() {
         kernel(9, bounds).replace("sm_90", "sm_90a").replace("\tret;", &requests.replace("INC", &increase.to_string()))
     };
     let two_blocks = ".maxntid 256\n.minnctapersm 2\n";
-    let cases: [(&str, &str, String, String); 16] = [
+    let cases: [(&str, &str, String, String); 17] = [
         ("register-budget", "", asks(two_blocks, 240), asks(two_blocks, 232)),
         ("register-budget", "--sass", asks(two_blocks, 240), asks(".maxntid 256\n.minnctapersm 1\n", 240)),
         ("no-launch-bounds", "", kernel(90, ""), kernel(90, bounds)),
@@ -391,6 +401,7 @@ fn lints() {
             kernel(9, bounds).replace("\tret;", "\t.pragma \"unheard of\";\n\tret;"),
             kernel(9, bounds).replace("\tret;", "\t.pragma \"nounroll\";\n\tret;"),
         ),
+        ("wrong-loop", "", counted("lt.s32", "16777216"), counted("lt.s32", "1")),
         (
             "ignored-setmaxnreg",
             "",
@@ -422,6 +433,10 @@ fn lints() {
             assert!(output.status.success(), "{lint}: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
+    // What hardly any kernel suffers from is told to those who ask for it.
+    tool.write("extreme.ptx", counted("lt.s32", "1"));
+    assert!(tool.lints(&["extreme.ptx"]).is_empty());
+    assert!(tool.fails(&["report", "--deny", "extreme-loop", "extreme.ptx"]).contains("[extreme-loop]"));
 }
 
 /// Files that are cut, empty or something else get a clear word.

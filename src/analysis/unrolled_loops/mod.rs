@@ -2,17 +2,19 @@
 //!
 //! ptxas 13.0.88 and 13.5.37 unroll innermost loops of one form alone: the last branch goes back to the header under a predicate
 //! that is not negated, or the header has the test and the last block a jump; the predicate is that of one comparison of integers of
-//! 32 or 64 bits; and that compares what the loop has added a constant to with what the loop leaves alone. A loop that runs an
+//! 32 or 64 bits, or of floats in an order; and that compares what the loop has added a constant to with what the loop leaves alone. A loop that runs an
 //! unknown number of times becomes four bodies and a remainder. A loop that runs a known number of times becomes that many bodies, or
 //! as many as fit into about 320 instructions. The figures are those of probes.
 //!
 //! The analysis reads the code as it stands: LLVM's opcodes and PTX's mnemonics.
 
 mod counter;
+mod float_counter;
 #[cfg(test)]
 mod tests;
 
 pub use counter::Counter;
+pub use float_counter::FloatCounter;
 
 use super::{Loop, Loops, Occurrences};
 use crate::function::assembly::assembly_text;
@@ -161,8 +163,11 @@ impl<'a> UnrolledLoops<'a> {
             return Err(Obstacle::Instruction(inst));
         }
         let decision = self.decision(this)?;
-        let counted = self.counter_of(this, &decision).ok_or(Obstacle::Counter);
-        let unrolling = counted.and_then(|counter| self.bodies(this, counter.turns()));
+        let turns = match self.counter_of(this, &decision) {
+            Some(counter) => Ok(counter.turns()),
+            None => self.float_counter_of(this, &decision).map(|_| None).ok_or(Obstacle::Counter),
+        };
+        let unrolling = turns.and_then(|turns| self.bodies(this, turns));
         if decision.is_plain { unrolling } else { Err(Obstacle::Branch(unrolling.ok())) }
     }
 

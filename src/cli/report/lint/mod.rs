@@ -75,7 +75,8 @@ impl Options {
 pub(super) fn find(subjects: &[Subject<'_>], others: Vec<Finding>, options: &Options) -> Vec<Finding> {
     let found = subjects.iter().flat_map(|subject| rules::findings(subject, kernel_names::readable));
     let mut found: Vec<Finding> = found.chain(others).collect();
-    found.retain(|finding| !options.allow.contains(&finding.lint));
+    let is_asked_for = |lint: Lint| !lint.is_silent() || options.deny.contains(&lint);
+    found.retain(|finding| is_asked_for(finding.lint) && !options.allow.contains(&finding.lint));
     found.sort_by(|one, other| {
         let key = |finding: &'_ Finding| (finding.place.clone(), finding.lint, finding.kernel.clone());
         key(one).cmp(&key(other))

@@ -13,8 +13,7 @@ use crate::machine::source_lines;
 
 /// The kernels of a report, as they are forecast.
 pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<Subject<'_>>, Error> {
-    let sources: BTreeMap<&str, Source> =
-        report.code.iter().map(|(function, _)| (function.name(), Source::of(function))).collect();
+    let sources: BTreeMap<&str, Source> = report.code.iter().map(|code| (code.0.name(), Source::of(code))).collect();
     let subject =
         |forecast| Subject::of_forecast(forecast, report.architecture, &report.input, |name| sources.get(name));
     report.forecasts.iter().map(subject).collect()
@@ -88,6 +87,7 @@ fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject
             .collect(),
         ignored: forecast.map_or(&[], |subject| subject.ignored),
         register_shortage: forecast.and_then(|subject| subject.register_shortage.clone()),
+        wrong_loops: forecast.map_or_else(Vec::new, |subject| subject.wrong_loops.clone()),
         ignores_repartition: forecast.is_some_and(|subject| subject.ignores_repartition),
     }
 }
