@@ -8,6 +8,7 @@
 //!   successors themselves are compared;
 //! * the numbers of symbols, which follow the order of their first use; which symbols are the same is compared;
 //! * lines of PTX at the top of the function, and the addresses of slots computed there;
+//! * whether `ne` of registers is LLVM's instruction or inline assembly;
 //! * the register of a debug value that has lost its last definition: LLVM then has none.
 
 use std::collections::{HashMap, HashSet};
@@ -15,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Error;
 use crate::function::{
     BitPlace, Block, Effects, Function, Inst, Operand, OperandFlags, RegClass, Role, Slot, Symbol, VReg, Value,
+    is_assembly_of,
 };
 use crate::index::{EntityIndex, IndexVec};
 
@@ -126,6 +128,7 @@ impl<'a> Comparison<'a> {
         match self.wanted.role(wanted) {
             role @ (Role::Spill | Role::Reload) => return self.slot_access(role, wanted, found),
             _ if self.wanted.opcode(wanted) == self.found.opcode(found) => {}
+            _ if is_assembly_of((self.found, found), (self.wanted, wanted)) => return Ok(()),
             _ => return Err(format!("{}, expected {}", name(self.found, found), name(self.wanted, wanted))),
         }
         let (expected, actual) = (self.wanted.operands(wanted), self.found.operands(found));

@@ -1,7 +1,8 @@
 //! Comparisons of integers that set one predicate, and their complements.
 
+use super::assembly::assembly_text;
 use super::ptx_opcode::{PtxOpcode, equivalent};
-use super::{Function, Inst, Operand};
+use super::{Function, Inst, Operand, VReg};
 
 /// How two integers are compared. An order is one of unsigned or of signed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,14 +162,31 @@ pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
 /// The complement of a comparison of LLVM as inline assembly of its three registers, where the text matters: LLVM prints `ne` as
 /// `ne.b32`, by which ptxas unrolls some loops wrongly.
 pub fn text_of_complement(function: &Function, inst: Inst) -> Option<&'static str> {
-    let name = function.opcodes().name(function.opcode(inst));
-    let becomes_ne = PtxOpcode::of(name).is_none() && Comparison::of(function, inst) == Some(Comparison::Eq);
-    let registers = function.operands(inst).iter().take(3).filter(|operand| operand.reg().is_some()).count();
-    match name {
-        "SETP_i32rr" if becomes_ne && registers == 3 => Some("setp.ne.s32 \t$0, $1, $2;"),
-        "SETP_i64rr" if becomes_ne && registers == 3 => Some("setp.ne.s64 \t$0, $1, $2;"),
+    text_of_ne(function, inst).filter(|_| Comparison::of(function, inst) == Some(Comparison::Eq))
+}
+
+/// `ne` of signed numbers in the place of a comparison of LLVM, as inline assembly of its three registers.
+fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
+    let registers = function.operands(inst).get(..3)?.iter().all(|operand| operand.reg().is_some());
+    match function.opcodes().name(function.opcode(inst)) {
+        "SETP_i32rr" if registers => Some("setp.ne.s32 \t$0, $1, $2;"),
+        "SETP_i64rr" if registers => Some("setp.ne.s64 \t$0, $1, $2;"),
         _ => None,
     }
+}
+
+/// Whether inline assembly stands for a comparison of LLVM that has become `ne`: the text and the registers are those of
+/// [`text_of_complement`].
+pub fn is_assembly_of(assembly: (&Function, Inst), comparison: (&Function, Inst)) -> bool {
+    let registers = |(function, inst): (&Function, Inst)| -> Vec<(bool, VReg)> {
+        let operands = function.operands(inst).iter();
+        operands.filter_map(|operand| Some((operand.is_def(), operand.reg()?))).collect()
+    };
+    let text = text_of_ne(comparison.0, comparison.1);
+    Comparison::of(comparison.0, comparison.1) == Some(Comparison::Ne)
+        && text.is_some()
+        && assembly_text(assembly.0, assembly.1) == text
+        && registers(assembly) == registers(comparison)
 }
 
 fn is_of_integers(of_llvm: &str) -> bool {

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 pub use apply::{Applied, ApplyError, Origin};
 pub use builder::FunctionBuilder;
-pub use comparison::{Comparison, Complement, Sign, complement, text_of_complement};
+pub use comparison::{Comparison, Complement, Sign, complement, is_assembly_of, text_of_complement};
 pub use edit::{Edit, Position};
 pub use edit_list::EditList;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -66,9 +66,7 @@ exit:
 loop:
   %turn = phi i32 [ 0, %entry ], [ %next.turn, %loop ]
   %total = phi float [ 0.0, %entry ], [ %more, %loop ]
-  %place = mul i32 %turn, %count
-  %from = getelementptr float, ptr addrspace(1) %at, i32 %place
-  %value = load float, ptr addrspace(1) %from
+  %value = sitofp i32 %turn to float
   %more = fadd float %total, %value
   %next.turn = add i32 %turn, 1
   %done = icmp eq i32 %next.turn, %count
