@@ -30,7 +30,7 @@ use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UnrolledLoops, Unrolling};
 use crate::config::LoopShape;
 use crate::function::assembly::assembly_text;
-use crate::function::{Block, Edit, EditList, Effects, Function, Inst, NoUnroll, TwoJumps, VReg};
+use crate::function::{Block, Edit, EditList, Effects, Function, Inst, NoUnroll, Operand, TwoJumps, VReg};
 use crate::target::Classification;
 use right::is_unrolled_rightly;
 pub use wrong::{Fault, WrongLoop, wrong_loops};
@@ -182,7 +182,10 @@ impl Shapes<'_> {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;
-        if !is_here || !self.is_of_the_branch_alone(jumps.predicate) {
+        // ptxas unrolls some loops in two jumps, and leaves them rolled under `ne` of signed numbers where the bound stands first.
+        let first = self.function.operands(counter.comparison).iter().find(|operand| !operand.is_def());
+        let is_first = first.and_then(Operand::reg) == Some(counter.counted);
+        if !is_here || !is_first || !self.is_of_the_branch_alone(jumps.predicate) {
             return Err(Reason::Predicate);
         }
         Ok(Edit::TurnBranch { block: latch, comparison: counter.comparison })

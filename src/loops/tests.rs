@@ -71,6 +71,9 @@ fn loops_that_stay() {
     let minus_eight = "  %3 = SETP_i32ri %0, -8, 0\n";
     let left = outcome(&looped("", &format!("{FADD}{ADD}{minus_eight}"), JUMPS)).left;
     assert_eq!(left, [(Block(1), Reason::Overflow)]);
+    // A bound that stands first.
+    let mirrored = outcome(&looped("", &format!("{FADD}{ADD}  %3 = SETP_i32rr %1, %0, 0\n"), JUMPS)).left;
+    assert_eq!(mirrored, [(Block(1), Reason::Predicate)]);
     // Registers are compared by ne.s32, and unsigned orders are unrolled correctly.
     assert_eq!(outcome(&looped("", &format!("{FADD}{ADD}{}", compared(0)), JUMPS)).turned.len(), 1);
     let function = looped("maxntid 256", &format!("{FADD}{ADD}{}", compared(9)), JUMPS);
