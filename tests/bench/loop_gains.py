@@ -10,6 +10,7 @@ issued before an instruction reads or overwrites the result. A loop that has bec
 --compare runs both texts of each kernel by `nvptx-ra compare`. --keep keeps them.
 """
 
+import math
 import os
 import re
 import statistics
@@ -123,19 +124,16 @@ def kernels_of(path, texts, options, folder):
         loops = [
             Loop(lines, unrolled(old, before, lines), unrolled(new, after, lines)) for lines in turned(before, after)
         ]
-        threads = THREADS.search(before[before.index(f".entry {name}") :].split("{")[0])
-        threads = eval_product(threads.group(1)) if threads else 0
+        threads = threads_of(before, name)
         warps = tuple(occupancy.resident_warps(machine.registers, options.cpu, threads) for machine in (old, new))
         same = meaning(folder, stem) if options.compare else ""
         yield Kernel(Path(path).stem, name, old, new, warps, loops, same)
 
 
-def eval_product(text):
-    """The threads of a block."""
-    product = 1
-    for number in text.split(","):
-        product *= int(number)
-    return product
+def threads_of(text, name):
+    """The threads of a block, where the kernel tells them, or 0."""
+    said = THREADS.search(text[text.index(f".entry {name}") :].split("{")[0])
+    return math.prod(int(number) for number in said.group(1).split(",")) if said else 0
 
 
 def row(kernel, loop):
@@ -184,8 +182,8 @@ def summary(kernels, entries, remarks):
         yield f"{count} {what}"
     if further:
         for what, figure in (("in flight", "in_flight"), ("instructions of a copy", "of_a_turn"), ("copies", "copies")):
-            medians = [statistics.median(getattr(part, figure) for part in parts) for parts in
-                       ([loop.before for loop in further], [loop.after for loop in further])]  # fmt: skip
+            parts = [[loop.before for loop in further], [loop.after for loop in further]]
+            medians = [statistics.median(getattr(part, figure) for part in side) for side in parts]
             yield f"median of those unrolled further, {what}: {medians[0]:g} → {medians[1]:g}"
     yield "meaning: " + ", ".join(f"{count} {what}" for what, count in Counter(k.meaning for k in kernels).items())
     yield from (f"{count:6} {reason}" for reason, count in remarks.most_common())

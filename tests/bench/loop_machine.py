@@ -12,7 +12,9 @@ import tools
 from ptxas import parse_log
 
 LINE = re.compile(r'\s*//## File "\.nv_debug_ptx_txt", line (\d+)')
-PAYLOAD = re.compile(r"^\s*(?:@!?%p\d+\s+)?(?:ld\.(?!param)|st\.(?!param)|atom|red|tex|fma|add\S*\.f|mul\S*\.f|mma|ex2)")
+PAYLOAD = re.compile(
+    r"^\s*(?:@!?%p\d+\s+)?(?:ld\.(?!param)|st\.(?!param)|atom|red|tex|fma|add\S*\.f|mul\S*\.f|mma|ex2)"
+)
 LOADS = ("LDG", "LD", "LDS", "TEX", "TLD", "LDSM")
 TIMEOUT = 600
 
