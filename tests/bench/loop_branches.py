@@ -39,7 +39,7 @@ def last_branch(every):
 
 
 def exits(every):
-    """Two jumps at the end of a loop, by where the code behind the loop stands in the text."""
+    """Two jumps at the end of a loop, by where the code behind it stands in the text, and by what else is there."""
     two = f"{DOWN} {EQ} @%p bra {{}}; bra.uni H;"
     again = "add.s32 %j, %j, -1; setp.ne.s32 %q, %j, 0; @%q bra OUTER;"
     outer = "mov.b32 %j, %s; OUTER: mov.b32 %i, %n;"
@@ -60,6 +60,37 @@ def exits(every):
             f"mov.b32 %j, %s; bra.uni OUTER; L: {above} OUTER: mov.b32 %i, %n;",
             two.format("X"),
             f"X: st.global.f32 [%o+4], %x; bra.uni L; {LEAVE}",
+        ),
+        (
+            "behind_a_jump_over_a_jump",
+            "4",
+            "setp.gt.s32 %u, %s, 5; @%u bra T1; bra.uni T2; T1: add.s32 %m, %m, 3; bra.uni T3; T2: add.s32 %m, %m, 5; "
+            f"T3: st.global.u32 [%o+8], %m; {GUARD}",
+            two.format("EXIT"),
+            LEAVE,
+        ),
+        (
+            "behind_an_else_above_its_then",
+            "1",
+            "setp.gt.s32 %u, %s, 5; @%u bra T2; bra.uni T1; T1: add.s32 %m, %m, 3; bra.uni T3; T2: add.s32 %m, %m, 5; "
+            f"T3: st.global.u32 [%o+8], %m; {GUARD}",
+            two.format("EXIT"),
+            LEAVE,
+        ),
+        (
+            "behind_a_loop_tested_at_its_header",
+            "4",
+            "W: setp.lt.s32 %u, %s, 7; @%u bra L; st.global.u32 [%b], %m; add.s64 %b, %b, 4; add.s32 %s, %s, -3; "
+            f"bra.uni W; L: {GUARD}",
+            two.format("EXIT"),
+            LEAVE,
+        ),
+        (
+            "behind_a_loop",
+            "",
+            f"W: st.global.u32 [%b], %m; add.s64 %b, %b, 4; add.s32 %s, %s, -3; setp.gt.s32 %u, %s, 7; @%u bra W; {GUARD}",
+            two.format("EXIT"),
+            LEAVE,
         ),
     ]:
         every.loop("branch", f"eq_exit_jump_uni_{name}", predicted, latch, before=before, after=after)
