@@ -1,9 +1,9 @@
 //! Loops in the form that ptxas unrolls.
 //!
-//! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. ptxas unrolls none of them, and the same loop four times and
-//! more where it ends in `@%p bra HEADER` under the complement of the comparison: [`UnrolledLoops`] has the forms. Here the two
-//! jumps change places, and nothing else does. Where ptxas unrolls the loop, more loads are in flight, and a turn executes fewer
-//! instructions.
+//! LLVM ends many loops in two jumps: `@%p bra EXIT; bra.uni HEADER`. In functions of simple control flow, ptxas unrolls none of
+//! them, and the same loop four times and more where it ends in `@%p bra HEADER` under the complement of the comparison:
+//! [`UnrolledLoops`] has the forms. Here the two jumps change places, and nothing else does. Where ptxas unrolls the loop, more loads
+//! are in flight, and a turn executes fewer instructions.
 //!
 //! In PTX, some compilers print `.pragma "nounroll"` ahead of a loop's label, where ptxas ignores it. It is inserted behind the label,
 //! where ptxas obeys, and nothing else of such a loop changes. The one ahead stays: it may be another loop's.
