@@ -165,12 +165,23 @@ pub fn text_of_complement(function: &Function, inst: Inst) -> Option<&'static st
     text_of_ne(function, inst).filter(|_| Comparison::of(function, inst) == Some(Comparison::Eq))
 }
 
-/// `ne` of signed numbers in the place of a comparison of LLVM, as inline assembly of its three registers.
+/// `ne` of signed numbers in the place of a comparison of LLVM, as inline assembly of its three registers. What the block computes ahead
+/// of the comparison, as a loop's counter, stands first: ptxas leaves some loops rolled whose bound does.
 fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
-    let registers = function.operands(inst).get(..3)?.iter().all(|operand| operand.reg().is_some());
-    match function.opcodes().name(function.opcode(inst)) {
-        "SETP_i32rr" if registers => Some("setp.ne.s32 \t$0, $1, $2;"),
-        "SETP_i64rr" if registers => Some("setp.ne.s64 \t$0, $1, $2;"),
+    let [_, first, second] =
+        function.operands(inst).get(..3)?.iter().map(Operand::reg).collect::<Option<Vec<_>>>()?[..]
+    else {
+        return None;
+    };
+    let ahead = || function.block_insts(function.block_of(inst)).take_while(|&other| other != inst);
+    let is_new =
+        |reg: VReg| ahead().any(|other| function.operands(other).iter().any(|operand| operand.def() == Some(reg)));
+    let is_mirrored = is_new(second) && !is_new(first);
+    match (function.opcodes().name(function.opcode(inst)), is_mirrored) {
+        ("SETP_i32rr", false) => Some("setp.ne.s32 \t$0, $1, $2;"),
+        ("SETP_i32rr", true) => Some("setp.ne.s32 \t$0, $2, $1;"),
+        ("SETP_i64rr", false) => Some("setp.ne.s64 \t$0, $1, $2;"),
+        ("SETP_i64rr", true) => Some("setp.ne.s64 \t$0, $2, $1;"),
         _ => None,
     }
 }

@@ -30,7 +30,9 @@ use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loop, Loops, Obstacle, Occurrences, UnrolledLoops, Unrolling};
 use crate::config::LoopShape;
 use crate::function::assembly::assembly_text;
-use crate::function::{Block, Edit, EditList, Effects, Function, Inst, NoUnroll, Operand, TwoJumps, VReg};
+use crate::function::{
+    Block, Edit, EditList, Effects, Function, Inst, NoUnroll, Operand, TwoJumps, VReg, text_of_complement,
+};
 use crate::target::Classification;
 use right::is_unrolled_rightly;
 pub use wrong::{Fault, WrongLoop, wrong_loops};
@@ -182,10 +184,12 @@ impl Shapes<'_> {
             return Err(Reason::Overflow);
         }
         let is_here = self.function.block_of(counter.comparison) == latch && counter.comparison < jumps.branch;
-        // ptxas unrolls some loops in two jumps, and leaves them rolled under `ne` of signed numbers where the bound stands first.
+        // ptxas unrolls some loops in two jumps, and leaves them rolled under `ne` of signed numbers where the bound stands first. In
+        // LLVM's code the counter comes first.
         let first = self.function.operands(counter.comparison).iter().find(|operand| !operand.is_def());
-        let is_first = first.and_then(Operand::reg) == Some(counter.counted);
-        if !is_here || !is_first || !self.is_of_the_branch_alone(jumps.predicate) {
+        let is_first = first.and_then(Operand::reg) == Some(counter.counted)
+            || text_of_complement(self.function, counter.comparison).is_some();
+        if !is_here || self.minds_registers && !is_first || !self.is_of_the_branch_alone(jumps.predicate) {
             return Err(Reason::Predicate);
         }
         Ok(Edit::TurnBranch { block: latch, comparison: counter.comparison })

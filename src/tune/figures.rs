@@ -183,7 +183,10 @@ impl Figures {
     pub fn with_turned_loops(self, as_it_comes: &Self) -> Self {
         let is_unrolled =
             self.sass.work > as_it_comes.sass.work && self.sass.instructions > as_it_comes.sass.instructions;
-        Self { rolled: is_unrolled.then_some(as_it_comes.sass.instructions), ..self }
+        // Where ptxas has unrolled less, fewer instructions are no gain.
+        let [local, instructions] = self.least_counts;
+        let least_counts = [local, instructions.max(as_it_comes.sass.instructions)];
+        Self { rolled: is_unrolled.then_some(as_it_comes.sass.instructions), least_counts, ..self }
     }
 
     /// What spills cost in a run: bytes by the loops around them. 0 where nothing is spilled.
@@ -444,6 +447,7 @@ pub(super) mod tests {
         assert!(!counts(with(20, figures(40, 32, 501))), "nothing is copied");
         assert!(!counts(with(50, figures(44, 32, 900))) && !counts(with(50, figures(40, 24, 900))));
         assert!(!counts(as_it_comes), "nothing is unrolled");
+        assert!(!counts(with(5, figures(40, 32, 300))), "less is unrolled");
         let unrolled = with(50, figures(40, 32, 900)).with_turned_loops(&as_it_comes);
         assert!(unrolled.compare(&as_it_comes, &preference).is_lt());
         assert!(unrolled.compare(&figures(40, 32, 499), &preference).is_gt());
