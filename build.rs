@@ -55,6 +55,8 @@ mod shim {
     const SHIM: &str = "cpp-shim";
     const WANTED: &str = "llvm-config.toml";
     const ARCHIVE: &str = "nvptx_ra_shim";
+    /// The C ABI, in both directions.
+    const HEADERS: [&str; 4] = ["nvptx_ra.h", "nvptx_ra_codegen.h", "nvptx_ra_host.h", "nvptx_ra_ir.h"];
 
     /// The content of `llvm-config.toml`.
     #[derive(serde::Deserialize)]
@@ -229,10 +231,16 @@ mod shim {
                 set_libclang_path(&libdir);
             }
         }
+        let include = llvm.query("--includedir")?;
         let bindings = std::panic::catch_unwind(|| {
             bindgen::Builder::default()
-                .header(format!("{SHIM}/include/nvptx_ra.h"))
+                .headers(HEADERS.map(|header| format!("{SHIM}/include/{header}")))
+                .clang_args(["-isystem", &include])
                 .allowlist_item("(nvptx_ra|NVPTX_RA)_.*")
+                // Those of LLVM's C API are llvm-sys's.
+                .blocklist_type("LLVM.*")
+                .raw_line("use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};")
+                .raw_line("use llvm_sys::target_machine::LLVMTargetMachineRef;")
                 .rust_edition(bindgen::RustEdition::Edition2024)
                 .use_core()
                 .derive_default(true)

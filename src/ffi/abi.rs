@@ -1,4 +1,5 @@
-//! The C ABI's types as bindgen reads them from `cpp-shim/include/nvptx_ra.h`, and how borrowed memory is looked at.
+//! The C ABI as bindgen reads it from `cpp-shim/include`, its types and what the shim does for Rust, and how borrowed
+//! memory is looked at.
 
 use std::borrow::Cow;
 use std::mem::offset_of;
@@ -80,5 +81,10 @@ pub(super) unsafe fn text<'a>(text: nvptx_ra_str) -> Cow<'a, str> {
 
 /// A string for the other side to read while `text` lives.
 pub(super) fn borrow(text: &str) -> nvptx_ra_str {
-    nvptx_ra_str { data: text.as_ptr().cast(), len: text.len() as u64 }
+    borrow_bytes(text.as_bytes())
+}
+
+/// Bytes for the other side to read while they live.
+pub(super) fn borrow_bytes(bytes: &[u8]) -> nvptx_ra_str {
+    nvptx_ra_str { data: bytes.as_ptr().cast(), len: bytes.len() as u64 }
 }

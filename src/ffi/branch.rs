@@ -37,7 +37,7 @@ pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() 
         call::<F>
     }
     let call = caller(&reached);
-    let purpose = Purpose { reached: Some(call), reached_data: (&raw mut reached).cast(), ..Purpose::NONE };
+    let purpose = Purpose { reached: Some(call), reached_data: (&raw mut reached).cast(), ..Purpose::default() };
     // SAFETY: the closure outlives the scope, which ends first, and code is generated on this thread alone.
     let _scope = unsafe { PurposeScope::new(purpose) };
     generate()

@@ -8,58 +8,28 @@ use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use libc::{c_char, c_int};
 use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
-use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};
-use llvm_sys::target_machine::LLVMTargetMachineRef;
 
+use super::abi::{self, borrow, borrow_bytes};
 use super::messages::clean_up_with;
-
-/// `nvptx_ra_str`: bytes by pointer and length, for the time of a call.
-#[repr(C)]
-struct Str {
-    data: *const u8,
-    len: u64,
-}
-
-impl From<&[u8]> for Str {
-    fn from(bytes: &[u8]) -> Self {
-        Self { data: bytes.as_ptr(), len: bytes.len() as u64 }
-    }
-}
-
-// Mirrors cpp-shim/include/nvptx_ra_codegen.h.
-unsafe extern "C" {
-    fn nvptx_ra_parse_ir(context: LLVMContextRef, content: Str, name: Str, message: *mut *mut c_char) -> LLVMModuleRef;
-    fn nvptx_ra_demangle(name: Str) -> *mut c_char;
-    fn nvptx_ra_slice(module: LLVMModuleRef, function: Str) -> LLVMModuleRef;
-    fn nvptx_ra_write_bitcode(module: LLVMModuleRef) -> LLVMMemoryBufferRef;
-    fn nvptx_ra_is_unoptimised(module: LLVMModuleRef) -> u32;
-    fn nvptx_ra_optimise(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
-    fn nvptx_ra_start_optimising(module: LLVMModuleRef, machine: LLVMTargetMachineRef, level: u32);
-    fn nvptx_ra_parse_options(argc: c_int, argv: *const *const c_char, message: *mut *mut c_char) -> u32;
-    fn nvptx_ra_generate(module: LLVMModuleRef, machine: LLVMTargetMachineRef, message: *mut *mut c_char) -> u32;
-    fn nvptx_ra_end_after_fatal_errors(remedy: Str);
-    fn nvptx_ra_quieten(context: LLVMContextRef);
-    fn nvptx_ra_first_error(context: LLVMContextRef) -> *mut c_char;
-    fn nvptx_ra_set_fp_contract(machine: LLVMTargetMachineRef, mode: u32);
-}
 
 /// Whether floating-point operations are fused: llc's `-fp-contract`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FpContract {
     /// Wherever that is possible.
-    Fast = 0,
+    Fast = abi::NVPTX_RA_FP_CONTRACT_FAST,
     /// Where the program allows it.
-    On = 1,
+    On = abi::NVPTX_RA_FP_CONTRACT_ON,
     /// Nowhere.
-    Off = 2,
+    Off = abi::NVPTX_RA_FP_CONTRACT_OFF,
 }
 
 /// Parses LLVM IR, as text or bitcode. An error is LLVM's own message.
 pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<Module<'c>, String> {
     let mut message = std::ptr::null_mut();
     // SAFETY: the context outlives the call, the two texts too, and `message` may be written.
-    let module = unsafe { nvptx_ra_parse_ir(context.raw(), content.into(), name.as_bytes().into(), &raw mut message) };
+    let module =
+        unsafe { abi::nvptx_ra_parse_ir(context.raw(), borrow_bytes(content), borrow(name), &raw mut message) };
     if !module.is_null() {
         // SAFETY: a fresh module of this context, which nobody else owns.
         return Ok(unsafe { Module::new(module) });
@@ -76,7 +46,7 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
 /// O(what is reached), and a little for each function of the whole.
 pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
     // SAFETY: the module is alive and is only read; the name is given with its length.
-    let slice = unsafe { nvptx_ra_slice(module.as_mut_ptr(), function.as_bytes().into()) };
+    let slice = unsafe { abi::nvptx_ra_slice(module.as_mut_ptr(), borrow(function)) };
     // SAFETY: a fresh module of the same context, which nobody else owns.
     (!slice.is_null()).then(|| unsafe { Module::new(slice) })
 }
@@ -84,7 +54,7 @@ pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
 /// A module as bitcode that is compiled to the same code: with the order of each value's uses.
 pub fn write_bitcode(module: &Module<'_>) -> Vec<u8> {
     // SAFETY: the module is alive and is only read; the buffer is fresh, and nobody else owns it.
-    let buffer = unsafe { MemoryBuffer::new(nvptx_ra_write_bitcode(module.as_mut_ptr())) };
+    let buffer = unsafe { MemoryBuffer::new(abi::nvptx_ra_write_bitcode(module.as_mut_ptr())) };
     buffer.as_slice().to_vec()
 }
 
@@ -100,26 +70,26 @@ pub fn llvm_version() -> String {
 /// Functions marked optnone do not count.
 pub fn is_unoptimised(module: &Module<'_>) -> bool {
     // SAFETY: the module is alive and is only read.
-    unsafe { nvptx_ra_is_unoptimised(module.as_mut_ptr()) != 0 }
+    unsafe { abi::nvptx_ra_is_unoptimised(module.as_mut_ptr()) != 0 }
 }
 
 /// Runs LLVM's optimisations on a module as clang does at a level, 0 to 3, what its functions choose ahead of them first.
 pub fn optimise(module: &Module<'_>, machine: &TargetMachine, level: u8) {
     // SAFETY: module and machine are alive, and nobody else uses them.
-    unsafe { nvptx_ra_optimise(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
+    unsafe { abi::nvptx_ra_optimise(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
 }
 
 /// Runs what the target has ahead of all optimisations: then functions are as a plugin of clang sees them first.
 pub fn start_optimising(module: &Module<'_>, machine: &TargetMachine, level: u8) {
     // SAFETY: module and machine are alive, and nobody else uses them.
-    unsafe { nvptx_ra_start_optimising(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
+    unsafe { abi::nvptx_ra_start_optimising(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
 }
 
 /// What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
 /// parameters. `None` where the name is not mangled.
 pub fn demangle(name: &str) -> Option<String> {
     // SAFETY: the name is given with its length.
-    let text = unsafe { nvptx_ra_demangle(name.as_bytes().into()) };
+    let text = unsafe { abi::nvptx_ra_demangle(borrow(name)) };
     // SAFETY: where there is a text it is the shim's, and nobody else has it.
     (!text.is_null()).then(|| unsafe { take_message(text) })
 }
@@ -129,7 +99,7 @@ pub fn demangle(name: &str) -> Option<String> {
 pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
     let mut message = std::ptr::null_mut();
     // SAFETY: module and machine are alive and nobody else uses them; `message` may be written.
-    if unsafe { nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), &raw mut message) } != 0 {
+    if unsafe { abi::nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
     // SAFETY: where code generation fails the shim has made a message.
@@ -142,7 +112,7 @@ pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), Stri
 pub fn end_after_fatal_errors(remedy: &str, clean_up: fn()) {
     clean_up_with(clean_up);
     // SAFETY: the text is given with its length, and copied.
-    unsafe { nvptx_ra_end_after_fatal_errors(remedy.as_bytes().into()) };
+    unsafe { abi::nvptx_ra_end_after_fatal_errors(borrow(remedy)) };
 }
 
 /// Ends the process, whatever LLVM is doing in other threads.
@@ -155,10 +125,10 @@ pub fn end_at_once(status: u8) -> ! {
 /// own message, and does not end the process as LLVM's own handler does; one that LLVM calls fatal does.
 pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: the context is alive.
-    unsafe { nvptx_ra_quieten(context.raw()) };
+    unsafe { abi::nvptx_ra_quieten(context.raw()) };
     let result = compile();
     // SAFETY: the context is alive, and it was made quiet.
-    let message = unsafe { nvptx_ra_first_error(context.raw()) };
+    let message = unsafe { abi::nvptx_ra_first_error(context.raw()) };
     if message.is_null() {
         return Ok(result);
     }
@@ -169,7 +139,7 @@ pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, S
 /// Sets how floating-point operations are fused.
 pub fn set_fp_contract(machine: &TargetMachine, mode: FpContract) {
     // SAFETY: the machine is alive, and nothing runs on it.
-    unsafe { nvptx_ra_set_fp_contract(machine.as_mut_ptr(), mode as u32) }
+    unsafe { abi::nvptx_ra_set_fp_contract(machine.as_mut_ptr(), mode as u32) }
 }
 
 /// Gives LLVM options as its own tools take them. An error is LLVM's own message.
@@ -182,7 +152,7 @@ pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
     let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     let mut message = std::ptr::null_mut();
     // SAFETY: as many terminated texts as announced, of which LLVM copies what it keeps; `message` may be written.
-    if unsafe { nvptx_ra_parse_options(pointers.len() as c_int, pointers.as_ptr(), &raw mut message) } != 0 {
+    if unsafe { abi::nvptx_ra_parse_options(pointers.len() as c_int, pointers.as_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
     // SAFETY: where the options are wrong the shim has made a message.

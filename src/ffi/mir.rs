@@ -5,9 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use libc::{c_char, c_int};
 
-unsafe extern "C" {
-    fn nvptx_ra_mir_main(argc: c_int, argv: *const *const c_char) -> c_int;
-}
+use super::abi;
 
 /// Runs the driver as the program `name`. Returns its exit status, 2 where an argument holds a NUL, which no argument
 /// of a process can. LLVM's option parser ends the process by itself where it does not like the arguments.
@@ -21,5 +19,5 @@ pub fn mir_main<S: AsRef<OsStr>>(name: &str, arguments: &[S]) -> i32 {
         owned.iter().map(|argument| argument.as_ptr()).chain([std::ptr::null()]).collect();
     // SAFETY: as many terminated strings as the count says, and the null behind them, as a main function gets them;
     // they live to the end of the call.
-    unsafe { nvptx_ra_mir_main(owned.len() as c_int, pointers.as_ptr()) }
+    unsafe { abi::nvptx_ra_mir_main(owned.len() as c_int, pointers.as_ptr()) }
 }

@@ -20,15 +20,14 @@ pub(super) struct PassPluginLibraryInfo {
 }
 
 // Tests of the library are programs, and the shim in them needs LLVM as any program does.
-#[cfg_attr(test, link(name = "LLVM-22"))]
-unsafe extern "C" {
-    fn nvptx_ra_register_callbacks(pass_builder: *mut c_void);
-}
+#[cfg(test)]
+#[link(name = "LLVM-22")]
+unsafe extern "C" {}
 
 pub(super) extern "C" fn register_callbacks(pass_builder: *mut c_void) {
     // SAFETY: LLVM calls this with its own `PassBuilder`, of the version that the shim was compiled for: of another
     // version the shim has registered nothing, and then it does not touch the pointer.
-    entry(|_| (), || unsafe { nvptx_ra_register_callbacks(pass_builder) });
+    entry(|_| (), || unsafe { abi::nvptx_ra_register_callbacks(pass_builder) });
 }
 
 const INFO: PassPluginLibraryInfo = PassPluginLibraryInfo {

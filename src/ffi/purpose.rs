@@ -1,26 +1,8 @@
 //! What code is generated for: what the tool wants to know of it on the way.
 
-use std::ffi::c_void;
-use std::ptr::null_mut;
-
-/// `nvptx_ra_purpose`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct Purpose {
-    pub(super) reached: Option<unsafe extern "C" fn(*mut c_void)>,
-    pub(super) reached_data: *mut c_void,
-    pub(super) collected: *mut c_void,
-}
-
-impl Purpose {
-    /// Nothing is asked.
-    pub(super) const NONE: Self = Self { reached: None, reached_data: null_mut(), collected: null_mut() };
-}
-
-// Mirrors cpp-shim/include/nvptx_ra_codegen.h.
-unsafe extern "C" {
-    fn nvptx_ra_set_purpose(wanted: *const Purpose) -> Purpose;
-}
+/// What is wanted; nothing by default.
+pub(super) use super::abi::nvptx_ra_purpose as Purpose;
+use super::abi::nvptx_ra_set_purpose;
 
 /// The pipelines that this thread makes have a purpose while this lives, and then, also after a panic, the one before.
 pub(super) struct PurposeScope {
@@ -46,7 +28,7 @@ impl Drop for PurposeScope {
 /// The purpose of what this thread generates.
 #[cfg(test)]
 pub(super) fn current() -> Purpose {
-    let none = Purpose::NONE;
+    let none = Purpose::default();
     // SAFETY: nothing is asked, and what was asked before is asked again.
     unsafe {
         let current = nvptx_ra_set_purpose(&raw const none);

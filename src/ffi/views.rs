@@ -14,7 +14,7 @@ pub(super) type Collected = Vec<(Function, Arc<Classification>)>;
 pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Collected, E> {
     let mut collected = Collected::new();
     {
-        let purpose = Purpose { collected: (&raw mut collected).cast(), ..Purpose::NONE };
+        let purpose = Purpose { collected: (&raw mut collected).cast(), ..Purpose::default() };
         // SAFETY: the collection outlives the scope, in which nothing but the sessions of its compilations uses it.
         let _scope = unsafe { PurposeScope::new(purpose) };
         generate()?;
