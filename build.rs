@@ -205,18 +205,29 @@ mod shim {
         compiler.try_compile(ARCHIVE).map_err(|error| format!("the shim does not compile: {error}"))
     }
 
-    /// Puts the sources into two files that include them, one for each of two processors: nine tenths of the time goes into LLVM's
-    /// headers, which each source would read anew.
+    /// Puts the sources into two files that include them, one for each of two processors, because each source alone would
+    /// read LLVM's headers anew. A source costs what its size says: the largest come first, each into the file that costs
+    /// less so far.
     fn units(sources: &[PathBuf]) -> Result<[PathBuf; 2], String> {
         let root = PathBuf::from(env("CARGO_MANIFEST_DIR")?);
         let out = PathBuf::from(env("OUT_DIR")?);
-        let unit = |first: usize| {
-            let included = sources.iter().skip(first).step_by(2);
-            let text: String = included.map(|source| format!("#include {:?}\n", root.join(source))).collect();
-            let path = out.join(format!("{ARCHIVE}_{first}.cpp"));
-            std::fs::write(&path, text).map(|()| path.clone()).map_err(|error| format!("{}: {error}", path.display()))
-        };
-        Ok([unit(0)?, unit(1)?])
+        let mut sized = Vec::new();
+        for source in sources {
+            let size = std::fs::metadata(source).map_err(|error| format!("{}: {error}", source.display()))?.len();
+            sized.push((size, source));
+        }
+        sized.sort_by_key(|&(size, source)| (std::cmp::Reverse(size), source));
+        let (mut texts, mut costs) = ([String::new(), String::new()], [0, 0]);
+        for (size, source) in sized {
+            let unit = usize::from(costs[1] < costs[0]);
+            texts[unit] += &format!("#include {:?}\n", root.join(source));
+            costs[unit] += size;
+        }
+        let paths = [0, 1].map(|unit| out.join(format!("{ARCHIVE}_{unit}.cpp")));
+        for (path, text) in paths.iter().zip(texts) {
+            std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Ok(paths)
     }
 
     fn bind(llvm: &Llvm, wanted: &Wanted) -> Result<(), String> {
