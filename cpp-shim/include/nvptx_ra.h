@@ -2,8 +2,8 @@
  *
  * Rules: fixed-width integers; every string and array is pointer plus length (the pointer may be null where the length
  * is 0; strings are UTF-8 and not terminated); no bool and no enum fields, unknown values are errors and never guessed;
- * every struct that may grow starts with its version and size; whoever allocates frees. Sizes and offsets are asserted
- * in cpp-shim/Abi.cpp and src/ffi/abi.rs. LLVM's own types never appear here.
+ * every struct that may grow starts with its version and size; whoever allocates frees. bindgen makes the
+ * structs of Rust, and asserts their sizes and offsets there. LLVM's own types never appear here.
  */
 #ifndef NVPTX_RA_H
 #define NVPTX_RA_H

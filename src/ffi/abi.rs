@@ -2,7 +2,6 @@
 //! memory is looked at.
 
 use std::borrow::Cow;
-use std::mem::offset_of;
 use std::slice;
 
 pub(super) use bindings::*;
@@ -21,32 +20,6 @@ use crate::error::Error;
 mod bindings {
     include!(concat!(env!("OUT_DIR"), "/nvptx_ra_bindings.rs"));
 }
-
-// The other half of these assertions is in cpp-shim/Abi.cpp.
-const _: () = {
-    assert!(size_of::<nvptx_ra_str>() == 16 && offset_of!(nvptx_ra_str, len) == 8);
-    assert!(size_of::<nvptx_ra_opcode_desc>() == 24 && offset_of!(nvptx_ra_opcode_desc, flags) == 16);
-    assert!(size_of::<nvptx_ra_operand>() == 16);
-    assert!(offset_of!(nvptx_ra_operand, id) == 4 && offset_of!(nvptx_ra_operand, value) == 8);
-    assert!(size_of::<nvptx_ra_inst>() == 24 && offset_of!(nvptx_ra_inst, operand_end) == 12);
-    assert!(size_of::<nvptx_ra_block>() == 24 && offset_of!(nvptx_ra_block, frequency) == 16);
-    assert!(size_of::<nvptx_ra_reg>() == 24 && offset_of!(nvptx_ra_reg, reg_class) == 16);
-    assert!(size_of::<nvptx_ra_slot>() == 40 && offset_of!(nvptx_ra_slot, align) == 24);
-    assert!(offset_of!(nvptx_ra_slot, line) == 32);
-    assert!(size_of::<nvptx_ra_symbol>() == 24 && offset_of!(nvptx_ra_symbol, shared_bytes) == 16);
-    assert!(size_of::<nvptx_ra_view>() == 248);
-    assert!(offset_of!(nvptx_ra_view, blocks) == 32 && offset_of!(nvptx_ra_view, maxntid) == 160);
-    assert!(offset_of!(nvptx_ra_view, flags) == 224 && offset_of!(nvptx_ra_view, refusal) == 232);
-    assert!(size_of::<nvptx_ra_edit>() == 48);
-    assert!(offset_of!(nvptx_ra_edit, value) == 24 && offset_of!(nvptx_ra_edit, operand) == 32);
-    assert!(size_of::<nvptx_ra_request>() == 112);
-    assert!(offset_of!(nvptx_ra_request, view) == 88 && offset_of!(nvptx_ra_request, session) == 96);
-    assert!(size_of::<nvptx_ra_remark>() == 72 && offset_of!(nvptx_ra_remark, value) == 40);
-    assert!(offset_of!(nvptx_ra_remark, line) == 64);
-    assert!(size_of::<nvptx_ra_response>() == 128);
-    assert!(offset_of!(nvptx_ra_response, message) == 32 && offset_of!(nvptx_ra_response, num_remarks) == 120);
-    assert!(size_of::<nvptx_ra_option_info>() == 56 && offset_of!(nvptx_ra_option_info, hidden) == 52);
-};
 
 /// The bytes of an array that somebody else owns; `what` names it in the error.
 ///
