@@ -6,14 +6,15 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The order of the edits, what they create, and what only all of them
-/// together show. EditCheckPlaces.cpp checks what they insert and move,
-/// EditCheckOperands.cpp what they change and delete.
+/// What keeps LLVM alive, and no more: what edits mean is in
+/// src/function/apply, which refuses the rest. Here are the order of the edits,
+/// what they create, and what only all of them together show.
+/// EditCheckPlaces.cpp checks what they insert and move, EditCheckOperands.cpp
+/// what they change and delete.
 ///
 //===----------------------------------------------------------------------===//
 
 #include "EditChecker.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -40,18 +41,6 @@ constexpr KindInfo Kinds[] = {
     {"turn branch", 4},
 };
 
-/// The lines of PTX and the attributes that edits may give to a function: those
-/// that never change what it does. src/function/directives.rs has the same.
-constexpr StringLiteral KnownDirectives[] = {
-    ".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"};
-constexpr StringLiteral MaxRegistersAttribute = "nvvm.maxnreg=";
-constexpr StringLiteral MaxThreadsAttribute = "nvvm.maxntid=";
-constexpr unsigned MaxRegisters = 255;
-
-/// The most threads of a block, and the most bytes of static shared memory that
-/// ptxas lets a kernel have. src/function/apply/shared_slots.rs has the same.
-constexpr uint32_t MaxThreads = 1024, MaxSharedBytes = 48 * 1024;
-
 } // namespace
 
 Reason EditChecker::createRegister(const nvptx_ra_edit &E) {
@@ -66,67 +55,26 @@ Reason EditChecker::createRegister(const nvptx_ra_edit &E) {
 Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
   if (E.id != View.num_slots + NewSlots.size())
     return "not the next free slot";
-  if (E.value <= 0 || E.value > INT32_MAX)
-    return "the size is not between 1 and 2^31 - 1";
-  if (!isPowerOf2_32(E.a))
+  if (E.kind == NVPTX_RA_EDIT_CREATE_SLOT && !isPowerOf2_32(E.a))
     return "the alignment is not a power of two";
-  if (!SharedRows.empty() || !Bits.empty())
-    return "slots in local memory come ahead of all others";
-  NewSlots.push_back({static_cast<uint64_t>(E.value), E.a, 0, 0});
-  return nullptr;
-}
-
-Reason EditChecker::createSharedArray(const nvptx_ra_edit &E) {
-  if (!(View.flags & NVPTX_RA_VIEW_KERNEL))
-    return "only a kernel gets an array in shared memory";
-  if (SharedArray)
-    return "the function has an array in shared memory already";
-  if (E.a < 1 || E.a > MaxThreads || E.b < 1 || E.b > MaxSharedBytes)
-    return "not 1 to 1024 threads and 1 to 49152 bytes";
-  SharedArray = &E;
-  return nullptr;
-}
-
-Reason EditChecker::createSharedSlot(const nvptx_ra_edit &E) {
-  if (E.id != View.num_slots + NewSlots.size())
-    return "not the next free slot";
-  if (!SharedArray)
-    return "the function has no array in shared memory";
-  if (!Bits.empty())
-    return "slots in memory come ahead of bits";
-  if ((E.a != 2 && E.a != 4 && E.a != 8 && E.a != 16) || E.b % E.a != 0)
-    return "the slot has other than 2, 4, 8 or 16 bytes at a multiple of them";
-  if (E.value != E.a && ((E.value != 8 && E.value != 16) || E.value < E.a))
-    return "the row has other than the slot's bytes, 8 or 16 for each thread";
-  uint32_t Bytes = static_cast<uint32_t>(E.value), Start = E.b / Bytes * Bytes;
-  uint64_t End = Start + static_cast<uint64_t>(Bytes) * SharedArray->a;
-  if (End > SharedArray->b)
-    return "the slot ends behind the array";
-  uint32_t Used = ((1u << E.a) - 1) << (E.b - Start);
-  auto Next = SharedRows.lower_bound(Start);
-  bool IsBeside = Next != SharedRows.end() && Next->first == Start &&
-                  Next->second.Bytes == Bytes && !(Next->second.Used & Used);
-  if (!IsBeside &&
-      ((Next != SharedRows.end() && Next->first < End) ||
-       (Next != SharedRows.begin() && std::prev(Next)->second.End > Start)))
-    return "the slot lies where another slot lies";
-  SharedRows.try_emplace(Start, SharedRow{Bytes, 0, End}).first->second.Used |=
-      Used;
-  NewSlots.push_back({E.a, E.a, E.b, Bytes});
-  return nullptr;
-}
-
-Reason EditChecker::createBitSlot(const nvptx_ra_edit &E) {
-  if (E.id != View.num_slots + NewSlots.size())
-    return "not the next free slot";
-  if (compat::isSSA(MF))
-    return "bits change a register, and the function is in SSA form";
-  if (E.b >= 32 || E.a > NumWords)
-    return "not one of 32 bits of a word so far or of the next";
-  if (!Bits.insert({E.a, E.b}).second)
-    return "the bit is another slot's";
-  NumWords = std::max(NumWords, E.a + 1);
-  NewSlots.push_back({1, 1, 0, 0, /*IsBit=*/true});
+  // The slots of each kind are found by their distance from its first.
+  if (!NewSlots.empty() && NewSlots.back()->kind > E.kind)
+    return "slots in local memory come first, then shared memory, then bits";
+  NewSlots.push_back(&E);
+  switch (E.kind) {
+  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
+    if (!HasSharedArray)
+      return "the function has no array in shared memory";
+    if (E.value != 2 && E.value != 4 && E.value != 8 && E.value != 16)
+      return "the row has other than 2, 4, 8 or 16 bytes for each thread";
+    break;
+  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
+    if (compat::isSSA(MF))
+      return "bits change a register, and the function is in SSA form";
+    if (E.b >= 32 || E.a > NumWords)
+      return "not one of 32 bits of a word so far or of the next";
+    NumWords = std::max(NumWords, E.a + 1);
+  }
   return nullptr;
 }
 
@@ -152,42 +100,18 @@ Reason EditChecker::splitEdge(const nvptx_ra_edit &E) {
   ++NumBlocks;
   return nullptr;
 }
-Reason EditChecker::text(const nvptx_ra_edit &E) {
-  if (!between(E.a, E.b, Response.text.len))
-    return "the text is out of bounds";
-  StringRef Text(Response.text.data + E.a, E.b - E.a);
-  if (E.kind == NVPTX_RA_EDIT_INSERT_DIRECTIVE)
-    return is_contained(KnownDirectives, Text) ? nullptr
-                                               : "the directive is not known";
-  bool IsThreads = Text.consume_front(MaxThreadsAttribute);
-  if (!IsThreads && !Text.consume_front(MaxRegistersAttribute))
-    return "the attribute is not known";
-  unsigned Number = 0;
-  // LLVM reads other spellings, too, a 0 in front as the sign of octal numbers.
-  bool IsNumber = !Text.getAsInteger(10, Number) && Text == utostr(Number);
-  if (IsThreads) {
-    bool IsBounded = View.maxntid.len != 0 || View.reqntid.len != 0;
-    return IsNumber && SharedArray && Number == SharedArray->a && !IsBounded
-               ? nullptr
-               : "not the threads of the array in shared memory, in a kernel "
-                 "whose blocks may have any size";
-  }
-  if (!IsNumber || Number < 1 || Number > MaxRegisters)
-    return "not a number of registers from 1 to 255";
-  return nullptr;
-}
+
 Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
   switch (E.kind) {
   case NVPTX_RA_EDIT_CREATE_REGISTER:
     return createRegister(E);
   case NVPTX_RA_EDIT_CREATE_SLOT:
+  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
+  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
     return createSlot(E);
   case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
-    return createSharedArray(E);
-  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
-    return createSharedSlot(E);
-  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
-    return createBitSlot(E);
+    HasSharedArray = true;
+    return nullptr;
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:
@@ -226,7 +150,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return remove(E);
   case NVPTX_RA_EDIT_INSERT_DIRECTIVE:
   case NVPTX_RA_EDIT_SET_ATTRIBUTE:
-    return text(E);
+    return between(E.a, E.b, Response.text.len) ? nullptr
+                                                : "the text is out of bounds";
   default:
     return "the edit is unknown";
   }

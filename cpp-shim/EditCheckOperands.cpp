@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "EditChecker.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace llvm;
 
@@ -70,11 +73,22 @@ Reason EditChecker::setAddress(const nvptx_ra_edit &E) {
   const MachineInstr &MI = *Flat.inst(E.id);
   if (MI.isInlineAsm())
     return "inline assembly has its offsets in its text";
-  if (E.a + 1 >= MI.getNumOperands() || !MI.getOperand(E.a + 1).isImm())
-    return "no offset behind that operand";
-  if (const MachineOperand &MO = MI.getOperand(E.a);
-      !MO.isReg() || MO.isDef() || MO.isTied() || MO.isImplicit())
-    return "the operand is not a plain register that is read";
+  auto IsAddress = [&](unsigned Index) {
+    const MachineOperand &MO = MI.getOperand(Index);
+    return MO.isReg() && !MO.isDef() && !MO.isTied() && !MO.isImplicit() &&
+           MI.getOperand(Index + 1).isImm();
+  };
+  bool IsAccess = MI.mayLoadOrStore() || MI.hasUnmodeledSideEffects();
+  if (!IsAccess || E.a + uint64_t(1) >= MI.getNumOperands() || !IsAddress(E.a))
+    return "no register that is read, with an offset behind it";
+  // Other numbers are modes, and LLVM does not survive one that it does not
+  // know: they stand behind the value of a store, and behind all of an atomic.
+  StringRef Name = TII.getName(MI.getOpcode());
+  bool IsLast = any_of(ArrayRef<StringRef>{"LD_", "LDV_", "ST_", "STV_"},
+                       [&](StringRef Stem) { return Name.starts_with(Stem); });
+  if (IsLast ? E.a + 2 != MI.getNumExplicitOperands()
+             : any_of(seq(E.a), IsAddress))
+    return "the operand is not the address";
   if (!isInt<32>(E.value))
     return "the offset has more than 32 bits";
   return setRegister(E);
@@ -85,8 +99,21 @@ Reason EditChecker::setAssembly(const nvptx_ra_edit &E) {
     return "not inline assembly of the view";
   if (!between(E.a, E.b, Response.text.len))
     return "the text is out of bounds";
-  if (StringRef(Response.text.data + E.a, E.b - E.a).contains('\0'))
+  StringRef New(Response.text.data + E.a, E.b - E.a);
+  if (New.contains('\0'))
     return "the text has a character NUL";
+  // LLVM ends where a `$` names no operand. The text so far names such as are.
+  StringRef Old =
+      Flat.inst(E.id)->getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
+  while (New.contains('$')) {
+    New = New.split('$').second;
+    StringRef Name = New.substr(0, New.starts_with("{")
+                                       ? New.find('}') + 1
+                                       : New.find_if_not(isDigit));
+    if (!New.consume_front("$") &&
+        (Name.empty() || !Old.contains(("$" + Name).str())))
+      return "the text names an operand that the instruction's own does not";
+  }
   return nullptr;
 }
 

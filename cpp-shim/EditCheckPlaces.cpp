@@ -132,32 +132,13 @@ Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
     return "no such slot";
   if (E.b < View.num_slots)
     return "the slot is the function's own";
-  uint32_t Class = classOf(E.a);
-  if (spillSize(Class) == 0)
-    return "no such register, or none of a known class";
-  const NewSlot &Slot = NewSlots[E.b - View.num_slots];
-  if (Slot.IsBit) {
-    if (Class != PredicateClass)
-      return "a bit holds a predicate";
-    return Opcodes.spilling().hasBits()
-               ? nullptr
-               : "this LLVM lacks an opcode that spilling needs";
-  }
-  if (Slot.Size < spillSize(Class))
-    return "the slot is too small";
-  if (Slot.isShared() && Slot.Size != spillSize(Class))
-    return "a slot in shared memory has the register's size";
-  const SpillOpcodes &Spilling = Opcodes.spilling();
-  unsigned Opcode = E.kind == NVPTX_RA_EDIT_INSERT_SPILL ? Spilling.Store[Class]
-                                                         : Spilling.Load[Class];
-  bool IsPredicate = Class == PredicateClass;
-  if (Opcode == SpillOpcodes::None ||
-      (IsPredicate && (Spilling.FromPredicate == SpillOpcodes::None ||
-                       Spilling.ToPredicate == SpillOpcodes::None)) ||
-      (Class == B128Class && (Spilling.Split == SpillOpcodes::None ||
-                              Spilling.Join == SpillOpcodes::None)))
-    return "this LLVM lacks an opcode that spilling needs";
-  return nullptr;
+  const nvptx_ra_edit &Slot = *NewSlots[E.b - View.num_slots];
+  if (Slot.kind == NVPTX_RA_EDIT_CREATE_BIT_SLOT &&
+      classOf(E.a) != PredicateClass)
+    return "a bit holds a predicate";
+  return Opcodes.spilling().isComplete()
+             ? nullptr
+             : "this LLVM lacks an opcode that spilling needs";
 }
 
 Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
@@ -169,8 +150,6 @@ Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
   Part.kind = IsSpill ? NVPTX_RA_EDIT_INSERT_SPILL : NVPTX_RA_EDIT_INSERT_RELOAD;
   const uint32_t *Pairs = Response.numbers + E.a;
   uint32_t Number = (E.b - E.a) / 2, Class = OtherClass;
-  uint64_t All = 0;
-  DenseSet<uint32_t> Loaded;
   for (uint32_t Index = 0; Index != Number; ++Index) {
     Part.a = Pairs[2 * Index];
     Part.b = Pairs[2 * Index + 1];
@@ -179,7 +158,7 @@ Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
       if (Reason R = insertion(Part))
         return R;
       Class = classOf(Part.a);
-      All = spillSize(Class) * Number;
+      uint64_t All = spillSize(Class) * Number;
       if (spillSize(Class) < 4 || (All != 8 && All != 16))
         return "not 8 or 16 bytes of 4 or 8 bytes each";
     } else if (!isReg(Part.a) || classOf(Part.a) != Class) {
@@ -189,27 +168,7 @@ Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
     }
     if (Reason R = insertSpillOrReload(Part))
       return R;
-    if (!IsSpill && !Loaded.insert(Part.a).second)
-      return "a register is loaded twice at once";
-    const NewSlot &First = NewSlots[Pairs[1] - View.num_slots],
-                  &Slot = NewSlots[Part.b - View.num_slots];
-    uint64_t Behind = Index * spillSize(Class);
-    bool IsBehind = First.isShared()
-                        ? Slot.Row == First.Row && All <= First.Row &&
-                              Slot.Offset == First.Offset + Behind
-                        : !Slot.isShared() && Part.b == Pairs[1] + Index &&
-                              Slot.Size == spillSize(Class) &&
-                              Behind % Slot.Alignment == 0;
-    if (!IsBehind)
-      return "the slots do not lie beside each other";
   }
-  const NewSlot &First = NewSlots[Pairs[1] - View.num_slots];
-  if ((First.isShared() ? First.Offset : First.Alignment) % All != 0)
-    return "the slots are not aligned to all their bytes";
-  const SpillOpcodes &Spilling = Opcodes.spilling();
-  if ((IsSpill ? Spilling.WideStore : Spilling.WideLoad)[wideIndex(All, Number)] ==
-      SpillOpcodes::None)
-    return "this LLVM lacks an opcode that spilling needs";
   return nullptr;
 }
 

@@ -11,7 +11,6 @@
 #include "Compat.h"
 #include "EditCheck.h"
 #include "llvm/ADT/DenseMap.h"
-#include <map>
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/CodeGen/MachineFunction.h"
@@ -41,9 +40,6 @@ private:
   Reason checkEdit(const nvptx_ra_edit &E);
   Reason createRegister(const nvptx_ra_edit &E);
   Reason createSlot(const nvptx_ra_edit &E);
-  Reason createSharedArray(const nvptx_ra_edit &E);
-  Reason createSharedSlot(const nvptx_ra_edit &E);
-  Reason createBitSlot(const nvptx_ra_edit &E);
   Reason splitEdge(const nvptx_ra_edit &E);
   Reason insertion(const nvptx_ra_edit &E);
   Reason insertCopy(const nvptx_ra_edit &E);
@@ -63,7 +59,6 @@ private:
   Reason setDebugValue(const nvptx_ra_edit &E);
   Reason merge(const nvptx_ra_edit &E);
   Reason remove(const nvptx_ra_edit &E);
-  Reason text(const nvptx_ra_edit &E);
 
   Reason place(uint32_t Block, uint32_t Before) const;
   Reason definitionsOf(llvm::Register Root) const;
@@ -102,27 +97,9 @@ private:
 
   uint64_t NumBlocks, NumInsts;
   llvm::SmallVector<uint32_t, 0> NewRegs;   // classes
-  struct NewSlot {
-    uint64_t Size;
-    uint32_t Alignment;
-    /// In shared memory, where it lies; in local memory 0.
-    uint32_t Offset, Row;
-    /// A bit of a register, in no memory.
-    bool IsBit = false;
-    bool isShared() const { return Row != 0; }
-  };
-  llvm::SmallVector<NewSlot, 0> NewSlots;
-  const nvptx_ra_edit *SharedArray = nullptr;
-  /// A row of the shared array: the bytes of each thread's part, a bit for each
-  /// of them that belongs to a slot, and the row's end.
-  struct SharedRow {
-    uint32_t Bytes, Used;
-    uint64_t End;
-  };
-  /// By the offset.
-  std::map<uint32_t, SharedRow> SharedRows;
-  /// The words and bits of the slots that are bits.
-  llvm::DenseSet<std::pair<uint32_t, uint32_t>> Bits;
+  llvm::SmallVector<const nvptx_ra_edit *, 0> NewSlots;
+  bool HasSharedArray = false;
+  /// The registers that slots are bits of.
   uint32_t NumWords = 0;
   llvm::SmallVector<uint32_t, 0> NewInsts;  // blocks
   llvm::DenseMap<uint32_t, uint32_t> Moved; // instruction to block

@@ -128,8 +128,10 @@ const SpillOpcodes &OpcodeTable::spilling() const {
                         .Case("STV_i32_v4", &Spilling.WideStore[1])
                         .Case("STV_i64_v2", &Spilling.WideStore[2])
                         .Default(nullptr);
-      if (Place)
-        *Place = Opcode;
+      if (!Place)
+        continue;
+      *Place = Opcode;
+      --Spilling.Missing;
     }
     Spilling.Load[PredicateClass] = Spilling.Load[B16Class];
     Spilling.Store[PredicateClass] = Spilling.Store[B16Class];

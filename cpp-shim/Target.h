@@ -52,27 +52,22 @@ enum class OpcodeRole : uint8_t {
 
 /// The opcodes that the shim builds.
 struct SpillOpcodes {
-  /// Stands for an opcode that this LLVM does not have.
-  static constexpr unsigned None = ~0U;
-
   /// A predicate as a number of 16 bits, and such a number as a predicate.
-  unsigned FromPredicate = None, ToPredicate = None;
+  unsigned FromPredicate = 0, ToPredicate = 0;
   /// A register of 128 bits as two of 64, and two as one.
-  unsigned Split = None, Join = None;
+  unsigned Split = 0, Join = 0;
   /// By register class. A predicate has those of 16 bits, and 128 bits those of
   /// two registers of 64.
-  std::array<unsigned, NumClasses> Load{None, None, None, None, None},
-      Store{None, None, None, None, None};
+  std::array<unsigned, NumClasses> Load{}, Store{};
   /// Two registers of 32 bits, four of them, and two of 64 bits.
-  std::array<unsigned, 3> WideLoad{None, None, None},
-      WideStore{None, None, None};
+  std::array<unsigned, 3> WideLoad{}, WideStore{};
   /// What sets and reads the bits of a register that holds predicates.
-  unsigned Zero = None, Select = None, And = None, Or = None, Set = None,
-           Test = None, Constant = None;
+  unsigned Zero = 0, Select = 0, And = 0, Or = 0, Set = 0, Test = 0,
+           Constant = 0;
+  /// How many of them LLVM lacks.
+  unsigned Missing = 23;
 
-  bool hasBits() const {
-    return !llvm::is_contained({Zero, Select, And, Or, Set, Test, Constant}, None);
-  }
+  bool isComplete() const { return Missing == 0; }
 };
 
 /// The place of so many registers with so many bytes in all among these.

@@ -164,6 +164,8 @@ choices! {
         "panic" => Panic,
         /// The pass returns an error, and writing that into the statistics panics.
         "late-panic" => LatePanic,
+        /// The pass's edits are changed at random on their way to LLVM, and some are added; the function's name says which.
+        "wrong-edits" => WrongEdits,
     }
 }
 

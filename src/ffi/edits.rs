@@ -149,7 +149,7 @@ impl RawEdits {
     }
 }
 
-fn blank(kind: u32) -> nvptx_ra_edit {
+pub(super) fn blank(kind: u32) -> nvptx_ra_edit {
     nvptx_ra_edit {
         kind,
         id: abi::NVPTX_RA_NONE,

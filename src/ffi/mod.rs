@@ -32,6 +32,7 @@ mod switch;
 mod verify;
 mod view;
 pub mod views;
+mod wrong_edits;
 
 #[cfg(test)]
 mod tests;

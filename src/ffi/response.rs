@@ -4,7 +4,7 @@ use super::abi::{self, nvptx_ra_remark, nvptx_ra_response};
 use super::edits::RawEdits;
 use super::guard::entry;
 use crate::bundle::Report;
-use crate::config::Config;
+use crate::config::{Config, Injection};
 use crate::error::Error;
 use crate::forecast::Figure;
 use crate::function::{EditList, Function};
@@ -43,7 +43,10 @@ impl Response {
         config: Config,
         report: impl FnOnce() -> Report,
     ) -> Self {
-        let edits = RawEdits::new(&function, &output.edits);
+        let mut edits = RawEdits::new(&function, &output.edits);
+        if config.inject == Injection::WrongEdits {
+            edits.spoil(&function);
+        }
         let status = if edits.edits.is_empty() { abi::NVPTX_RA_STATUS_UNCHANGED } else { abi::NVPTX_RA_STATUS_EDITS };
         let mut response = Self::with_status(status);
         response.raw.strict = config.strict.into();

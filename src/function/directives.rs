@@ -1,7 +1,7 @@
 //! The lines of PTX and the attributes that edits may give to a function.
 //!
 //! Neither is part of what the checker compares, so each one that is allowed changes how ptxas compiles a function, or
-//! which launches it takes, and never what the function does. cpp-shim/EditCheck.cpp has the same list.
+//! which launches it takes, and never what the function does.
 
 /// The lines of PTX that may stand at the top of a function.
 const DIRECTIVES: [&str; 2] = [".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"];

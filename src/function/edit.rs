@@ -278,6 +278,20 @@ impl Edit {
         }
     }
 
+    /// Whether LLVM takes the edit whatever it says, so that only the meaning of its list bounds it: a slot lies where
+    /// another lies, a line of PTX does what it likes.
+    pub(crate) fn is_unbounded_in_llvm(&self) -> bool {
+        matches!(
+            self,
+            Edit::CreateSlot { .. }
+                | Edit::CreateSharedArray(_)
+                | Edit::CreateSharedSlot { .. }
+                | Edit::CreateBitSlot { .. }
+                | Edit::InsertDirective { .. }
+                | Edit::SetAttribute { .. }
+        )
+    }
+
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
     pub(super) fn phase(&self) -> u8 {
         match self {

@@ -33,7 +33,7 @@ use crate::config::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::forecast::Summary;
-use crate::function::{EditList, Function, Inst};
+use crate::function::{Edit, EditList, Function, Inst};
 use crate::lint::source::Source;
 use crate::spill::spiller::CalleeTable;
 use crate::stats::Work;
@@ -196,6 +196,9 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
     let mut output = (pass.run)(function, context)?;
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;
+    } else if output.edits.edits().iter().any(Edit::is_unbounded_in_llvm) {
+        // The shim refuses what would end LLVM, and all the rest of a list is refused here.
+        output.edits.apply(function)?;
     }
     if pass.edits {
         inject(context.config.inject)?;
@@ -301,7 +304,7 @@ pub(crate) fn is_excluded(context: &RunContext) -> bool {
 /// Fails when everything is done, so that tests can prove that nothing of it is kept.
 fn inject(fault: Injection) -> Result<(), Error> {
     match fault {
-        Injection::None => Ok(()),
+        Injection::None | Injection::WrongEdits => Ok(()),
         Injection::Error => Err(Error::pass("an error was asked for", "leave out inject=error")),
         Injection::LatePanic => Err(Error::pass("an error was asked for", "leave out inject=late-panic")),
         Injection::Panic => panic!("a panic was asked for by inject=panic"),
@@ -334,7 +337,7 @@ fn print_view(function: &Function, _context: &RunContext) -> Result<PassOutput, 
 mod tests {
     use super::*;
     use crate::config::Layers;
-    use crate::function::{Block, Edit, FunctionBuilder, Position, RegClass, VReg};
+    use crate::function::{Block, FunctionBuilder, Position, RegClass, VReg};
 
     /// The shim registers the passes of this list, with the same names, and makes the same promise of what they change.
     #[test]

@@ -1,4 +1,4 @@
-"""functions.py BODY EDITS: a .mir file with one function for each that EDITS names.
+"""functions.py BODY EDITS: a .mir file with one function for each that EDITS names, or with so many functions.
 
 BODY is machine code with IR ahead of it, where NAME stands for the function's name; a line of the IR with NAME is there
 for each function. So a test states its function once, and each list of edits has one of its own.
@@ -7,9 +7,13 @@ for each function. So a test states its function once, and each list of edits ha
 import re
 import sys
 
-with open(sys.argv[1]) as body, open(sys.argv[2]) as edits:
+with open(sys.argv[1]) as body:
     ir, _, function = body.read().partition("...\n")
-    names = re.findall(r'^function "(\w+)"', edits.read(), re.MULTILINE)
+if sys.argv[2].isdigit():
+    names = [f"k{number}" for number in range(int(sys.argv[2]))]
+else:
+    with open(sys.argv[2]) as edits:
+        names = re.findall(r'^function "(\w+)"', edits.read(), re.MULTILINE)
 for line in ir.splitlines(keepends=True):
     copies = [line.replace("NAME", name) for name in names] if "NAME" in line else [line]
     print(*copies, sep="", end="")

@@ -1,0 +1,228 @@
+//! Edits that nobody checked: whatever they say, the shim refuses them or applies them, and LLVM goes on.
+
+use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
+use super::edits::{RawEdits, blank};
+use crate::function::Function;
+
+/// So many kinds there are, with one that is not known.
+const KINDS: u32 = abi::NVPTX_RA_EDIT_TURN_BRANCH + 1;
+
+/// Opcodes of constants, and of instructions that an operand of another may make.
+const OPCODES: [&str; 8] =
+    ["MOV_B1_i", "MOV_B16_i", "MOV_B32_i", "MOV_B64_i", "MOV_F32_i", "MOV_F64_i", "ADD32ri", "ADD64ri"];
+
+impl RawEdits {
+    /// Adds edits drawn at random and changes numbers of all. The function's name alone says what is drawn.
+    pub(super) fn spoil(&mut self, function: &Function) {
+        let mut draw = Draw { function, state: function.name().bytes().fold(0xcbf2_9ce4_8422_2325, mixed) };
+        for _ in 0..=draw.below(4) {
+            let edit = self.drawn(&mut draw);
+            let at = draw.below(self.edits.len() as u32 + 1);
+            self.edits.insert(at as usize, edit);
+        }
+        // Most lists are in order and number what they make as they must: else nothing but that would be refused.
+        if draw.below(8) != 0 {
+            self.edits.sort_by_key(|edit| phase(edit.kind));
+            self.number(function);
+        }
+        for _ in 0..draw.below(4).saturating_sub(1) {
+            let at = draw.below(self.edits.len() as u32) as usize;
+            match draw.below(4) {
+                0 => draw.change(&mut self.edits[at]),
+                1 => self.edits.insert(at, self.edits[at]),
+                2 if self.edits.len() > 1 => drop(self.edits.remove(at)),
+                _ => {
+                    if let Some(number) = self.numbers.get_mut(at) {
+                        *number = draw.any();
+                    }
+                }
+            }
+        }
+    }
+
+    /// One edit, whose numbers are mostly of the kind that it wants.
+    fn drawn(&mut self, draw: &mut Draw<'_>) -> nvptx_ra_edit {
+        let kind = draw.kind();
+        let mut edit = nvptx_ra_edit { id: draw.inst(), block: draw.block(), ..blank(kind) };
+        edit.before = [abi::NVPTX_RA_NONE, draw.inst()][draw.below(2) as usize];
+        if edit.before != abi::NVPTX_RA_NONE && draw.below(8) != 0 {
+            edit.block = draw.block_of(edit.before);
+        }
+        let first = self.numbers.len() as u32;
+        (edit.a, edit.b) = match kind {
+            abi::NVPTX_RA_EDIT_CREATE_REGISTER => (draw.below(6), 0),
+            abi::NVPTX_RA_EDIT_CREATE_SLOT => (1 << draw.below(5), 0),
+            abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY => (draw.below(1025), draw.below(1 << 16)),
+            abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT => (1 << draw.below(5), draw.below(1 << 12)),
+            abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT => (draw.below(3), draw.below(33)),
+            abi::NVPTX_RA_EDIT_SPLIT_EDGE => (draw.block(), 0),
+            abi::NVPTX_RA_EDIT_INSERT_CONSTANT => (draw.register(), draw.opcode()),
+            abi::NVPTX_RA_EDIT_INSERT_CLONE => (draw.register(), draw.inst()),
+            abi::NVPTX_RA_EDIT_INSERT_SPILL | abi::NVPTX_RA_EDIT_INSERT_RELOAD => (draw.register(), draw.slot()),
+            abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL | abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD => {
+                let parts = 1 + draw.below(4);
+                (0..parts).for_each(|_| self.numbers.extend([draw.register(), draw.slot()]));
+                (first, first + 2 * parts)
+            }
+            abi::NVPTX_RA_EDIT_PERMUTE => {
+                self.permute(draw, edit.block);
+                (first, self.numbers.len() as u32)
+            }
+            abi::NVPTX_RA_EDIT_SET_REGISTER | abi::NVPTX_RA_EDIT_SET_ADDRESS => (draw.below(8), draw.register()),
+            abi::NVPTX_RA_EDIT_SET_IMMEDIATE => (draw.below(4), draw.opcode()),
+            abi::NVPTX_RA_EDIT_SET_ASSEMBLY
+            | abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE
+            | abi::NVPTX_RA_EDIT_SET_ATTRIBUTE => {
+                let start = self.text.len() as u32;
+                self.text +=
+                    [".pragma x;", "nvvm.maxnreg=32", "$9 ${1:h} {|}", "mov.b32 $0, $1;$"][draw.below(4) as usize];
+                (start, self.text.len() as u32)
+            }
+            _ => (draw.register(), draw.register()),
+        };
+        edit.value = [1, 2, 4, 8, 16, i64::from(draw.any()), -1, i64::MIN][draw.below(8) as usize];
+        let kinds = [abi::NVPTX_RA_OPERAND_IMMEDIATE, abi::NVPTX_RA_OPERAND_REG, draw.below(12)];
+        edit.operand = nvptx_ra_operand {
+            kind: kinds[draw.below(3) as usize] as u8,
+            id: draw.register(),
+            value: edit.value,
+            ..edit.operand
+        };
+        edit
+    }
+
+    /// The instructions of a block, two of them in each other's place.
+    fn permute(&mut self, draw: &mut Draw<'_>, block: u32) {
+        let insts = draw.function.insts().filter(|inst| draw.block_of(inst.0) == block).map(|inst| inst.0);
+        let start = self.numbers.len();
+        self.numbers.extend(insts);
+        let order = &mut self.numbers[start..];
+        if !order.is_empty() {
+            let [left, right] = [(); 2].map(|()| draw.below(order.len() as u32) as usize);
+            order.swap(left, right);
+        }
+    }
+
+    /// Gives what edits make the ids that they must have.
+    fn number(&mut self, function: &Function) {
+        let (mut regs, mut slots) = (function.num_regs() as u32, function.num_slots() as u32);
+        let (mut blocks, mut insts) = (function.num_blocks() as u32, function.num_insts() as u32);
+        for edit in &mut self.edits {
+            let next = match (edit.kind, phase(edit.kind)) {
+                (abi::NVPTX_RA_EDIT_CREATE_REGISTER, _) => &mut regs,
+                (abi::NVPTX_RA_EDIT_SPLIT_EDGE, _) => &mut blocks,
+                (abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY, _) => continue,
+                (_, (0, _)) => &mut slots,
+                (_, (1, _)) => &mut insts,
+                _ => continue,
+            };
+            edit.id = *next;
+            *next += 1;
+        }
+    }
+}
+
+/// Where an edit of a kind stands among all, and among those that make something.
+fn phase(kind: u32) -> (u32, u32) {
+    match kind {
+        abi::NVPTX_RA_EDIT_CREATE_REGISTER
+        | abi::NVPTX_RA_EDIT_CREATE_SLOT
+        | abi::NVPTX_RA_EDIT_SPLIT_EDGE
+        | abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY
+        | abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT
+        | abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT => (0, kind),
+        abi::NVPTX_RA_EDIT_INSERT_COPY..=abi::NVPTX_RA_EDIT_INSERT_RELOAD
+        | abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL
+        | abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD => (1, 0),
+        abi::NVPTX_RA_EDIT_MOVE => (2, 0),
+        abi::NVPTX_RA_EDIT_PERMUTE => (3, 0),
+        abi::NVPTX_RA_EDIT_MERGE => (5, 0),
+        abi::NVPTX_RA_EDIT_DELETE => (6, 0),
+        abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE | abi::NVPTX_RA_EDIT_SET_ATTRIBUTE => (7, 0),
+        _ => (4, 0),
+    }
+}
+
+/// One step of splitmix64 from a state and a byte.
+fn mixed(state: u64, byte: u8) -> u64 {
+    let state = (state ^ u64::from(byte)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+/// Draws numbers, mostly such as a function has.
+struct Draw<'f> {
+    function: &'f Function,
+    state: u64,
+}
+
+impl Draw<'_> {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.state = mixed(self.state, 1);
+        ((self.state >> 32) as u32) % limit.max(1)
+    }
+
+    /// One of the first, or of a few behind them.
+    fn among(&mut self, count: usize) -> u32 {
+        let behind = if self.below(16) == 0 { 3 } else { 0 };
+        self.below(count as u32 + behind)
+    }
+
+    fn register(&mut self) -> u32 {
+        self.among(self.function.num_regs())
+    }
+
+    fn inst(&mut self) -> u32 {
+        self.among(self.function.num_insts())
+    }
+
+    fn block(&mut self) -> u32 {
+        self.among(self.function.num_blocks())
+    }
+
+    fn slot(&mut self) -> u32 {
+        self.function.num_slots() as u32 + self.below(3)
+    }
+
+    fn block_of(&self, inst: u32) -> u32 {
+        let blocks = self.function.blocks();
+        blocks.map(|block| self.function.block_range(block).end.0).filter(|&end| end <= inst).count() as u32
+    }
+
+    fn opcode(&mut self) -> u32 {
+        let opcodes = self.function.opcodes();
+        match self.below(3) {
+            0 => self.among(opcodes.len()),
+            _ => opcodes.find(OPCODES[self.below(8) as usize]).map_or(0, |opcode| opcode.0),
+        }
+    }
+
+    /// Any but a turned branch, whose numbers and text the shim does not check yet.
+    fn kind(&mut self) -> u32 {
+        Some(self.below(KINDS)).filter(|&kind| kind != abi::NVPTX_RA_EDIT_TURN_BRANCH).unwrap_or(KINDS)
+    }
+
+    fn any(&mut self) -> u32 {
+        match self.below(4) {
+            0 => abi::NVPTX_RA_NONE,
+            1 => self.below(u32::MAX),
+            _ => self.inst(),
+        }
+    }
+
+    /// Gives one part of an edit another number.
+    fn change(&mut self, edit: &mut nvptx_ra_edit) {
+        let number = self.any();
+        match self.below(8) {
+            0 => edit.kind = self.kind(),
+            1 => edit.id = number,
+            2 => edit.block = number,
+            3 => edit.before = number,
+            4 => edit.a = number,
+            5 => edit.b = number,
+            6 => edit.value = i64::from(number) << self.below(33),
+            _ => edit.operand.id = number,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+"""refused_part.py COUNT MESSAGES: of COUNT functions with edits drawn at random some are refused, for many reasons, and some not.
+
+Else the test would test little: MESSAGES has a warning for each function whose edits are refused.
+"""
+
+import re
+import sys
+
+with open(sys.argv[2]) as file:
+    reasons = re.findall(r"kernel '\w+': (?:edit \d+ )?(.*?)(?:: %\d+)?$", file.read(), re.MULTILINE)
+count = int(sys.argv[1])
+print(len(reasons), "of", count, "are refused, for", len(set(reasons)), "reasons")
+assert count / 2 < len(reasons) < count * 19 / 20, len(reasons)
+assert len(set(reasons)) > 60, sorted(set(reasons))
