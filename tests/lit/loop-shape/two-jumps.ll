@@ -1,17 +1,19 @@
 ; A loop that LLVM ends in two jumps ends in one jump back, and ptxas unrolls it. The checker proves it; LLVM's machine verifier and
 ; ptxas take the code. A loop with a barrier and one of a kernel that bounds its registers stay.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
-; RUN: FileCheck %s --input-file=%t.default
+; RUN: FileCheck %s --check-prefixes=CHECK,LLVM --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
 ; CHECK-LABEL: .entry sum(
 ; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
 ; CHECK:       setp.ne.{{[bs]}}32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; CHECK-NEXT:  @[[P]] bra [[LOOP]];
-; A bound in a register is compared as a number with a sign, which LLVM does not print by itself.
+; A bound in a register is compared behind the counter as a number with a sign, which LLVM does not print by itself.
 ; CHECK-LABEL: .entry up_to(
-; CHECK:       [[LOOP:\$L__BB1_[0-9]+]]:
-; CHECK:       setp.ne.s32 {{.*}}[[P:%p[0-9]+]], %r{{[0-9]+}}, %r{{[0-9]+}};
-; CHECK:       @[[P]] bra [[LOOP]];
+; LLVM:        [[LOOP:\$L__BB1_[0-9]+]]:
+; LLVM:        add.s32 [[TURN:%r[0-9]+]], [[TURN]], 1;
+; LLVM:        setp.ne.s32 {{.*}}[[P:%p[0-9]+]], [[TURN]], %r{{[0-9]+}};
+; LLVM:        @[[P]] bra [[LOOP]];
+; In PTX, such a loop stays where the bound stands first.
 ; CHECK-LABEL: .entry bounded(
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
