@@ -134,6 +134,8 @@ private:
   const uint64_t NumViewBlocks, NumViewInsts, NumViewRegs;
   llvm::SmallVector<llvm::MachineBasicBlock *, 0> NewBlocks;
   llvm::SmallVector<llvm::MachineInstr *, 0> NewInsts;
+  llvm::SmallVector<std::pair<llvm::MachineInstr *, llvm::StringRef>, 0>
+      Assemblies;
   llvm::SmallVector<uint32_t, 0> NewRegClasses;
   /// Where the slots in local memory lie in their array.
   llvm::SmallVector<uint64_t, 0> LocalOffsets;

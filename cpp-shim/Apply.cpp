@@ -141,13 +141,15 @@ void Applier::setAssembly(const nvptx_ra_edit &E) {
       .ChangeToES(MF.createExternalSymbolName(text(E)));
 }
 
-/// In place, because other edits may name the instruction: its first three
-/// operands, a definition and two registers that are read, are those of the
-/// text.
+/// Its first three operands, a definition and two registers that are read, are
+/// those of the text. In place, and behind all edits that name operands.
 void Applier::becomeAssembly(MachineInstr &MI, StringRef Text) {
   Register Regs[3];
-  for (auto [Number, Reg] : enumerate(Regs))
+  for (auto [Number, Reg] : enumerate(Regs)) {
+    if (!MI.getOperand(Number).isReg())
+      return;
     Reg = MI.getOperand(Number).getReg();
+  }
   while (MI.getNumOperands() > 0)
     MI.removeOperand(MI.getNumOperands() - 1);
   MI.setDesc(TII.get(TargetOpcode::INLINEASM));
@@ -169,7 +171,7 @@ void Applier::turnBranch(const nvptx_ra_edit &E) {
   if (text(E).empty())
     MI.getOperand(E.operand.id).setImm(E.operand.value);
   else
-    becomeAssembly(MI, text(E));
+    Assemblies.emplace_back(&MI, text(E));
   auto targetOf = [](MachineInstr &MI) {
     return find_if(MI.operands(), [](auto &MO) { return MO.isMBB(); });
   };
@@ -345,6 +347,8 @@ void Applier::apply() {
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
   for_each(make_filter_range(Rest, std::not_fn(IsDelete)),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
+  for (auto [MI, Text] : Assemblies)
+    becomeAssembly(*MI, Text);
   clearStaleFlags();
   forgetLostDebugValues();
 }

@@ -99,12 +99,16 @@ Reason EditChecker::setAssembly(const nvptx_ra_edit &E) {
     return "not inline assembly of the view";
   if (!between(E.a, E.b, Response.text.len))
     return "the text is out of bounds";
+  return assembly(E, Flat.inst(E.id)
+                         ->getOperand(InlineAsm::MIOp_AsmString)
+                         .getSymbolName());
+}
+
+/// LLVM ends where a `$` names no operand. The text `Old` names such as are.
+Reason EditChecker::assembly(const nvptx_ra_edit &E, StringRef Old) {
   StringRef New(Response.text.data + E.a, E.b - E.a);
   if (New.contains('\0'))
     return "the text has a character NUL";
-  // LLVM ends where a `$` names no operand. The text so far names such as are.
-  StringRef Old =
-      Flat.inst(E.id)->getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
   while (New.contains('$')) {
     New = New.split('$').second;
     StringRef Name = New.substr(0, New.starts_with("{")
@@ -126,23 +130,20 @@ Reason EditChecker::turnBranch(const nvptx_ra_edit &E) {
       Condition.empty() || !False)
     return "the block does not end in two jumps that are understood";
   const MachineInstr &MI = *Flat.inst(E.id);
-  if (!MI.isCompare() && MI.getDesc().getNumDefs() != 1)
-    return "the instruction is no comparison";
+  // The printer of LLVM ends at a kind of comparison that there is not.
+  if (!TII.getName(MI.getOpcode()).starts_with("SETP_i") ||
+      !Turned.insert(&MI).second)
+    return "the instruction is no comparison of integers, or turned already";
   if (!between(E.a, E.b, Response.text.len))
     return "the text is out of bounds";
-  if (E.a == E.b)
-    return E.operand.id < MI.getNumOperands() &&
-                   MI.getOperand(E.operand.id).isImm()
-               ? nullptr
-               : "no kind of comparison at that operand";
-  auto IsRegister = [](const MachineOperand &MO) {
-    return MO.isReg() && MO.getReg().isVirtual() && !MO.isTied();
-  };
-  return MI.getNumOperands() >= 3 &&
-                 all_of(make_range(MI.operands_begin(), MI.operands_begin() + 3),
-                        IsRegister)
+  if (E.a < E.b)
+    return MI.getOperand(1).isReg() && MI.getOperand(2).isReg()
+               ? assembly(E, "$0, $1, $2")
+               : "the instruction does not compare registers";
+  return E.operand.id + 1 == MI.getNumExplicitOperands() &&
+                 E.operand.value >= 0 && E.operand.value <= 9
              ? nullptr
-             : "the instruction does not compare registers";
+             : "no kind of comparison, or not at its operand";
 }
 
 Reason EditChecker::setImmediate(const nvptx_ra_edit &E) {
@@ -232,6 +233,8 @@ Reason EditChecker::remove(const nvptx_ra_edit &E) {
   if (IsInCall &&
       (MI.isCall() || MI.mayLoadOrStore() || MI.hasUnmodeledSideEffects()))
     return "parts of a call stay";
+  if (Turned.contains(&MI))
+    return "a comparison that is turned stays";
   if (!Deleted.insert(&MI).second)
     return "the instruction is deleted already";
   for (const MachineOperand &MO : MI.all_defs())

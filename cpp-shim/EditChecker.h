@@ -55,6 +55,7 @@ private:
   Reason setImmediate(const nvptx_ra_edit &E);
   Reason setAddress(const nvptx_ra_edit &E);
   Reason setAssembly(const nvptx_ra_edit &E);
+  Reason assembly(const nvptx_ra_edit &E, llvm::StringRef Old);
   Reason turnBranch(const nvptx_ra_edit &E);
   Reason setDebugValue(const nvptx_ra_edit &E);
   Reason merge(const nvptx_ra_edit &E);
@@ -107,6 +108,7 @@ private:
   llvm::DenseSet<std::pair<uint32_t, uint32_t>> Split;
   llvm::DenseSet<uint32_t> Permuted;
   llvm::DenseSet<const llvm::MachineInstr *> Deleted;
+  llvm::DenseSet<const llvm::MachineInstr *> Turned;
   llvm::DenseMap<const llvm::MachineOperand *, llvm::Register> Set;
   /// New instructions that are clones, with what they are clones of, and which
   /// of their operands read another register.
