@@ -16,9 +16,9 @@
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
 ; CHECK-NEXT:  bra.uni
-; REMARKS-COUNT-2: ptxas does not unroll the loop, which ends in two jumps: a pragma says not to unroll it
-; TOOL-DAG: disabled: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: a pragma says not to unroll it
-; TOOL-DAG: once: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: a pragma says not to unroll it
+; REMARKS-COUNT-2: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
+; TOOL-DAG: disabled: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
+; TOOL-DAG: once: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: a pragma says not to unroll it
 ;
 ; RUN: sed -e '/^$L__BB/{N;N;s/\(.*\)\n\(.*\)\n\(.*pragma.*\)/\3\n\1\n\2/}' %t.ptx > %t.ahead.ptx
 ; RUN: FileCheck %s --check-prefix=AHEAD --input-file=%t.ahead.ptx

@@ -36,8 +36,8 @@
 ; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx
 ; RUN: cmp %t.ptx %t.again.ptx
 ; REMARKS-DAG: sum: nvptx-loop-shape: the last branch is turned: ptxas unrolls the loop 4 times
-; REMARKS-DAG: bounded: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: the kernel bounds its registers
-; REMARKS-DAG: synchronised: nvptx-loop-shape: ptxas does not unroll the loop, which ends in two jumps: it has a barrier
+; REMARKS-DAG: bounded: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: the kernel bounds its registers
+; REMARKS-DAG: synchronised: nvptx-loop-shape: the loop keeps its two jumps, which ptxas seldom unrolls: it has a barrier
 
 target triple = "nvptx64-nvidia-cuda"
 
