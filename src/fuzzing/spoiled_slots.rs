@@ -141,7 +141,9 @@ pub(super) fn values(function: &Function, edits: &EditList) -> Vec<Value> {
     for (store, edit) in list.iter().enumerate() {
         let Edit::InsertSpill { reg, slot, at, .. } = *edit else { continue };
         let writes = |&inst: &Inst| function.operands(inst).iter().any(|operand| operand.def() == Some(reg));
-        let Some(definition) = function.insts().find(writes) else { continue };
+        // What stands in a block that nothing reaches is not looked at.
+        let is_reached = |&inst: &Inst| dominators.dominates(Block(0), function.block_of(inst));
+        let Some(definition) = function.insts().filter(is_reached).find(writes) else { continue };
         let reads = |loaded: VReg| {
             list.iter().any(|edit| match *edit {
                 Edit::SetRegister { inst, operand, reg: now } => {
