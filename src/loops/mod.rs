@@ -133,9 +133,8 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
             outcome.told.push(header);
             continue;
         }
-        let unrolling = shapes.unrolled.unrolling(this);
         let Some(latch) = shapes.unrolled.latch(this) else { continue };
-        let unrolling = match unrolling {
+        let unrolling = match shapes.unrolled.unrolling(this) {
             Err(Obstacle::Branch(Some(unrolling))) => unrolling,
             Err(Obstacle::Pragma(Some(_))) => {
                 outcome.left.push((latch, Reason::Pragma));
