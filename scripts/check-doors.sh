@@ -11,7 +11,7 @@ for toolkit in "$ROOT"/target/doors/triton-*/triton/backends/nvidia "$NEWEST"; d
   CUDA_PATH=$toolkit PTXAS=required "${TESTS[@]}" --bin nvptx-ra -- assembler::options || failed=1
 done
 echo "a search with each ptxas"
-DOORS=all "${TESTS[@]}" --test assembler -- releases doors::options_of_triton || failed=1
+DOORS=all "${TESTS[@]}" --test tool -- assembler::releases assembler::doors::options_of_triton || failed=1
 echo "in the place of $("$NEWEST/bin/ptxas" --version | grep release)"
-CUDA_PATH=$NEWEST PTXAS=required DOORS=required "${TESTS[@]}" --test assembler || failed=1
+CUDA_PATH=$NEWEST PTXAS=required DOORS=required "${TESTS[@]}" --test tool assembler:: || failed=1
 exit $failed

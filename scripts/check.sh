@@ -68,13 +68,13 @@ step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-d
 step "build" cargo build --release
 # ptxas is asked once, in a step of its own: that takes long.
 step "tests" env PTXAS=skip cargo test --no-fail-fast --features fuzzing
-step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test occupancy
-step "register limits" env PTXAS=required cargo test --features fuzzing --test register_limit
-step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test ptx_instructions
-step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test assembler
+step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test library occupancy::
+step "register limits" env PTXAS=required cargo test --features fuzzing --test library register_limit::
+step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test library ptx_instructions::
+step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test tool assembler::
 step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
   cargo test --features fuzzing --bin nvptx-ra -- assembler::options
-step "measured registers" env PTXAS=required cargo test --features fuzzing --test report_sass
+step "measured registers" env PTXAS=required cargo test --features fuzzing --test tool report_sass::
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'
 step "CMake" env CMAKE=required python3 -m unittest discover -s tests/cmake

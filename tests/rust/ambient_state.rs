@@ -1,9 +1,8 @@
 //! State that is handed to nobody: thread-local and mutable static variables are named here, each with its reason.
 
+use super::sources;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-mod sources;
 
 /// (file, how many thread-local variables it has, why they cannot be passed)
 const ALLOWED: &[(&str, usize, &str)] = &[

@@ -1,11 +1,9 @@
 //! What an opcode means comes from one source: the classification that a run is given, which knows what LLVM claims. No
 //! room asks by an opcode's name.
 
-mod sources;
-
 use std::fs;
 
-use sources::{files, src};
+use super::sources::{files, src};
 
 /// Who makes a classification: the shim's side, for LLVM's opcodes, and the tool, for functions in text form, of which
 /// nothing but the names is known.

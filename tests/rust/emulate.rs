@@ -3,14 +3,9 @@
 //! tests/ptx/kernels has PTX that nvcc made of four files of examples/. Other examples are compiled where there is an
 //! nvcc (`scripts/setup.sh cuda` brings it), and skipped otherwise.
 
-mod cuda;
-#[path = "emulate/irreducible.rs"]
 mod irreducible;
-#[path = "emulate/mutants.rs"]
 mod mutants;
-#[path = "emulate/records.rs"]
 mod records;
-#[path = "emulate/references.rs"]
 mod references;
 
 use std::collections::BTreeMap;

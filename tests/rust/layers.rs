@@ -5,14 +5,12 @@
 //! that a module exports again (`pub use`) counts as an import of the file that defines it. A module and its parts are
 //! one idea: a file may import the files below it, and these may import what it defines.
 
-mod sources;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use sources::{files, src};
+use super::sources::{files, src};
 use syn::visit::{self, Visit};
 
 /// The rooms, from the top to the bottom: a room imports only rooms that stand in a line below its own.

@@ -1,9 +1,8 @@
 //! What users read: the messages of errors and remarks, and the help of every command, in one file each, to be read in a
 //! row. `UPDATE_EXPECT=1 cargo test` writes them anew; read the difference.
 
-mod golden;
-mod sources;
-
+use super::golden;
+use super::sources;
 use std::fs;
 
 use proc_macro2::{TokenStream, TokenTree};

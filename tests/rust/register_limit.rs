@@ -4,8 +4,7 @@
 //! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
 //! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
 
-mod cuda;
-
+use super::cuda;
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write;

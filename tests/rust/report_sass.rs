@@ -1,7 +1,6 @@
 //! `nvptx-ra report --sass`: what it measures is what ptxas and nvdisasm say, and damaged files are named.
 
-mod cuda;
-
+use super::cuda;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

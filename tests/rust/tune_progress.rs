@@ -1,13 +1,11 @@
 //! What users see of a running `nvptx-ra tune`, and what Ctrl-C does to it.
 
-mod judge;
-
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use judge::{KERNELS, folder, program};
+use super::judge::{KERNELS, folder, program};
 
 /// In the place of ptxas: sends signals to the tool in those runs that `INTERRUPT` numbers, and asks the judge.
 const INTERRUPTING: &str = r#"#!/bin/sh

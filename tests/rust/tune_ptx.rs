@@ -3,15 +3,13 @@
 //! Most tests have a judge of their own, which takes copies for spills. One asks ptxas where it is on this machine, unless
 //! `PTXAS=skip` is in the environment.
 
-mod judge;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use judge::{KERNELS, folder};
+use super::judge::{KERNELS, folder};
 
 /// Runs the tool in a folder, with the programs of the folder first.
 fn run(folder: &Path, arguments: &[&str]) -> Output {

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::outcome::TOOL;
+use super::search::spills;
 use crate::cuda;
-use crate::outcome::TOOL;
-use crate::search::spills;
 
 /// A folder with `k.ptx`, with this program as `ptxas`, and with a real ptxas that notes its calls. The real one takes the
 /// options of ptxas 13.3, too, and `--fdevice-time-trace` in its own way: it adds a line to the file.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::outcome::{Outcome, TOOL, outcome};
 use crate::cuda;
-use crate::outcome::{Outcome, TOOL, outcome};
 
 /// A kernel that adds to a number, by its name.
 fn kernel(name: &str) -> String {

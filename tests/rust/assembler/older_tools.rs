@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use super::outcome::TOOL;
 use crate::cuda;
-use crate::outcome::TOOL;
 
 /// A kernel that spills with 255 registers: so many values are live at once, around a loop that reads none of them.
 fn kernel(values: u32) -> String {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::outcome::TOOL;
+use super::outcome::TOOL;
 
 /// A script as a program of a folder.
 pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::doors::{installed, root};
+use super::outcome::TOOL;
+use super::search::spills;
 use crate::cuda;
-use crate::doors::{installed, root};
-use crate::outcome::TOOL;
-use crate::search::spills;
 
 /// Each ptxas beside that of development.
 fn others() -> Vec<PathBuf> {

@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::outcome::TOOL;
 use crate::cuda;
-use crate::outcome::TOOL;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::outcome::TOOL;
 use crate::cuda;
-use crate::outcome::TOOL;
 
 /// Two hundred values are live at once, and blocks of 1,024 threads leave 64 registers.
 pub(crate) fn spills(first: u32) -> String {

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use super::outcome::TOOL;
+use super::processes::script;
+use super::search::spills;
 use crate::cuda;
-use crate::outcome::TOOL;
-use crate::processes::script;
-use crate::search::spills;
 
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use nvptx_ra::emulate::Program;
 
-use super::{Launch, cuda, drawn, of_floats, of_words, program, text};
+use super::{Launch, drawn, of_floats, of_words, program, text};
+use crate::cuda;
 
 /// Blocks of 2048 keys are sorted, and each value stays with its key.
 #[test]

@@ -9,7 +9,8 @@ use nvptx_ra::function::{
     Position, RegClass, Role, VReg, Value,
 };
 
-use crate::interpreter::{run_after, run_before};
+use super::explore;
+use super::interpreter::{run_after, run_before};
 
 /// Registers 0 to 4 are narrow, 5 and 6 are wide.
 const NARROW: u32 = 5;
@@ -222,28 +223,28 @@ fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList>
 /// did not run, on any of several runs.
 #[test]
 fn accepted_edits_behave_the_same() {
-    let mut accepted = 0u32;
-    let mut tried = 0u32;
-    arbtest::arbtest(|source| {
-        let function = function(source)?;
-        let edits = edits(source, &function)?;
-        tried += 1;
-        if check(&function, &edits).is_err() {
-            return Ok(());
-        }
-        accepted += 1;
-        let applied = edits.apply(&function).expect("accepted edits fit");
-        for seed in 0..4 {
-            let before = run_before(&function, seed);
-            let after = run_after(&function, &applied, seed, before.visits);
-            if let Err(difference) = before.compare(&after) {
-                panic!("{difference} with seed {seed}\n{:?}\n{function}\n{}", edits.edits(), applied.function);
+    let [accepted, tried] = explore(
+        1_500,
+        |&[_, tried]| tried > 100,
+        |source, [accepted, tried]| {
+            let function = function(source)?;
+            let edits = edits(source, &function)?;
+            *tried += 1;
+            if check(&function, &edits).is_err() {
+                return Ok(());
             }
-        }
-        Ok(())
-    })
-    .budget_ms(1_500)
-    .size_min(2048);
+            *accepted += 1;
+            let applied = edits.apply(&function).expect("accepted edits fit");
+            for seed in 0..4 {
+                let before = run_before(&function, seed);
+                let after = run_after(&function, &applied, seed, before.visits);
+                if let Err(difference) = before.compare(&after) {
+                    panic!("{difference} with seed {seed}\n{:?}\n{function}\n{}", edits.edits(), applied.function);
+                }
+            }
+            Ok(())
+        },
+    );
     // Most edits that are drawn at random are wrong; a fifth was right when this was written.
     assert!(accepted * 8 > tried, "{accepted} of {tried} accepted: too few to tell anything");
 }
@@ -251,18 +252,19 @@ fn accepted_edits_behave_the_same() {
 /// The interpreter itself tells apart what the checker must refuse: it is not blind.
 #[test]
 fn some_refused_edits_behave_differently() {
-    let mut different = 0u32;
-    arbtest::arbtest(|source| {
-        let function = function(source)?;
-        let edits = edits(source, &function)?;
-        if let Ok(applied) = edits.apply(&function) {
-            let before = run_before(&function, 1);
-            let after = run_after(&function, &applied, 1, before.visits);
-            different += u32::from(before.compare(&after).is_err());
-        }
-        Ok(())
-    })
-    .budget_ms(300)
-    .size_min(2048);
+    let [different] = explore(
+        300,
+        |&[different]| different > 0,
+        |source, [different]| {
+            let function = function(source)?;
+            let edits = edits(source, &function)?;
+            if let Ok(applied) = edits.apply(&function) {
+                let before = run_before(&function, 1);
+                let after = run_after(&function, &applied, 1, before.visits);
+                *different += u32::from(before.compare(&after).is_err());
+            }
+            Ok(())
+        },
+    );
     assert!(different > 0);
 }

@@ -3,8 +3,8 @@
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Edit, EditList, Inst, RegClass};
 
-use crate::program::{Program, end_of};
-use crate::{CALLS, accepts, delete, merge, refuses};
+use super::program::{Program, end_of};
+use super::{CALLS, accepts, delete, merge, refuses};
 
 /// Swaps two instructions of the block that holds them.
 fn swap(program: &Program, edits: &mut EditList, left: Inst, right: Inst) {

@@ -3,8 +3,8 @@
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Block, EditList, Position, RegClass, VReg};
 
-use crate::program::{Program, end_of};
-use crate::{LINE, LOOP, SWAP, accepts, delete, merge, refuses, set};
+use super::program::{Program, end_of};
+use super::{LINE, LOOP, SWAP, accepts, delete, merge, refuses, set};
 
 #[test]
 fn a_merged_copy_is_accepted() {

@@ -3,7 +3,7 @@
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Edit, EditList, Value};
 
-use crate::{PAIRS, accepts, delete, merge, refuses, set};
+use super::{PAIRS, accepts, delete, merge, refuses, set};
 
 #[test]
 fn debug_values_show_the_same_or_nothing() {
@@ -42,7 +42,7 @@ fn a_debug_value_of_another_number_is_refused() {
         dbg a
         ret
     ";
-    let describe = |program: &crate::Program, edits: &mut EditList, value| {
+    let describe = |program: &super::Program, edits: &mut EditList, value| {
         edits.push(Edit::SetDebugValue { inst: program.nth("dbg", 0), value: Value::Immediate(value) });
     };
     accepts(text, |program, edits| describe(program, edits, 7));

@@ -3,8 +3,8 @@
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Edit, EditList, RegClass, Value};
 
-use crate::program::{Program, end_of};
-use crate::{BRANCH, LINE, LOOP, PAIRS, accepts, delete, merge, refuses, set};
+use super::program::{Program, end_of};
+use super::{BRANCH, LINE, LOOP, PAIRS, accepts, delete, merge, refuses, set};
 
 #[test]
 fn a_constant_made_again_at_its_uses_is_accepted() {

@@ -4,7 +4,8 @@ use arbitrary::{Result, Unstructured};
 use nvptx_ra::check::{CheckError, check};
 use nvptx_ra::function::{Block, Edit, EditList, Effects, Function, Inst, Operand, Position, Role, VReg, Value};
 
-use crate::by_running::function;
+use super::by_running::function;
+use super::explore;
 
 /// The operands of an instruction that read a register and may read another one instead.
 fn reads(function: &Function, inst: Inst) -> Vec<(u32, VReg)> {
@@ -99,8 +100,8 @@ fn add_edit(
 /// Not some of them: all.
 #[test]
 fn all_sound_edits_are_accepted() {
-    let mut made = [0u32; 6];
-    arbtest::arbtest(|source| {
+    let is_enough = |made: &[u32; 6]| made.iter().all(|&count| count >= 5);
+    let made = explore(1_000, is_enough, |source, made| {
         let function = function(source)?;
         let places: Vec<Inst> = function.insts().filter(|&inst| is_place(&function, inst)).collect();
         let inst = places[source.choose_index(places.len())?];
@@ -113,33 +114,32 @@ fn all_sound_edits_are_accepted() {
         }
         made[kind] += 1;
         Ok(())
-    })
-    .budget_ms(1_000)
-    .size_min(2048);
-    assert!(made.iter().all(|&count| count >= 5), "of each kind too few to tell anything: {made:?}");
+    });
+    assert!(is_enough(&made), "of each kind too few to tell anything: {made:?}");
 }
 
 /// The same edits with one read more or less would not be sound, and are not accepted: the reads matter.
 #[test]
 fn a_copy_of_another_register_is_refused() {
-    let (mut tried, mut refused) = (0u32, 0u32);
-    arbtest::arbtest(|source| {
-        let function = function(source)?;
-        let stores = |&inst: &Inst| function.effects(inst) == Effects::WRITE && is_place(&function, inst);
-        let Some(store) = function.insts().find(stores) else { return Ok(()) };
-        let reg = reads(&function, store)[0].1;
-        let other = VReg((reg.0 + 1) % 5);
-        let mut edits = EditList::new(&function);
-        let copy = edits.create_register(function.class(reg));
-        edits.insert_copy(Position { block: function.block_of(store), before: Some(store) }, copy, other);
-        read_instead(&mut edits, &function, store, reg, copy);
-        edits.finish();
-        tried += 1;
-        refused += u32::from(check(&function, &edits).is_err());
-        Ok(())
-    })
-    .budget_ms(500)
-    .size_min(2048);
+    let [tried, refused] = explore(
+        500,
+        |&[tried, _]| tried > 20,
+        |source, [tried, refused]| {
+            let function = function(source)?;
+            let stores = |&inst: &Inst| function.effects(inst) == Effects::WRITE && is_place(&function, inst);
+            let Some(store) = function.insts().find(stores) else { return Ok(()) };
+            let reg = reads(&function, store)[0].1;
+            let other = VReg((reg.0 + 1) % 5);
+            let mut edits = EditList::new(&function);
+            let copy = edits.create_register(function.class(reg));
+            edits.insert_copy(Position { block: function.block_of(store), before: Some(store) }, copy, other);
+            read_instead(&mut edits, &function, store, reg, copy);
+            edits.finish();
+            *tried += 1;
+            *refused += u32::from(check(&function, &edits).is_err());
+            Ok(())
+        },
+    );
     // Now and then both hold the same, or nothing leads to the store.
     assert!(tried > 20 && 2 * refused > tried, "{refused} of {tried} refused");
 }

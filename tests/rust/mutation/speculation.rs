@@ -3,8 +3,8 @@
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Block, Edit, EditList, Inst, Position, RegClass, VReg, Value};
 
-use crate::program::{Program, end_of};
-use crate::{accepts, merge, refuses, set};
+use super::program::{Program, end_of};
+use super::{accepts, merge, refuses, set};
 
 /// A load behind a branch and behind an instruction that may trap; below it a loop and a block that both ways reach.
 const GUARDED: &str = "

@@ -10,9 +10,27 @@ mod pure;
 mod sound;
 mod speculation;
 
+use arbitrary::{Result, Unstructured};
 use nvptx_ra::check::{ErrorKind, check};
 use nvptx_ra::function::{Edit, EditList, Inst};
 use program::{Program, program};
+
+/// Runs an oracle for some time, and again until it has tried enough: how many runs fit into a time is the machine's business.
+/// The oracle adds to the counts what a run came to.
+fn explore<const N: usize>(
+    budget_ms: u64,
+    is_enough: impl Fn(&[u32; N]) -> bool,
+    mut oracle: impl FnMut(&mut Unstructured<'_>, &mut [u32; N]) -> Result<()>,
+) -> [u32; N] {
+    let mut counts = [0; N];
+    for _ in 0..20 {
+        arbtest::arbtest(|source| oracle(source, &mut counts)).budget_ms(budget_ms).size_min(2048);
+        if is_enough(&counts) {
+            break;
+        }
+    }
+    counts
+}
 
 /// The kinds of errors that edits of a program have; none where the checker proves them.
 fn kinds(text: &str, edit: impl FnOnce(&Program, &mut EditList)) -> Vec<ErrorKind> {

@@ -2,8 +2,6 @@
 //! are skipped where these are not there, or with `PTXAS=skip` in the environment.
 
 mod callers;
-#[path = "../cuda.rs"]
-mod cuda;
 mod doors;
 mod invocations;
 mod older_tools;

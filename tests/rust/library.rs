@@ -1,0 +1,25 @@
+//! The tests of the library, in one program: each program of tests links all of it once more.
+
+mod ambient_state;
+#[cfg(feature = "fuzzing")]
+mod analysis;
+mod classification;
+mod cuda;
+mod dimacs;
+mod docs;
+mod edits;
+#[cfg(feature = "fuzzing")]
+mod emulate;
+mod golden;
+mod layers;
+mod live_ranges;
+mod messages;
+mod mutation;
+mod occupancy;
+mod ptx;
+mod ptx_and_machine_code;
+mod ptx_instructions;
+mod register_limit;
+mod sources;
+#[cfg(feature = "fuzzing")]
+mod threads;

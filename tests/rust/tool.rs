@@ -1,0 +1,10 @@
+//! The tests of the command-line tool, in one program: each runs `nvptx-ra` as a user would.
+
+mod assembler;
+mod compare;
+mod cuda;
+mod judge;
+mod report_ptx;
+mod report_sass;
+mod tune_progress;
+mod tune_ptx;
