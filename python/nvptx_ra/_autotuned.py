@@ -38,10 +38,9 @@ def timed():
 
 
 def notes():
-    """What the program in ptxas's place is told at the end of a text that is compiled now, in lines."""
-    if _IS_CANDIDATE.get():
-        return "// nvptx-ra: candidate\n"
-    return "// nvptx-ra: timed\n" if _IS_TIMED.get() else ""
+    """What `_launch_notes.noted` says of a text that is compiled now."""
+    is_candidate = _IS_CANDIDATE.get()
+    return {"is_candidate": is_candidate, "is_timed": _IS_TIMED.get() and not is_candidate}
 
 
 def install():

@@ -6,7 +6,7 @@ import stat
 import threading
 from pathlib import Path
 
-from nvptx_ra import _autotuned
+from nvptx_ra import _autotuned, _launch_notes
 from nvptx_ra._decisions import DECISIONS, LOG, NOTE
 from nvptx_ra._program import path
 from nvptx_ra._switch import is_off
@@ -145,7 +145,7 @@ def _forget():
 
 def _hand_over_shared_memory():
     """The size of the shared memory that a launch adds stands in Triton's metadata alone. A comment at the end of the
-    PTX takes it along: it is part of the text, whoever compiles it, in whatever thread. Other notes stand ahead of it."""
+    PTX takes it along: it is part of the text, whoever compiles it, in whatever thread."""
     from triton.backends.nvidia.compiler import CUDABackend
 
     make_cubin = CUDABackend.make_cubin
@@ -156,7 +156,7 @@ def _hand_over_shared_memory():
     def with_shared_memory(self, src, metadata, *arguments, **named):
         size = metadata.get("shared") if hasattr(metadata, "get") else None
         if isinstance(src, str) and isinstance(size, int):
-            src = f"{src.rstrip()}\n{_autotuned.notes()}// nvptx-ra: dynamic-shared {size}\n"
+            src = _launch_notes.noted(src, dynamic_shared=size, **_autotuned.notes())
         _check_places()
         DECISIONS.start()
         try:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from nvptx_ra import _autotuned  # noqa: E402
 
 # What the texts are compiled as, by their notes.
-KINDS = {"": "searched", "// nvptx-ra: candidate\n": "a candidate", "// nvptx-ra: timed\n": "timed"}
+KINDS = {"": "searched", "is_candidate": "a candidate", "is_timed": "timed"}
 
 
 class Config:
@@ -46,7 +46,8 @@ class Model:
                 if num_warps not in kernels:
                     key = (num_warps, Backend().hash())
                     if key not in model.disk:
-                        text = f"{num_warps} warps, {KINDS[_autotuned.notes()]}"
+                        note = "".join(name for name, is_so in _autotuned.notes().items() if is_so)
+                        text = f"{num_warps} warps, {KINDS[note]}"
                         model.disk[key] = types.SimpleNamespace(asm={"cubin": text})
                         model.said.append(f"compiled {text}")
                     kernels[num_warps] = model.disk[key]

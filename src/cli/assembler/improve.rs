@@ -127,6 +127,11 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
     let limit: &'static Limit = Box::leak(Box::new(limit));
     // What the user says stands behind what the text notes, so that it counts first.
     let noted = LaunchNote::of(&String::from_utf8_lossy(&input.text));
+    if let Some(line) = &noted.unknown {
+        settings.note(&format!(
+            "'{line}' is none of 'dynamic-shared BYTES', 'timed' and 'candidate': is the program older than who wrote it?"
+        ));
+    }
     let note_of_text = noted.dynamic_shared.map(|bytes| DynamicShared::all(Bytes(bytes)));
     Request {
         content: &input.text,

@@ -1,18 +1,13 @@
 //! What a compiler knows of launches and PTX has no words for: comments at the end of the text.
 //!
-//! The last lines are some of these:
-//! * `// nvptx-ra: dynamic-shared BYTES`: the shared memory that each launch adds to that of the kernels;
-//! * `// nvptx-ra: timed`: the caller times the result beside ptxas's own, and takes the faster one;
-//! * `// nvptx-ra: candidate`: one of several that the caller times, of which it takes one: no more is done than to give
-//!   registers back that ptxas gave up.
-//!
-//! The Python package has Triton write them (docs/python.md).
+//! docs/ptxas.md, "Notes of a compiler", has the format. The Python package has Triton write such notes
+//! (python/nvptx_ra/_launch_notes.py). They are read here alone.
 
 /// What stands ahead of a note.
 const NOTE: &str = "// nvptx-ra: ";
 
 /// What a text notes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaunchNote {
     /// Bytes of dynamic shared memory.
     pub(crate) dynamic_shared: Option<u32>,
@@ -20,21 +15,21 @@ pub(crate) struct LaunchNote {
     pub(crate) is_timed: bool,
     /// Whether it is one of several that are timed.
     pub(crate) is_candidate: bool,
+    /// The last line that begins as a note and is none.
+    pub(crate) unknown: Option<String>,
 }
 
 impl LaunchNote {
-    /// Reads the lines at the end of a text, the last one first. The first line that is no note ends them.
+    /// Reads the lines at the end of a text, the last one first. The first line that does not begin as a note ends them.
     pub(crate) fn of(ptx: &str) -> Self {
         let mut note = Self::default();
         for line in ptx.trim_end().lines().rev() {
-            match line.strip_prefix(NOTE).and_then(|words| words.split_once(' ').or(Some((words, "")))) {
-                Some(("timed", "")) => note.is_timed = true,
-                Some(("candidate", "")) => note.is_candidate = true,
-                Some(("dynamic-shared", bytes)) => match bytes.parse() {
-                    Ok(bytes) => note.dynamic_shared = note.dynamic_shared.or(Some(bytes)),
-                    Err(_) => break,
-                },
-                _ => break,
+            let Some(words) = line.strip_prefix(NOTE) else { break };
+            match (words, words.strip_prefix("dynamic-shared ").and_then(|bytes| bytes.parse().ok())) {
+                ("timed", _) => note.is_timed = true,
+                ("candidate", _) => note.is_candidate = true,
+                (_, Some(bytes)) => note.dynamic_shared = note.dynamic_shared.or(Some(bytes)),
+                _ => note.unknown = note.unknown.or_else(|| Some(line.to_owned())),
             }
         }
         note
@@ -56,24 +51,28 @@ mod tests {
         assert_eq!(shared("}\n// nvptx-ra: dynamic-shared 49152\n"), Some(49152));
         assert_eq!(shared("}\n// nvptx-ra: dynamic-shared 0\n\n \n"), Some(0));
         assert_eq!(shared("}\n// nvptx-ra: dynamic-shared 1\n// nvptx-ra: dynamic-shared 2"), Some(2));
-        for nothing in [
-            "",
-            "}\n",
-            "// nvptx-ra: dynamic-shared 1\n}\n",
-            "// nvptx-ra: dynamic-shared -1",
-            "// dynamic-shared 1",
-            "// nvptx-ra: dynamic-shared 4294967296",
-            "} // nvptx-ra: dynamic-shared 1",
-        ] {
+        for nothing in
+            ["", "}\n", "// nvptx-ra: dynamic-shared 1\n}\n", "// dynamic-shared 1", "} // nvptx-ra: dynamic-shared 1"]
+        {
             assert_eq!(note(nothing), LaunchNote::default(), "{nothing}");
+        }
+    }
+
+    /// A line that begins as a note and is none is told, and those ahead of it are read all the same.
+    #[test]
+    fn what_is_no_note_is_told() {
+        for words in ["timd", "timed 1", "dynamic-shared", "dynamic-shared -1", "dynamic-shared 4294967296"] {
+            let line = format!("// nvptx-ra: {words}");
+            let told = LaunchNote { is_timed: true, unknown: Some(line.clone()), ..LaunchNote::default() };
+            assert_eq!(note(&format!("}}\n// nvptx-ra: timed\n{line}\n")), told, "{words}");
         }
     }
 
     /// Both notes may stand there, in any order.
     #[test]
     fn timed() {
-        assert!(note("}\n// nvptx-ra: timed\n").is_timed && !note("}\n// nvptx-ra: timed 1\n").is_timed);
-        let both = LaunchNote { dynamic_shared: Some(8), is_timed: true, is_candidate: false };
+        assert!(note("}\n// nvptx-ra: timed\n").is_timed);
+        let both = LaunchNote { dynamic_shared: Some(8), is_timed: true, ..LaunchNote::default() };
         assert_eq!(note("}\n// nvptx-ra: dynamic-shared 8\n// nvptx-ra: timed\n"), both);
         assert_eq!(note("}\n// nvptx-ra: timed\n// nvptx-ra: dynamic-shared 8\n"), both);
         let candidate = LaunchNote { is_timed: false, is_candidate: true, ..both };
