@@ -49,6 +49,12 @@ pub struct Entry {
     /// Whether ptxas may spill to shared memory, `.pragma "enable_smem_spilling"`: in kernels alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub smem_spilling: bool,
+    /// The fewest blocks on an SM, `.minnctapersm`; `None` leaves that as it is. With it, ptxas does what `setmaxnreg` asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minnctapersm: Option<u32>,
+    /// Whether ptxas compiles the kernel under another name, [`OtherName`](crate::ptx::OtherName).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub other_name: bool,
     /// Where the kernel's body comes from, if another compiler made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked: Option<Linked>,
@@ -324,6 +330,8 @@ mod tests {
             options: options.to_owned(),
             maxnreg,
             smem_spilling: maxnreg.is_some(),
+            minnctapersm: maxnreg.map(|_| 1),
+            other_name: maxnreg.is_some(),
             linked: maxnreg.map(|_| Linked { file: "n.ptx".into(), hash: "1".into(), replaces: "2".into() }),
         };
         Profile::new("sm_90", vec![entry("k", "order=late;order-seed=3", Some(128)), entry("\"odd\" {}", "off", None)])

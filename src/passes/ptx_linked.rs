@@ -151,7 +151,16 @@ mod tests {
                 || Linked { file: other.name.clone(), hash: other.hash.clone(), replaces: codes[&name].clone() };
             let linked = (name == "b").then(of_other);
             let options = if name == "b" { options } else { "off" };
-            Entry { name, hash, options: options.into(), maxnreg: None, smem_spilling: false, linked }
+            Entry {
+                name,
+                hash,
+                options: options.into(),
+                maxnreg: None,
+                smem_spilling: false,
+                minnctapersm: None,
+                other_name: false,
+                linked,
+            }
         };
         Profile::new("sm_90", functions_of_ptx(&module).into_iter().map(entry).collect())
     }

@@ -46,7 +46,7 @@ pub fn replay_on_ptx(
 ) -> Result<(PtxOutput, Unfit), Error> {
     let (mut output, mut unfit) = (PtxOutput { text: bytes.to_vec(), ..PtxOutput::default() }, Unfit::default());
     let module = Module::read(name, bytes)?;
-    let (mut configs, mut heads) = (BTreeMap::new(), Patch::default());
+    let (mut configs, mut heads, mut names) = (BTreeMap::new(), Patch::default(), Vec::new());
     for body in module.bodies() {
         let function = body.name(module.file());
         let Some(entry) = profile.entry(function) else { continue };
@@ -63,18 +63,23 @@ pub fn replay_on_ptx(
             unfit.ahead.push(function.to_owned());
             continue;
         }
-        if entry.maxnreg.is_some_and(|registers| !may_be_limited(&module, body, registers, target)) {
+        let is_limited = entry.maxnreg.is_some_and(|registers| !may_be_limited(&module, body, registers, target));
+        if is_limited || entry.minnctapersm.is_some() && !wants_blocks(&module, body, target) {
             unfit.limited.push(function.to_owned());
             continue;
         }
-        let Entry { maxnreg, smem_spilling, .. } = entry;
+        let Entry { maxnreg, smem_spilling, minnctapersm, .. } = entry;
+        names.extend(entry.other_name.then(|| module.other_name(body)).flatten());
         let chosen = entry.attribute();
         let config = Config::resolve(&Layers { attribute: &chosen, command_line: options, ..Layers::default() })?;
         if config.enabled {
             configs.insert(function.to_owned(), config);
         }
         if body.launch_bounds(module.file()).is_some() {
-            heads.append(module.begin(body, *maxnreg, smem_spilling.then_some(SMEM_SPILLING)));
+            let bounds = [(".maxnreg", *maxnreg), (".minnctapersm", *minnctapersm)];
+            let bounds: Vec<(&str, u32)> =
+                bounds.into_iter().filter_map(|(directive, value)| Some((directive, value?))).collect();
+            heads.append(module.begin(body, &bounds, smem_spilling.then_some(SMEM_SPILLING)));
         }
     }
     if !heads.is_empty() {
@@ -90,7 +95,19 @@ pub fn replay_on_ptx(
         let (patch, _) = run_step(&Module::read(name, &text)?, pass, &wanted, target, &mut output)?;
         output.text = if patch.is_empty() { text } else { patch.apply(&text) };
     }
+    if !names.is_empty() {
+        output.text = Module::read(name, &output.text)?.with_other_names(&names);
+    }
     Ok((output, unfit))
+}
+
+/// Whether a kernel may get `.minnctapersm`: one with `setmaxnreg` that ptxas ignores for want of it. A search has run the kernel
+/// with it.
+fn wants_blocks(module: &Module<'_>, body: &Body, target: &str) -> bool {
+    let requests = module.register_requests(body);
+    requests.is_some_and(|requests| {
+        Architecture::by_name(target).is_ok_and(|architecture| requests.want_blocks(architecture))
+    })
 }
 
 /// Whether a kernel may get a limit on registers: a kernel with `setmaxnreg` only where every run can still get the registers
@@ -117,7 +134,16 @@ mod tests {
     fn entry(name: &str, options: &str) -> Entry {
         let module = Module::read("two.ptx", TWO.as_bytes()).expect("it is right");
         let (_, hash) = functions_of_ptx(&module).into_iter().find(|(other, _)| other == name).expect("it is there");
-        Entry { name: name.into(), hash, options: options.into(), maxnreg: None, smem_spilling: false, linked: None }
+        Entry {
+            name: name.into(),
+            hash,
+            options: options.into(),
+            maxnreg: None,
+            smem_spilling: false,
+            minnctapersm: None,
+            other_name: false,
+            linked: None,
+        }
     }
 
     fn replayed(text: &str, entries: Vec<Entry>) -> (String, Unfit) {
@@ -170,6 +196,32 @@ mod tests {
         assert_eq!(warning.as_deref(), Some(expected));
         let (other, unfit) = replayed(240);
         assert!(unfit.is_empty() && other.contains(".maxnreg 240"), "{other}");
+    }
+
+    /// `.minnctapersm` is for kernels whose `setmaxnreg` ptxas ignores for want of it, and for no others. Another name is that of all
+    /// passes' result.
+    #[test]
+    fn blocks_and_names() {
+        let asks = "\tsetmaxnreg.dec.sync.aligned.u32 40;\n\tsetmaxnreg.inc.sync.aligned.u32 232;\n\tret;\n}\n";
+        let text = TWO.replace(".target sm_90", ".target sm_90a").replace("\tmov.u32 %r2, %r1;\n\tret;\n}\n", asks);
+        let replayed = |text: &str, name: &str, minnctapersm, other_name| {
+            let functions = functions_of_ptx(&Module::read("two.ptx", text.as_bytes()).expect("it is right"));
+            let hash = functions.into_iter().find(|(function, _)| function == name).expect("it is there").1;
+            let choices = Entry { name: name.into(), hash, minnctapersm, other_name, ..entry("b", "") };
+            let profile = Profile::new("sm_90a", vec![choices]);
+            let of = replay_on_ptx("two.ptx", text.as_bytes(), &profile, "verify", "sm_90a");
+            let (output, unfit) = of.expect("it runs");
+            (String::from_utf8(output.text).expect("it is text"), unfit)
+        };
+        let bounded = text.replace(".entry b()\n", ".entry b()\n.maxntid 384\n");
+        let (changed, unfit) = replayed(&bounded, "b", Some(1), false);
+        assert!(unfit.is_empty() && changed.contains(".entry b()\n.maxntid 384\n.minnctapersm 1\n{"), "{changed}");
+        let (same, unfit) = replayed(&text, "b", Some(1), false);
+        assert_eq!((same, unfit.limited), (text, vec!["b".to_owned()]));
+        let named = TWO.replace(".entry a(", ".entry cutlass_a(");
+        let (changed, _) = replayed(&named, "cutlass_a", None, true);
+        assert!(changed.contains(".entry cutlasz_a(") && changed.ends_with(" stands for cutlass_a"), "{changed}");
+        assert!(!changed.contains("mov.u32 %r2, %r1;\n\tadd"), "{changed}");
     }
 
     /// A function with another text keeps it, and is named.

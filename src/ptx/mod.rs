@@ -11,6 +11,7 @@ mod link;
 mod module;
 mod no_unroll;
 mod numbered;
+mod other_name;
 mod parts;
 mod register_requests;
 mod slice;
@@ -28,6 +29,7 @@ pub use file::File;
 pub use link::Linker;
 pub use module::Module;
 pub use numbered::Numbered;
+pub use other_name::{OtherName, other_names};
 pub use parts::{
     CallPrototype, Declaration, Declarator, FunctionHead, Guard, Instruction, Loc, LocClause, Name, Number, Operand,
     Parts, Section, Specifier, Values,

@@ -126,8 +126,8 @@ impl<'a> Module<'a> {
     }
 
     /// What gives a kernel a limit of registers, `.maxnreg`, and its body a first line. Every kernel can have these.
-    pub fn begin(&self, body: &Body, registers: Option<u32>, line: Option<&str>) -> Patch {
-        begin(&self.file, body, registers, line)
+    pub fn begin(&self, body: &Body, bounds: &[(&str, u32)], line: Option<&str>) -> Patch {
+        begin(&self.file, body, bounds, line)
     }
 
     /// The text of a function, from its head's first word to the brace that closes its body.

@@ -6,6 +6,7 @@ use std::iter;
 use rustc_hash::FxHashMap;
 
 use super::module::Module;
+use super::other_name::{notes, other_names};
 use super::statement::{Statement, StatementKind};
 use super::view::View;
 use crate::config::NamedLoad;
@@ -138,6 +139,7 @@ impl Module<'_> {
             numbered.text.extend_from_slice(file.bytes_of(statement));
         }
         numbered.text.extend_from_slice(b"\n.file 1 \"statements.ptx\"\n");
+        numbered.text.extend(notes(&other_names(text.bytes())));
         numbered.words = vec![Vec::new(); lines.len()];
         for view in self.bodies().iter().filter_map(|body| self.view(body).ok()) {
             numbered.note(&view, &lines);

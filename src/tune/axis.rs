@@ -29,11 +29,15 @@ pub enum Axis {
     Kept,
     /// ptxas's own spills to shared memory.
     SmemSpilling,
+    /// `.minnctapersm`, with which ptxas does what `setmaxnreg` asks.
+    Blocks,
+    /// The name of the kernel, for which ptxas compiles it in another way.
+    KernelName,
 }
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Compiler,
         Self::Ahead,
         Self::Optimisations,
@@ -47,6 +51,8 @@ impl Axis {
         Self::Names,
         Self::Kept,
         Self::SmemSpilling,
+        Self::Blocks,
+        Self::KernelName,
     ];
 
     /// Whether a choice along it is proved to leave alone what a kernel computes.
@@ -54,6 +60,10 @@ impl Axis {
         match self {
             // Compilers and LLVM's optimisations work unseen by the checker.
             Self::Compiler | Self::Ahead | Self::Optimisations => false,
+            // A request for more registers may wait for ever, which only runs tell.
+            Self::Blocks => false,
+            // The PTX is the same, and nothing tells what ptxas makes of it.
+            Self::KernelName => false,
             // The checker proves the edits of the passes.
             Self::Order
             | Self::AssemblyLoads
@@ -63,8 +73,7 @@ impl Axis {
             | Self::Loops
             | Self::Names
             | Self::Kept
-            // Bounds and options of ptxas leave the meaning of the PTX alone. The name of a kernel would not be one of these:
-            // ptxas compiles kernels with some names in another way.
+            // Bounds and options of ptxas leave the meaning of the PTX alone.
             | Self::Limit
             | Self::SmemSpilling => true,
         }
@@ -84,6 +93,9 @@ impl Axis {
             | Self::Names => true,
             // A function may not have what the linker holds against the bounds of kernels of other files.
             Self::Limit
+            | Self::Blocks
+            // A linker knows a function by its name.
+            | Self::KernelName
             // Slots are new symbols, and take shared memory of which nobody knows how much the linked program has.
             | Self::Kept
             | Self::SmemSpilling

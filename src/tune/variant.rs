@@ -58,6 +58,10 @@ pub struct Passes {
     max_registers: Option<u32>,
     /// Whether ptxas may spill to shared memory.
     smem_spilling: bool,
+    /// Whether `.minnctapersm 1` says how many registers the kernel is entered with, so that ptxas does what `setmaxnreg` asks.
+    says_blocks: bool,
+    /// Whether ptxas compiles the kernel under another name.
+    has_other_name: bool,
     /// Whether values are kept in shared memory.
     kept: Option<Kept>,
 }
@@ -81,6 +85,8 @@ impl Passes {
         bits: TABLE.bit_spill.word(),
         max_registers: None,
         smem_spilling: false,
+        says_blocks: false,
+        has_other_name: false,
         kept: None,
     };
 }
@@ -171,6 +177,22 @@ impl Variant {
         Self::Passes(Passes { max_registers: Some(limit), ..self.passes() })
     }
 
+    /// The same with `.minnctapersm 1`.
+    pub fn with_blocks_said(&self) -> Self {
+        Self::Passes(Passes { says_blocks: true, ..self.passes() })
+    }
+
+    /// The same under another name of the kernel, and under its own if it had another one.
+    pub fn toggled_name(&self) -> Self {
+        let passes = self.passes();
+        Self::Passes(Passes { has_other_name: !passes.has_other_name, ..passes })
+    }
+
+    /// The same under the kernel's own name, where it has another one.
+    pub fn with_own_name(&self) -> Option<Self> {
+        self.moves_along(Axis::KernelName).then(|| self.toggled_name())
+    }
+
     /// The same with other names and other coalescing.
     pub fn with_registers(&self, names: Names, coalesces: bool) -> Self {
         Self::Passes(Passes { names, coalesces, ..self.passes() })
@@ -219,6 +241,8 @@ impl Variant {
                     optimisations,
                     max_registers: None,
                     smem_spilling: false,
+                    says_blocks: false,
+                    has_other_name: false,
                     kept: None,
                     ..passes.clone()
                 })
@@ -287,6 +311,8 @@ impl Variant {
             Axis::Names => passes.names != default.names || passes.coalesces != default.coalesces,
             Axis::Kept => passes.kept.is_some(),
             Axis::SmemSpilling => passes.smem_spilling,
+            Axis::Blocks => passes.says_blocks,
+            Axis::KernelName => passes.has_other_name,
         }
     }
 
@@ -317,12 +343,19 @@ impl Variant {
 
     /// The entry of a profile that asks for it.
     pub fn entry(&self, name: &str, hash: &str) -> Entry {
-        let (maxnreg, smem_spilling) = match self {
-            Self::Stock | Self::Linked(_) => (None, false),
-            Self::Passes(passes) => (passes.max_registers, passes.smem_spilling),
-        };
-        let (name, hash) = (name.to_owned(), hash.to_owned());
-        Entry { name, hash, options: self.options(RegisterNames::to_string), maxnreg, smem_spilling, linked: None }
+        let Passes { max_registers: maxnreg, smem_spilling, says_blocks, has_other_name: other_name, .. } =
+            self.passes();
+        let (name, hash, options) = (name.to_owned(), hash.to_owned(), self.options(RegisterNames::to_string));
+        Entry {
+            name,
+            hash,
+            options,
+            maxnreg,
+            smem_spilling,
+            minnctapersm: says_blocks.then_some(1),
+            other_name,
+            linked: None,
+        }
     }
 
     /// Those options that are not the defaults; registers as `names` has them.
@@ -372,8 +405,10 @@ impl std::fmt::Display for Variant {
         let limit = passes.max_registers.map(|limit| format!("maxnreg={limit}"));
         let shared = passes.smem_spilling.then(|| "smem-spilling".to_owned());
         let names = if f.alternate() { RegisterNames::to_string } else { RegisterNames::shortened };
+        let blocks = passes.says_blocks.then(|| "minnctapersm=1".to_owned());
+        let other_name = passes.has_other_name.then(|| "other-name".to_owned());
         let options = Some(self.options(names)).filter(|options| !options.is_empty());
-        let mut choices: Vec<String> = [options, limit, shared].into_iter().flatten().collect();
+        let mut choices: Vec<String> = [options, limit, shared, blocks, other_name].into_iter().flatten().collect();
         if choices.is_empty() {
             choices.push("default".to_owned());
         }
@@ -470,6 +505,9 @@ mod tests {
         assert_eq!(of(default.with_registers(Names::Some, false)), [Axis::Names]);
         assert_eq!(of(default.with_kept_values(kept)), [Axis::Kept]);
         assert_eq!(of(default.with_smem_spilling().with_limit(40)), [Axis::Limit, Axis::SmemSpilling]);
+        assert_eq!(of(default.with_blocks_said()), [Axis::Blocks]);
+        assert_eq!(of(default.toggled_name()), [Axis::KernelName]);
+        assert_eq!((default.toggled_name().with_own_name(), default.with_own_name()), (Some(default), None));
     }
 
     /// What our passes do and ptxas is told is proved; what LLVM and other compilers do otherwise is not, whatever else is chosen.
@@ -484,6 +522,7 @@ mod tests {
                 assert!(!proved.optimised(optimisations).is_proved(), "{proved}");
             }
             assert!(!proved.on_code_of(1).is_proved(), "{proved}");
+            assert!(!proved.toggled_name().is_proved() && !proved.with_blocks_said().is_proved(), "{proved}");
         }
     }
 

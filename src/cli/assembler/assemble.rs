@@ -4,9 +4,11 @@ use std::fs;
 use std::process::Stdio;
 
 use nvptx_ra::error::Error;
+use nvptx_ra::ptx::other_names;
 
 use super::invocation::Invocation;
 use super::real::RealPtxas;
+use crate::machine::own_names;
 use crate::ptxas::Folder;
 use crate::ptxas_run::Failure;
 
@@ -41,5 +43,11 @@ pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8], ru
         return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
-    Ok(Assembled { cubin, messages })
+    let others = other_names(ptx);
+    if others.is_empty() {
+        return Ok(Assembled { cubin, messages });
+    }
+    let named = |problem: String| Error::pass(problem, "the unchanged result stays");
+    let cubin = own_names::put_back(&cubin, &others).map_err(named)?;
+    Ok(Assembled { cubin, messages: own_names::in_messages(messages, &others) })
 }

@@ -147,7 +147,10 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
         runs: if noted.is_candidate { RUNS_OF_A_CANDIDATE } else { settings.runs as usize },
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
-        allowance: allowance(noted.is_timed, settings.more_instructions),
+        allowance: Allowance {
+            uncompared: settings.allow_uncompared,
+            ..allowance(noted.is_timed, settings.more_instructions)
+        },
         until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
         jobs: std::thread::available_parallelism().map_or(1, Into::into),
         note,
@@ -294,7 +297,7 @@ pub(super) fn line_of(left: &Left) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::request::Cost;
+    use crate::tune::request::{Cost, Offer};
 
     fn cost(spill_store_bytes: u32, registers: u32) -> Cost {
         Cost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }
@@ -328,7 +331,10 @@ mod tests {
         assert_eq!(line(&change()), expected);
         let unrolled = Change { before: Cost { spill_load_bytes: 0, ..cost(0, 72) }, ..change() };
         assert!(line(&unrolled).starts_with("k: 80 registers, 24 → 24 warps, "), "nothing spills");
-        let traded = Change { with_fewer_warps: Some(Cost { warps: 16, ..cost(8, 128) }), ..change() };
+        let traded = Change {
+            with_fewer_warps: Some(Offer { cost: Cost { warps: 16, ..cost(8, 128) }, by: String::new() }),
+            ..change()
+        };
         let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss takes that";
         assert_eq!(line(&traded), format!("{expected}{offered}"));
     }

@@ -122,7 +122,7 @@ pub(crate) fn line(name: &str, hash: &str, without: &[String]) -> String {
 
 /// Whether an entry changes its function.
 pub(crate) fn changes(entry: &Entry) -> bool {
-    entry.options != OFF || entry.maxnreg.is_some() || entry.smem_spilling
+    entry.options != OFF || !bounds(entry).is_empty()
 }
 
 /// The choices of a function that can be left out: those that are named, and what the passes do by default.
@@ -141,7 +141,10 @@ pub(crate) fn choices(entry: &Entry) -> Vec<String> {
 /// The choices that are no options of passes.
 fn bounds(entry: &Entry) -> Vec<String> {
     let limit = entry.maxnreg.map(|registers| format!("maxnreg={registers}"));
-    limit.into_iter().chain(entry.smem_spilling.then(|| "smem-spilling".to_owned())).collect()
+    let blocks = entry.minnctapersm.map(|blocks| format!("minnctapersm={blocks}"));
+    let named = [("smem-spilling", entry.smem_spilling), ("other-name", entry.other_name)];
+    let named = named.into_iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| name.to_owned());
+    limit.into_iter().chain(blocks).chain(named).collect()
 }
 
 /// The default that an option takes the place of, or its name.
@@ -161,7 +164,9 @@ fn without(entry: &Entry, left_out: &[String]) -> Entry {
     options.extend(BY_DEFAULT.iter().filter(|(name, _)| is_out(name)).map(|(_, none)| *none));
     let maxnreg = entry.maxnreg.filter(|registers| !is_out(&format!("maxnreg={registers}")));
     let smem_spilling = entry.smem_spilling && !is_out("smem-spilling");
-    Entry { options: options.join(";"), maxnreg, smem_spilling, ..entry.clone() }
+    let minnctapersm = entry.minnctapersm.filter(|blocks| !is_out(&format!("minnctapersm={blocks}")));
+    let other_name = entry.other_name && !is_out("other-name");
+    Entry { options: options.join(";"), maxnreg, smem_spilling, minnctapersm, other_name, ..entry.clone() }
 }
 
 #[cfg(test)]
@@ -173,7 +178,16 @@ mod tests {
 
     fn entry(name: &str, options: &str) -> Entry {
         let (name, hash, options) = (name.into(), "7".into(), options.into());
-        Entry { name, hash, options, maxnreg: Some(64), smem_spilling: true, linked: None }
+        Entry {
+            name,
+            hash,
+            options,
+            maxnreg: Some(64),
+            smem_spilling: true,
+            minnctapersm: None,
+            other_name: false,
+            linked: None,
+        }
     }
 
     fn read(value: &str) -> AllLeftOut {

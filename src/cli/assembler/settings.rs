@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     /// `NVPTX_RA_MORE_INSTRUCTIONS`: so many more machine instructions, in hundredths, may a variant have that costs less for
     /// spills. 0 by default.
     pub more_instructions: u32,
+    /// `NVPTX_RA_ALLOW_UNCOMPARED`: what is neither proved nor compared may win, other names of kernels among it. Off by default.
+    pub allow_uncompared: bool,
     /// `NVPTX_RA_SECONDS`: after that time the unchanged result stays. Unset by default.
     pub seconds: Option<Duration>,
     /// `NVPTX_RA_CACHE`: the folder of the cache; `None` where it is `off` or no folder is known.
@@ -84,6 +86,11 @@ impl Settings {
                 number.ok_or_else(|| wrong("NVPTX_RA_MORE_INSTRUCTIONS", &value, "a number of per cent, 0 to 100"))?
             }
         };
+        let allow_uncompared = match given("NVPTX_RA_ALLOW_UNCOMPARED") {
+            None => false,
+            Some(value) if value == "on" => true,
+            Some(value) => return Err(wrong("NVPTX_RA_ALLOW_UNCOMPARED", &value, "on")),
+        };
         let seconds = match given("NVPTX_RA_SECONDS") {
             None => None,
             Some(value) => {
@@ -116,6 +123,7 @@ impl Settings {
         Ok(Self {
             runs,
             more_instructions,
+            allow_uncompared,
             seconds,
             cache,
             log,
@@ -134,9 +142,10 @@ impl Settings {
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
-        let Self { runs, more_instructions, seconds, dynamic_shared, .. } = self;
+        let Self { runs, more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;
+        let uncompared = if *allow_uncompared { " allow-uncompared" } else { "" };
         format!(
-            "runs={runs} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}"
+            "runs={runs} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}{uncompared}"
         )
     }
 }
@@ -192,6 +201,7 @@ mod tests {
         let expected = Settings {
             runs: DEFAULT_RUNS,
             more_instructions: 0,
+            allow_uncompared: false,
             seconds: None,
             cache: None,
             log,
@@ -214,6 +224,7 @@ mod tests {
         let all = read(&[
             ("NVPTX_RA_RUNS", "0"),
             ("NVPTX_RA_MORE_INSTRUCTIONS", "2"),
+            ("NVPTX_RA_ALLOW_UNCOMPARED", "on"),
             ("NVPTX_RA_SECONDS", "1.5"),
             ("NVPTX_RA_CACHE", "/var/cache/x"),
             ("NVPTX_RA_LOG", "/tmp/log.txt"),
@@ -224,6 +235,7 @@ mod tests {
         let expected = Settings {
             runs: 0,
             more_instructions: 2,
+            allow_uncompared: true,
             seconds: Some(Duration::from_millis(1500)),
             cache: Some("/var/cache/x".into()),
             log: Log::File("/tmp/log.txt".into()),
@@ -249,6 +261,7 @@ mod tests {
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
+            ("NVPTX_RA_ALLOW_UNCOMPARED", "1", "on"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
             ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),

@@ -6,6 +6,7 @@
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
 //! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
 //! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
+//! * [`own_names`]: the names of kernels that were compiled under others;
 //! * [`disassembler`]: the programs that print these.
 
 pub(crate) mod control_flow;
@@ -18,6 +19,7 @@ pub(crate) mod life_ranges;
 pub(crate) mod listing;
 pub(crate) mod local_access;
 pub(crate) mod machine_code;
+pub(crate) mod own_names;
 pub(crate) mod reads;
 pub(crate) mod relocatable;
 pub(crate) mod sass;

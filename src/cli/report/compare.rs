@@ -78,7 +78,7 @@ fn limited(name: &str, text: &[u8], limit: u32, has_less: impl Fn(&str) -> bool)
     let mut patch = Patch::default();
     for body in module.bodies() {
         if body.launch_bounds(module.file()).is_some() && !has_less(body.name(module.file())) {
-            patch.append(module.begin(body, Some(limit), None));
+            patch.append(module.begin(body, &[(".maxnreg", limit)], None));
         }
     }
     Ok(patch.apply(text))

@@ -63,6 +63,12 @@ pub(super) trait Code: Send + Sync {
     /// Whether the PTX is of a version in which kernels may ask for spills to shared memory.
     fn knows_smem_spilling(&self) -> bool;
 
+    /// Whether ptxas may be given a kernel under another name, for which it compiles it in another way.
+    fn has_other_name(&self, kernel: &str) -> bool {
+        let _ = kernel;
+        false
+    }
+
     /// What of LLVM's optimisations is among the choices.
     fn choices(&self) -> Choices;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use nvptx_ra::emulate::RACE;
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::assurance::Assurance;
+use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::findings::{Barred, Executed, Reach};
 use nvptx_ra::tune::kernel::Kernel;
@@ -37,18 +38,24 @@ fn told<'a, T>(search: &'a Search, of: impl Fn(&'a Kernel) -> Option<T>) -> Opti
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search) {
     let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
-    if let Some((count, kernel, (best, least))) = saved {
+    if let Some((count, kernel, (best, variant, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
-             of {} bytes with {} instead of {} warps; --allow-occupancy-loss allows that",
+             of {} bytes with {} instead of {} warps{}; --allow-occupancy-loss allows that",
             count,
             kernel,
             least.spill_bytes(),
             best.spill_bytes(),
             least.warps,
-            best.warps
+            best.warps,
+            by_blocks(&variant)
         );
     }
+}
+
+/// That a variant says how many blocks an SM is to hold, if it does.
+pub(super) fn by_blocks(variant: &Variant) -> &'static str {
+    if variant.moves_along(Axis::Blocks) { " by .minnctapersm 1" } else { "" }
 }
 
 /// How many more warps a few spills would make room for, said once.

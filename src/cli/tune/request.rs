@@ -24,6 +24,7 @@ use super::code::Code as _;
 use super::compose::compose;
 use super::judge::ptxas::{Gate, Ptxas, Tools};
 use super::judge::{Judge as _, Look};
+use super::print::by_blocks;
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
 use super::text::{REPLAYED_BY, Text};
@@ -136,7 +137,17 @@ pub(crate) struct Change {
     pub(crate) after: Cost,
     /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) with_fewer_warps: Option<Cost>,
+    pub(crate) with_fewer_warps: Option<Offer>,
+}
+
+/// What a kernel would cost in another way.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Offer {
+    #[serde(flatten)]
+    pub(crate) cost: Cost,
+    /// The way, in words, where the user may go it without a search.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) by: String,
 }
 
 /// What a kernel costs, as ptxas and the machine code tell it.
@@ -164,6 +175,7 @@ impl From<&Figures> for Cost {
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
+    let text = text.with_other_names(request.allowance.uncompared);
     let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
     let (wanted, mut left) = promising(&text, &request, architecture, &loops)?;
     if wanted.is_empty() {
@@ -250,16 +262,17 @@ fn refused(kernel: &Kernel) -> Option<String> {
 }
 
 /// What spills at most half as much as the best and would count if it might hold fewer warps.
-fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Cost> {
-    kernel.half_the_spills_for_warps(aim).map(|(_, least)| Cost::from(&least))
+fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
+    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
+    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
 }
 
 /// What fewer warps would save, behind all else that a line says of a kernel.
-pub(crate) fn offer(with_fewer_warps: Option<&Cost>) -> String {
-    let offer = with_fewer_warps.map(|cost| {
+pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
+    let offer = with_fewer_warps.map(|Offer { cost, by }| {
         let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
         let warps = counted(cost.warps as usize, "warp");
-        format!("; with {warps} it would spill {bytes} bytes: nvptx-ra tune --allow-occupancy-loss takes that")
+        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
     });
     offer.unwrap_or_default()
 }
@@ -326,8 +339,10 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
             let (before, after) = (Cost::from(&stock), Cost::from(&figures));
-            // The checker was on, and PTX has no choices but those of the passes and of ptxas.
-            let (agreement, assurance) = (String::new(), Assurance::Proved.word().into());
+            // The checker was on, and PTX has no choices but those of the passes and of ptxas. Another name is beyond it.
+            let has_other_name = choices.entry(kernel).is_some_and(|entry| entry.other_name);
+            let assurance = if has_other_name { Assurance::Neither } else { Assurance::Proved };
+            let (agreement, assurance) = (String::new(), assurance.word().into());
             let (kernel, with_fewer_warps) = (kernel.clone(), None);
             changes.push(Change { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
         } else {

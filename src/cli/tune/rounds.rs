@@ -11,6 +11,7 @@ use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::RegisterRequests;
 use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::evidence::{SpilledLoad, Spills};
 use nvptx_ra::tune::figures::{Block, Figures};
 use nvptx_ra::tune::findings::Compared;
@@ -96,6 +97,8 @@ struct Text {
     as_it_comes: Option<Figures>,
     /// What stock asks of its registers while it runs.
     requests: RegisterRequests,
+    /// Whether it says how many blocks an SM is to hold: whether it comes to its end then, a comparison tells.
+    says_blocks: bool,
 }
 
 impl Text {
@@ -119,7 +122,7 @@ impl Text {
     fn check_requests(&self, slice: &Slice<'_>, aim: &Aim) -> Result<(), NoAnswer> {
         let refused = |error: Error| NoAnswer::Refused(error.problem);
         let requests = stock::register_requests(&self.assembly.ptx, &slice.kernel).map_err(refused)?;
-        if requests.is_none_or(|requests| self.requests.may_become(&requests, aim.architecture)) {
+        if self.says_blocks || requests.is_none_or(|requests| self.requests.may_become(&requests, aim.architecture)) {
             return Ok(());
         }
         Err(NoAnswer::Refused("setmaxnreg may wait for ever with its bounds".into()))
@@ -196,7 +199,8 @@ impl Parties for Rounds<'_> {
                 let requests = register_requests.clone().unwrap_or_default();
                 let as_it_comes = self.search.kernels[id].as_it_comes(&variant);
                 let assembly = texts.swap_remove(at).1;
-                Some(Task::Judge(Box::new(Text { assembly, block, stock, as_it_comes, requests })))
+                let says_blocks = variant.moves_along(Axis::Blocks);
+                Some(Task::Judge(Box::new(Text { assembly, block, stock, as_it_comes, requests, says_blocks })))
             }
             Question::Spilled(variant) => Some(Task::LookForSpills(variant, block)),
             Question::Compared(variant) => Some(Task::Compare(variant, block)),

@@ -11,6 +11,7 @@ use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_B
 use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::{Block, launch};
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::Relocatable;
 
@@ -279,6 +280,11 @@ impl Conditions<'_> {
         kernel.is_relocatable = is_relocatable;
         kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = !is_relocatable && slice.knows_smem_spilling() && !sizes_shared_at_launch;
+        kernel.wants_blocks = !is_relocatable
+            && slice.choices() == Choices::Nothing
+            && kernel.register_requests.as_ref().is_some_and(|requests| requests.want_blocks(self.aim.architecture));
+        kernel.may_have_other_name = !is_relocatable && slice.has_other_name(name);
+        kernel.add_rare_choices();
         let limit = limit_of_variants(slice.computed_ahead() + took + judged.took);
         Ok(Start { kernel, object: judged.object, took, limit })
     }

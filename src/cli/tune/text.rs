@@ -35,6 +35,8 @@ pub(super) struct Text {
     version: Option<PtxVersion>,
     /// Whether it is linked later: its functions are what kernels are then, each a part by itself.
     is_relocatable: bool,
+    /// Whether kernels may have other names: whoever launches them gets the machine code with their own.
+    may_have_other_names: bool,
     /// Whether shared memory of a size that only the launch says is used.
     pub(super) sizes_shared_at_launch: bool,
 }
@@ -58,6 +60,7 @@ impl Text {
             functions: functions_of_ptx(&module),
             version: module.version(),
             is_relocatable: false,
+            may_have_other_names: false,
             sizes_shared_at_launch: module.sizes_shared_at_launch(),
             content,
         })
@@ -66,6 +69,11 @@ impl Text {
     /// The same, as a linker gets it, if that is so.
     pub(super) fn for_linker(self, is_relocatable: bool) -> Self {
         Self { is_relocatable, ..self }
+    }
+
+    /// The same, whose kernels may have other names, if that is so.
+    pub(super) fn with_other_names(self, may_have_other_names: bool) -> Self {
+        Self { may_have_other_names, ..self }
     }
 
     /// The functions with loops that ptxas would unroll in another form, by their names. One run of a pass on the file.
@@ -109,7 +117,8 @@ impl Code for Text {
         let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
             let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
             let slice = Self::new(slice.ok_or_else(missing)?, &self.name, &self.cpu)?;
-            Ok(Box::new(slice.for_linker(self.is_relocatable)) as Box<dyn Code>)
+            let slice = slice.for_linker(self.is_relocatable).with_other_names(self.may_have_other_names);
+            Ok(Box::new(slice) as Box<dyn Code>)
         };
         kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
     }
@@ -130,6 +139,14 @@ impl Code for Text {
 
     fn knows_smem_spilling(&self) -> bool {
         self.version >= Some(PtxVersion::SMEM_SPILLING)
+    }
+
+    fn has_other_name(&self, kernel: &str) -> bool {
+        let has = |module: Module<'_>| {
+            let body = module.bodies().iter().find(|body| body.name(module.file()) == kernel);
+            body.is_some_and(|body| module.other_name(body).is_some())
+        };
+        self.may_have_other_names && self.module().is_ok_and(has)
     }
 
     fn choices(&self) -> Choices {

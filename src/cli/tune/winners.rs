@@ -11,6 +11,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::printable::printable;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
+use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
 use nvptx_ra::tune::findings::{Compared, Refused};
 use nvptx_ra::tune::search::{KernelId, Search};
@@ -108,6 +109,9 @@ impl Trial<'_> {
             Ok(stock) => stock,
             Err(error) => return agreement::of_stock(error.clone()),
         };
+        if let Some(own) = variant.with_own_name() {
+            return of_machine_code(self.compared(&own));
+        }
         let text = match self.slice.compile_checked(variant) {
             Ok(text) => text,
             // It was compiled before, without the checker.
@@ -163,8 +167,21 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
     refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
 }
 
+/// What is said of a variant under another name whose PTX is compared: another name changes the machine code alone.
+fn of_machine_code(compared: Compared) -> Compared {
+    let reason = "ptxas compiles the kernel in another way for its name, and no machine code is compared";
+    match compared.agreement {
+        Agreement::Same => Compared { agreement: Agreement::NotComparable(reason.into()), ..compared },
+        _ => compared,
+    }
+}
+
 fn warning(kernel: &str, refused: &Refused) -> String {
     let Refused { variant, difference, folder, .. } = refused;
+    if variant.moves_along(Axis::Blocks) {
+        let kernel = kernel_names::readable(kernel);
+        return format!("nvptx-ra: kernel '{kernel}': '{variant}' does not win: {}", difference.place);
+    }
     let report = folder.as_ref().map_or(String::new(), |folder| format!("; please report {}", folder.display()));
     let kernel = kernel_names::readable(kernel);
     format!(

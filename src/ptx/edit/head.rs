@@ -8,9 +8,9 @@ use crate::ptx::token::{Token, TokenKind};
 use crate::ptx::view::View;
 
 /// What gives a kernel a limit of registers, and its body a first line. What the body computes is not looked at.
-pub(in crate::ptx) fn begin(file: &File<'_>, body: &Body, registers: Option<u32>, line: Option<&str>) -> Patch {
+pub(in crate::ptx) fn begin(file: &File<'_>, body: &Body, bounds: &[(&str, u32)], line: Option<&str>) -> Patch {
     let mut patch = Patch::default();
-    patch.pieces.extend(registers.map(|registers| limit(file, body, ".maxnreg", &registers.to_string())));
+    patch.pieces.extend(bounds.iter().map(|(directive, value)| limit(file, body, directive, &value.to_string())));
     if let Some(line) = line {
         // Directly behind the brace that opens the body.
         let (text, statements) = (file.text(), file.statements());

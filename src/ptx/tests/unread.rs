@@ -74,10 +74,10 @@ fn heads_with_directives() {
     let bounds = module.bodies()[0].launch_bounds(module.file());
     let wanted = LaunchBounds { max_registers: Some(40), max_threads: Some(64), ..LaunchBounds::default() };
     assert_eq!(bounds, Some(wanted));
-    let patch = module.begin(&module.bodies()[0], Some(32), None);
+    let patch = module.begin(&module.bodies()[0], &[(".maxnreg", 32)], None);
     assert!(String::from_utf8_lossy(&patch.apply(module.file().text().bytes())).contains(".maxnreg 32"));
     let module = read(".entry a() .pragma \"x\";\n{ ret; }");
-    let patch = module.begin(&module.bodies()[0], Some(32), None);
+    let patch = module.begin(&module.bodies()[0], &[(".maxnreg", 32)], None);
     let limited = String::from_utf8_lossy(&patch.apply(module.file().text().bytes())).into_owned();
     assert_eq!(limited, ".entry a() .pragma \"x\";\n.maxnreg 32\n{ ret; }");
 }

@@ -63,6 +63,24 @@ impl RegisterRequests {
         self.may_become(&Self { bounds, ..self.clone() }, architecture)
     }
 
+    /// Whether ptxas ignores the requests only because nothing says how many blocks an SM is to hold, so that `.minnctapersm 1`
+    /// makes it follow them, and no block lacks registers for certain then. Whether an increase waits for ever all the same is for
+    /// a run to tell. O(requests).
+    pub fn want_blocks(&self, architecture: &Architecture) -> bool {
+        let says_nothing = self.bounds.min_blocks.is_none() && self.bounds.max_registers.is_none();
+        let bounds = LaunchBounds { min_blocks: Some(1), ..self.bounds };
+        let told = Self { bounds, ..self.clone() };
+        let threads = self.bounds.required_threads.or(self.bounds.max_threads);
+        let lacks = |threads: u32| {
+            let limit = architecture.register_limit(&bounds, &CommandLine::default()).ok();
+            limit.and_then(|limit| architecture.register_shortage(threads, &limit, &self.requests)).is_some()
+        };
+        says_nothing
+            && self.entry(architecture).is_none()
+            && told.entry(architecture).is_some()
+            && threads.is_some_and(|threads| !lacks(threads))
+    }
+
     /// With how many registers a thread enters the kernel. `None` where there is no request, or ptxas ignores them.
     fn entry(&self, architecture: &Architecture) -> Option<u32> {
         let limit = architecture.register_limit(&self.bounds, &CommandLine::default()).ok()?;
@@ -202,6 +220,27 @@ mod tests {
         let [none, some] = [vec![], requests.to_vec()]
             .map(|requests| RegisterRequests { requests, bounds: bounds(Some(256), Some(2), None) });
         assert!(!none.may_become(&some, hopper()) && some.may_become(&none, hopper()));
+    }
+
+    /// `.minnctapersm 1` is for a kernel that says how many threads a block has and nothing else, and whose block has the registers
+    /// that are asked for.
+    #[test]
+    fn kernels_that_want_blocks() {
+        let requests = [Decrease(40), Increase(232)];
+        let wants = |requests: &[Repartition], bounds| {
+            RegisterRequests { requests: requests.into(), bounds }.want_blocks(hopper())
+        };
+        assert!(wants(&requests, bounds(Some(384), None, None)));
+        for (threads, min_blocks, registers) in
+            [(None, None, None), (Some(384), Some(1), None), (Some(384), None, Some(168))]
+        {
+            assert!(!wants(&requests, bounds(threads, min_blocks, registers)), "{threads:?}");
+        }
+        assert!(!wants(&[], bounds(Some(384), None, None)), "nothing is asked");
+        assert!(
+            !wants(&[Increase(240)], bounds(Some(384), None, None)),
+            "504 registers of three threads, and 240 and 336 are more"
+        );
     }
 
     /// Two warpgroups that are entered with 128 registers a thread have 256, and 24 and 240 are 264.

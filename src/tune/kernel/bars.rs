@@ -7,6 +7,7 @@
 use super::Kernel;
 use crate::tune::agreement::Agreement;
 use crate::tune::aim::Aim;
+use crate::tune::axis::Axis;
 use crate::tune::figures::Figures;
 use crate::tune::findings::{Barred, Compared, Known, Refused};
 use crate::tune::variant::Variant;
@@ -55,21 +56,28 @@ impl Kernel {
     /// The variant that wins unless a comparison says something against it; `None` where stock wins, or where a comparison has
     /// found nothing against the winner.
     pub(in super::super) fn ask_comparison(&mut self, aim: &Aim) -> Option<Variant> {
-        if self.findings.winner.is_some() {
-            return None;
-        }
-        let variant = self.unsettled(aim, |_| false);
-        if variant.is_none() {
+        if self.findings.winner.is_none() {
+            let variant = self.unsettled(aim, |_| false);
+            if variant.is_some() {
+                return variant;
+            }
             // What leads was compared while it was searched.
             let (winner, _) = self.best(aim);
             self.known_comparison(&winner).into_iter().for_each(|known| self.findings.note_winner(known));
         }
-        variant
+        self.unsettled_offer(aim)
+    }
+
+    /// What would win for fewer warps, if only a comparison says whether it comes to its end, and none has said so yet.
+    fn unsettled_offer(&self, aim: &Aim) -> Option<Variant> {
+        let (_, variant, _) = self.spared_for_warps(aim)?;
+        (variant.moves_along(Axis::Blocks) && self.known_comparison(&variant).is_none()).then_some(variant)
     }
 
     /// Takes what came of the comparison of a variant that [`Self::ask_comparison`] has named.
     pub(in super::super) fn tell_comparison(&mut self, aim: &Aim, variant: Variant, compared: Compared) {
-        if !self.note_comparison(aim, variant, compared.clone()) {
+        let is_offer = self.best(aim).0 != variant;
+        if !self.note_comparison(aim, variant, compared.clone()) && !is_offer {
             self.findings.note_winner(compared);
         }
     }
@@ -91,7 +99,7 @@ impl Kernel {
 
     /// What came of the comparison of a variant's PTX, as far as that says something of the variant: floating-point numbers may
     /// agree by the tolerance alone.
-    fn known_comparison(&self, variant: &Variant) -> Option<Compared> {
+    pub(super) fn known_comparison(&self, variant: &Variant) -> Option<Compared> {
         let text = self.text(variant)?;
         let says = |known: &&Known| {
             let is_different = matches!(known.compared.agreement, Agreement::Different(_));

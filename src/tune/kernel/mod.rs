@@ -18,6 +18,7 @@ use self::rounds::Rounds;
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
 use self::spilled::Looks;
 use super::aim::Aim;
+use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
 use super::optimisations::{Ahead, Choices};
@@ -45,6 +46,10 @@ pub struct Kernel {
     pub block: Block,
     /// Whether ptxas may be asked to spill to shared memory.
     pub may_spill_to_shared: bool,
+    /// Whether ptxas may compile it under another name.
+    pub may_have_other_name: bool,
+    /// Whether ptxas ignores `setmaxnreg` in it for want of `.minnctapersm`.
+    pub wants_blocks: bool,
     /// Whether somebody can tell what ptxas spills in it.
     pub may_be_looked_at: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
@@ -91,6 +96,8 @@ impl Kernel {
             hash: hash.to_owned(),
             block,
             may_spill_to_shared: false,
+            may_have_other_name: false,
+            wants_blocks: false,
             may_be_looked_at: true,
             is_relocatable: false,
             is_for_loops_alone: false,
@@ -121,6 +128,16 @@ impl Kernel {
         }
         self.has_ranked = false;
         self.queue = compilers::as_they_are(compilers, std::mem::take(&mut self.queue));
+    }
+
+    /// Adds what some kernels may have: another name, and `.minnctapersm` where `setmaxnreg` wants it. The defaults are tried with them
+    /// at once.
+    pub fn add_rare_choices(&mut self) {
+        let with_blocks = self.wants_blocks.then(|| Variant::DEFAULT.with_blocks_said());
+        let with_name = self.may_have_other_name.then(|| Variant::DEFAULT.toggled_name());
+        for variant in with_name.into_iter().chain(with_blocks) {
+            self.queue.insert(self.queue.len().min(1), variant);
+        }
     }
 
     /// What to try next: never the same twice.
@@ -199,8 +216,11 @@ impl Kernel {
 
     /// Whether a variant with these figures may count.
     pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+        // Nobody has asked for fewer warps, however many it holds.
+        let may_say_blocks = aim.allowance.fewer_warps || !variant.moves_along(Axis::Blocks);
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
         figures.is_no_worse(&self.stock, aim.allowance)
+            && may_say_blocks
             && (!is_reshaped || figures.leaves_arrays(&self.stock))
             && !self.is_hopeless_choice(aim, variant)
     }

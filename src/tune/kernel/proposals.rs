@@ -208,6 +208,8 @@ impl Kernel {
         around.extend(toggled.filter(&is_wanted).take(3));
         // Where these change nothing, the text is the same, and that costs no run. Where they change something, they help the fewest.
         let bits = ["on", "off"].map(|bits| base.with_bits(bits));
+        let other_name = self.may_have_other_name.then(|| base.toggled_name());
+        around.extend(other_name.into_iter().filter(&is_wanted));
         let without = [base.with_remat("off"), base.toggled_shared_addresses(), base.toggled_simd_video()];
         around.extend(bits.into_iter().chain(without).filter(&is_wanted));
         around.extend(self.with_choice_ahead(base, &is_wanted).filter(|_| has_optimisations));

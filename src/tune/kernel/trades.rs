@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::Kernel;
 use crate::tune::aim::Aim;
+use crate::tune::axis::Axis;
 use crate::tune::figures::{Allowance, Figures};
 use crate::tune::variant::Variant;
 
@@ -15,14 +16,22 @@ impl Kernel {
         least.filter(|(_, figures)| figures.warps < self.stock.warps)
     }
 
-    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not.
-    pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Figures)> {
+    /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not. Of what a
+    /// comparison has to show to come to its end, one has.
+    pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Variant, Figures)> {
+        let is_settled =
+            |variant: &Variant| !variant.moves_along(Axis::Blocks) || self.known_comparison(variant).is_some();
+        self.spared_for_warps(aim).filter(|(_, variant, _)| is_settled(variant))
+    }
+
+    /// The same, compared or not.
+    pub(super) fn spared_for_warps(&self, aim: &Aim) -> Option<(Figures, Variant, Figures)> {
         let (_, best) = self.best(aim);
         let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
         let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
         let would_count = self.is_admissible(&allowing, variant, &least);
         let is_half = best.spill_bytes() > 0 && 2 * least.spill_bytes() <= best.spill_bytes();
-        (would_count && is_half).then_some((best, least))
+        (would_count && is_half).then(|| (best, variant.clone(), least))
     }
 
     /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
@@ -87,7 +96,7 @@ mod tests {
                 let variant = kernel.propose(&aim);
                 kernel.record(&aim, variant, number.to_string(), Some(outcome));
             }
-            kernel.half_the_spills_for_warps(&aim)
+            kernel.half_the_spills_for_warps(&aim).map(|(best, _, least)| (best, least))
         };
         assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
         let arrays = Allowance { spills_for_arrays: true, ..Allowance::default() };

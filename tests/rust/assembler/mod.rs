@@ -4,6 +4,7 @@
 mod callers;
 mod doors;
 mod invocations;
+mod kernel_names;
 mod older_tools;
 mod outcome;
 mod processes;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
+use nvptx_ra::ptx::other_names;
 use nvptx_ra::tune::evidence::{Real, Sass, Spills};
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::question::NoAnswer;
@@ -19,7 +20,7 @@ use nvptx_ra::tune::relocatable::{Footprint, Relocatable};
 use super::{Judge, Look};
 use crate::cache::{Key, KeyBuilder};
 use crate::machine::spills::spills;
-use crate::machine::{disassembler, listing, machine_code, relocatable};
+use crate::machine::{disassembler, listing, machine_code, own_names, relocatable};
 use crate::ptxas::{self, Folder, Measured};
 use crate::ptxas_run::{Failure, crash};
 use crate::tune::process::{self, Limit, Trouble};
@@ -294,7 +295,16 @@ impl Judge for Ptxas {
         fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
         let report = self.run_ptxas(&input, &cubin, &log, limit, look == Look::ForSpills);
         let judged = report.and_then(|(report, took)| {
-            let bytes = fs::read(&cubin).unwrap_or_default();
+            let read = fs::read(&cubin).unwrap_or_default();
+            let others = other_names(ptx);
+            let report = own_names::in_messages(report, &others);
+            let bytes = if others.is_empty() {
+                read
+            } else {
+                let bytes = own_names::put_back(&read, &others).map_err(NoAnswer::Refused)?;
+                fs::write(&cubin, &bytes).map_err(|error| self.failed(&cubin.display(), &error))?;
+                bytes
+            };
             let object = self.is_relocatable.then(|| {
                 let unread = || NoAnswer::Refused("ptxas: the object cannot be read".into());
                 relocatable::read(&bytes).ok_or_else(unread)

@@ -86,5 +86,7 @@ fn name(axis: Axis) -> &'static str {
         Axis::Names => "names and copies",
         Axis::Kept => "values kept in shared memory",
         Axis::SmemSpilling => "ptxas's spills to shared memory",
+        Axis::Blocks => "blocks that setmaxnreg needs",
+        Axis::KernelName => "name of the kernel",
     }
 }
