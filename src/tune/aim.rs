@@ -1,7 +1,7 @@
 //! What a search is for, and how much it may ask.
 
-use super::figures::{Allowance, Figures, Preference};
-use crate::target::machine::Architecture;
+use super::figures::{Allowance, Preference, preference};
+use crate::target::machine::{Architecture, SHARED_COST};
 
 /// What a search is for.
 #[derive(Clone, Copy, Debug)]
@@ -18,18 +18,24 @@ pub struct Aim {
     pub shared_cost: f64,
 }
 
+impl Aim {
+    /// The seed, unless a user says another one.
+    pub const SEED: u32 = 1;
+
+    /// What a search is for, unless a user says otherwise.
+    pub fn new(architecture: &'static Architecture, allowance: Allowance) -> Self {
+        Self { architecture, allowance, seed: Self::SEED, preference: preference(&[]), shared_cost: SHARED_COST }
+    }
+}
+
 /// How many variants are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Of each kernel.
+    /// Of each kernel, beside stock and the best with turned loops.
     pub runs: usize,
-    /// Of a kernel that spills.
-    pub runs_for_spills: usize,
 }
 
 impl Budget {
-    /// Of a kernel whose code costs so much without the passes.
-    pub fn of(&self, stock: &Figures) -> usize {
-        if stock.spill_bytes() > 0 { self.runs_for_spills } else { self.runs }
-    }
+    /// The runs, unless a user says otherwise.
+    pub const RUNS: u32 = 16;
 }

@@ -293,6 +293,78 @@ fn limits_beside_setmaxnreg() {
     }
 }
 
+/// A block of three warpgroups: one gives registers back until it has so many, and two ask for 232 and need them. Nothing says how
+/// many blocks an SM is to hold, so that ptxas ignores the requests.
+fn with_ignored_requests(kept: u32) -> String {
+    const VALUES: usize = 200;
+    let mut text = format!(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 384\n{{\n\t.reg .pred %p<3>;\n\
+        \t.reg .b32 %r<3>;\n\t.reg .f32 %f<{}>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\
+        \tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd1, %rd1, %rd2;\n\tsetp.lt.u32 %p1, %r1, 128;\n\t@%p1 bra GIVES;\n\
+        \tsetmaxnreg.inc.sync.aligned.u32 232;\n",
+        VALUES + 2
+    );
+    // Writing to a string cannot fail.
+    for number in 0..VALUES {
+        let _ = writeln!(text, "\tld.global.f32 %f{}, [%rd1+{}];", number + 2, 2048 * number);
+    }
+    text += "\tmov.u32 %r2, 0;\nL:\n\tld.volatile.global.f32 %f1, [%rd1];\n";
+    for number in 0..VALUES {
+        let [value, other] = [number + 2, (number + 7) % VALUES + 2];
+        let _ = writeln!(text, "\tfma.rn.f32 %f{value}, %f{value}, %f1, %f{other};");
+    }
+    text += "\tadd.s32 %r2, %r2, 1;\n\tsetp.lt.u32 %p2, %r2, 2;\n\t@%p2 bra L;\n";
+    for number in 0..VALUES {
+        let _ = writeln!(text, "\tst.global.f32 [%rd1+{}], %f{};", 2048 * number, number + 2);
+    }
+    text + &format!(
+        "\tret;\nGIVES:\n\tsetmaxnreg.dec.sync.aligned.u32 {kept};\n\tst.global.u32 [%rd1], %r1;\n\tret;\n}}\n"
+    )
+}
+
+/// Where ptxas ignores `setmaxnreg` and spills, `.minnctapersm 1` is told, and wins where warps may go. It comes to its end on the CPU:
+/// where an increase waits for ever, it does not win and is not told. Where that is certain, it is not tried.
+#[test]
+fn blocks_for_setmaxnreg() {
+    if !has_ptxas() {
+        return;
+    }
+    for (kept, is_tried, comes_to_its_end) in [(40, true, true), (72, true, false), (152, false, false)] {
+        let folder = folder(&with_ignored_requests(kept), false);
+        let folder = folder.path();
+        let options = ["tune", "k.ptx", "--runs", "2", "--json", "--profile", "k.toml"];
+        let json = |options: &[&str]| {
+            let output = run(folder, options);
+            assert!(output.status.success(), "{}", said(&output));
+            let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            (json, String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let (unasked, told) = json(&options);
+        let has_choice =
+            |tried: &serde_json::Value| tried["choice"].as_str().is_some_and(|of| of.contains("minnctapersm=1"));
+        let kernel = &unasked["kernels"][0];
+        assert_eq!(kernel["tried"].as_array().expect("a list").iter().any(has_choice), is_tried, "{unasked:#}");
+        assert!(!kernel["choice"].as_str().expect("a choice").contains("minnctapersm"), "{unasked:#}");
+        assert_eq!(
+            told.contains("by .minnctapersm 1; --allow-occupancy-loss allows that"),
+            comes_to_its_end,
+            "{kept}: {told}"
+        );
+        let waits = told.contains("'minnctapersm=1' does not win: ") && told.contains("setmaxnreg.inc");
+        assert_eq!(waits, is_tried && !comes_to_its_end, "{kept}: {told}");
+        let (asked, told) = json(&[&options[..], &["--allow-occupancy-loss"]].concat());
+        let kernel = &asked["kernels"][0];
+        let wins = kernel["choice"].as_str().expect("a choice").contains("minnctapersm=1");
+        assert_eq!(wins, comes_to_its_end, "{kept}: {asked:#}\n{told}");
+        if wins {
+            assert_eq!(kernel["tuned"]["spill_store_bytes"].as_u64(), Some(0), "{asked:#}");
+            assert!(read(folder, "k.tuned.ptx").contains(".minnctapersm 1\n{"));
+            succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "again.ptx"]);
+            assert_eq!(read(folder, "again.ptx"), read(folder, "k.tuned.ptx"));
+        }
+    }
+}
+
 /// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them.
 fn spilling_over_a_loop() -> String {
     const VALUES: usize = 40;

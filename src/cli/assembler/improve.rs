@@ -27,7 +27,7 @@ use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
 use crate::machine::relocatable;
 use crate::ptxas::{self, Measured};
-use crate::tune::request::{self, Answer, Change, Found, Left, Request, Scope};
+use crate::tune::request::{self, Answer, Change, Found, Left, Pace, Request, Scope};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -119,7 +119,12 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
-fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note: &'a dyn Fn(&str)) -> Request<'a> {
+fn request<'a>(
+    task: &'a Task<'a>,
+    measured: &'a Measured,
+    start: Instant,
+    note: &'a (dyn Fn(&str) + Sync),
+) -> Request<'a> {
     let Task { invocation, input, settings, real, .. } = *task;
     let (limit, problem) = Limit::of_environment();
     problem.iter().for_each(|problem| settings.note(&problem.to_string()));
@@ -151,8 +156,7 @@ fn request<'a>(task: &'a Task<'a>, measured: &'a Measured, start: Instant, note:
             uncompared: settings.allow_uncompared,
             ..allowance(noted.is_timed, settings.more_instructions)
         },
-        until: settings.seconds.and_then(|seconds| start.checked_add(seconds)),
-        jobs: std::thread::available_parallelism().map_or(1, Into::into),
+        pace: Pace::new(start, settings.seconds, None),
         note,
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::logging::{self, Wanted};
+use nvptx_ra::tune::aim::Budget;
 
 use super::left_out::{self, AllLeftOut};
 use crate::dynamic_shared::DynamicShared;
-
-/// Runs of ptxas for each kernel that is searched, unless `NVPTX_RA_RUNS` says otherwise.
-const DEFAULT_RUNS: u32 = 8;
 
 /// Where lines about kernels go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +70,7 @@ impl Settings {
     fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let runs = match given("NVPTX_RA_RUNS") {
-            None => DEFAULT_RUNS,
+            None => Budget::RUNS,
             Some(value) => {
                 let number = value.to_str().and_then(|value| value.parse().ok());
                 number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?
@@ -199,7 +197,7 @@ mod tests {
         let none = read(&[]).expect("the defaults");
         let (log, dynamic_shared) = (Log::Nowhere, Vec::new());
         let expected = Settings {
-            runs: DEFAULT_RUNS,
+            runs: Budget::RUNS,
             more_instructions: 0,
             allow_uncompared: false,
             seconds: None,

@@ -57,6 +57,7 @@ mod tests {
         let plain = Settings {
             runs: 8,
             more_instructions: 0,
+            allow_uncompared: false,
             seconds: None,
             cache: None,
             log: Log::Nowhere,

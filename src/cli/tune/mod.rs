@@ -12,6 +12,7 @@
 //! * [`stock`]: the code without the passes, where the search starts;
 //! * [`turns`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
 //! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
+//! * [`driver`]: all of this from stock to the winners, for this command and for [`request`];
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`measure`]: what counts first, as an option;
@@ -27,6 +28,7 @@ mod code;
 mod compiler;
 mod compose;
 mod cpu_time;
+mod driver;
 pub(crate) mod edge;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
@@ -55,6 +57,7 @@ mod winners;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use nvptx_ra::error::{Error, ErrorKind};
@@ -63,6 +66,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::figures::{Allowance, preference};
+use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -71,6 +75,7 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
+use self::driver::{Cut, Listener, Pace, Plan, Searched};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::Judge;
@@ -79,12 +84,10 @@ use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
 use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
-use self::print::Cut;
 use self::progress::{Course, Progress};
-use self::stock::{Conditions, Stock, Wanted};
+use self::stock::{Conditions, Wanted};
 use self::text::Text;
-use self::tuning::{Judges, Pace, Tuning};
-use self::winners::Comparer;
+use self::tuning::{Judges, Tuning};
 #[cfg(feature = "llvm")]
 use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
@@ -144,14 +147,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
     optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Start no round of runs after this many seconds, and write the best that was found so far. The result then depends on the
     /// machine
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
     /// What changes at random are drawn by
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = Aim::SEED)]
     seed: u32,
     /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as they are
     #[arg(long, value_name = "TEXT")]
@@ -291,26 +294,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
     let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
     let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas };
-    let aim = Aim {
-        architecture,
-        allowance: Allowance {
-            fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
-            spills_for_arrays: arguments.allow_spills_for_arrays,
-            more_instructions: if arguments.allow_more_instructions || benchmark.is_some() {
-                Allowance::ANY_INSTRUCTIONS
-            } else {
-                0
-            },
-            uncompared: arguments.allow_uncompared,
+    let allowance = Allowance {
+        fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
+        spills_for_arrays: arguments.allow_spills_for_arrays,
+        more_instructions: if arguments.allow_more_instructions || benchmark.is_some() {
+            Allowance::ANY_INSTRUCTIONS
+        } else {
+            0
         },
+        uncompared: arguments.allow_uncompared,
+    };
+    let aim = Aim {
         seed: arguments.seed,
         preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),
         shared_cost: arguments.shared_cost,
+        ..Aim::new(architecture, allowance)
     };
-    let pace = Pace {
-        until: arguments.seconds.map(|seconds| start + Duration::from_secs(seconds)),
-        jobs: arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(Into::into)).unwrap_or(1),
-    };
+    let pace = Pace::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
     let conditions = Conditions {
         judges,
         aim: &aim,
@@ -351,8 +351,45 @@ fn shared_cost(text: &str) -> Result<f64, String> {
     cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
 }
 
-/// Searches. Interrupted, or without the answers that it needs, it ends early. Also returns why the search was cut, where what it
-/// found is to be kept.
+/// Tells a user at a terminal how a search goes on.
+struct Terminal<'a> {
+    start: Instant,
+    until: Option<Instant>,
+    aim: &'a Aim,
+    runs: usize,
+    keeps_best: bool,
+    progress: Mutex<Option<Progress>>,
+}
+
+impl Terminal<'_> {
+    fn progress(&self) -> MutexGuard<'_, Option<Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listener for Terminal<'_> {
+    fn note(&self, line: &str) {
+        say!("{line}");
+    }
+
+    fn begin(&self, search: &Search) {
+        *self.progress() = Some(Progress::new(self.start, self.until, search.kernels.iter(), self.runs));
+        if self.keeps_best {
+            interrupt::answer_first(KEEPS);
+        }
+    }
+
+    fn note_round(&self, kernel: &Kernel) {
+        let course = Course::of(kernel, self.aim, self.runs);
+        self.progress().iter().for_each(|progress| progress.note(kernel, course));
+    }
+
+    fn end(&self, _cut: Option<Cut>) {
+        self.progress().take().into_iter().for_each(Progress::end);
+    }
+}
+
+/// Searches. Interrupted for good, or without the answers that it needs, it says nothing of what came of it.
 fn search<'a>(
     arguments: &Arguments,
     output: &Path,
@@ -361,53 +398,31 @@ fn search<'a>(
     pace: Pace,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<Cut>), Error> {
-    let wanted = Wanted::Parts(&arguments.kernel);
-    let Stock { kernels, slices, notes, waits } = stock::kernels(code, &arguments.input, &wanted, conditions)?;
-    let runs = arguments.runs as usize;
-    let Conditions { judges, aim, .. } = conditions;
-    let search = Search { aim: *aim, budget: Budget { runs, runs_for_spills: runs }, kernels: kernels.into() };
-    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
-    if interrupt::is_interrupted() {
-        return Ok((tuning, None));
-    }
-    notes.iter().for_each(|note| say!("{note}"));
-    if tuning.waits() {
-        return Ok((tuning, None));
-    }
-    let progress = Progress::new(start, pace.until, tuning.search.kernels.iter(), runs);
+    let budget = Budget { runs: arguments.runs as usize };
     // A step of a graph is written whole or not at all.
-    let keeps = arguments.ninja.is_none();
-    if keeps {
-        interrupt::answer_first(KEEPS);
+    let keeps_best = arguments.ninja.is_none();
+    let (until, aim, runs, progress) = (pace.until, conditions.aim, budget.runs, Mutex::new(None));
+    let terminal = Terminal { start, until, aim, runs, keeps_best, progress };
+    let plan = Plan {
+        code,
+        path: &arguments.input,
+        wanted: Wanted::Parts(&arguments.kernel),
+        conditions,
+        budget,
+        pace,
+        keep: outputs::keep(arguments, output),
+        compares: !arguments.no_compare,
+        keeps_best,
+    };
+    let Searched { tuning, cut, is_void } = driver::search(plan, &terminal)?;
+    if !is_void {
+        print::losses(&tuning.search);
+        print::blocks_that_were_drawn(&tuning.search);
+        print::small_comparisons(&tuning.search);
+        print::spills_for_warps(&tuning.search);
+        print::warps_for_spills(&tuning.search);
+        print::accesses_for_spills(&tuning.search);
+        print::what_is_not_allowed(&tuning.search);
     }
-    let comparer = Comparer::new(&tuning.search, outputs::keep(arguments, output), !arguments.no_compare);
-    rounds::run(&mut tuning, &comparer, &|kernel| progress.note(kernel, Course::of(kernel, aim, runs)));
-    let cut = cut(&tuning).filter(|_| keeps);
-    if keeps {
-        interrupt::tolerate_first();
-    }
-    if interrupt::is_interrupted() || tuning.waits() {
-        return Ok((tuning, None));
-    }
-    progress.end();
-    winners::compare(&mut tuning, &comparer);
-    winners::warnings(&tuning.search).for_each(|warning| say!("{warning}"));
-    print::losses(&tuning.search);
-    print::blocks_that_were_drawn(&tuning.search);
-    print::small_comparisons(&tuning.search);
-    print::spills_for_warps(&tuning.search);
-    print::warps_for_spills(&tuning.search);
-    print::accesses_for_spills(&tuning.search);
-    print::what_is_not_allowed(&tuning.search);
     Ok((tuning, cut))
-}
-
-/// Why a search has ended ahead of its last run, if it has.
-fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
-    if interrupt::is_interrupted() {
-        return Some(Cut::Interruption);
-    }
-    let Tuning { search, pace, .. } = tuning;
-    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
-    pace.until.filter(|&until| Instant::now() >= until && !is_over).map(|_| Cut::Time)
 }

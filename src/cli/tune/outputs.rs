@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use nvptx_ra::error::{Error, ErrorKind};
 
 use super::compose::compose;
+use super::driver::Cut;
 use super::page::{self, Outcome, Tuned};
-use super::print::Cut;
 use super::tuning::Tuning;
 use super::winners::Keep;
 use super::{Arguments, print};

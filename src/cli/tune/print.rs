@@ -14,6 +14,7 @@ use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
 use super::compose::Composed;
+use super::driver::Cut;
 use super::tuning::Tuning;
 use crate::kernel_names;
 use crate::page::counted;
@@ -221,15 +222,6 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
     let kernels = search.kernels.iter().zip(composed.chosen.iter());
     let said = kernels.map(|(kernel, (variant, _))| kernel.findings.said_of(variant));
     said.map(|agreement| agreement.filter(|&agreement| *agreement != Agreement::NotCompared))
-}
-
-/// Why a search ended ahead of its last run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// The user interrupted, or somebody asked the program to terminate.
-    Interruption,
-    /// The time of --seconds was over.
-    Time,
 }
 
 impl Cut {

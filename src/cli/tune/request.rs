@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
-use nvptx_ra::target::machine::{Architecture, Launch, SHARED_COST};
+use nvptx_ra::target::machine::{Architecture, Launch};
 use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::assurance::Assurance;
@@ -17,28 +17,24 @@ use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
-use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
 
 use super::code::Code as _;
 use super::compose::compose;
+pub(crate) use super::driver::Pace;
+use super::driver::{self, Cut, Listener, Plan, Searched};
 use super::judge::ptxas::{Gate, Ptxas, Tools};
 use super::judge::{Judge as _, Look};
 use super::print::by_blocks;
-use super::rounds;
-use super::stock::{self, Conditions, Stock, Wanted};
+use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::{Judges, Pace, Tuning};
-use super::winners::{self, Comparer, Keep};
+use super::tuning::Judges;
+use super::winners::Keep;
 use crate::dynamic_shared::{self, DynamicShared};
-use crate::interrupt::{is_interrupted, tolerate_first};
+use crate::interrupt::is_interrupted;
 use crate::page::counted;
 use crate::ptxas::Measured;
 use crate::threads::{Count, Threads};
-
-/// How many times more variants of a kernel that spills are judged. Few kernels spill: of 21 of Triton's, 8 runs took 11 % of
-/// the bytes, and 16 took 29 %.
-const TIMES_FOR_SPILLS: usize = 2;
 
 /// What is asked.
 pub(crate) struct Request<'a> {
@@ -61,20 +57,17 @@ pub(crate) struct Request<'a> {
     pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
-    /// How many variants of each kernel ptxas judges; of one that spills, [`TIMES_FOR_SPILLS`] as many.
+    /// How many variants of each kernel ptxas judges.
     pub(crate) runs: usize,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
-    /// Time after which no round starts.
-    pub(crate) until: Option<Instant>,
-    /// How many runs at a time.
-    pub(crate) jobs: usize,
+    pub(crate) pace: Pace,
     /// Asked before each run of ptxas.
     pub(crate) gate: Option<Gate>,
     /// Takes what users should know.
-    pub(crate) note: &'a dyn Fn(&str),
+    pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
 
 /// Which kernels of a text are searched.
@@ -82,7 +75,7 @@ pub(crate) struct Request<'a> {
 pub(crate) enum Scope {
     /// Those with a stack, where spills may be, and those that lack warps.
     All,
-    /// Those with a stack for which ptxas gives registers up, with no more runs than others.
+    /// Those with a stack for which ptxas gives registers up.
     GivenUp,
 }
 
@@ -188,44 +181,26 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let ptxas =
         Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
-    let (seed, allowance) = (1, request.allowance);
-    let aim = Aim { architecture, allowance, seed, preference: preference(&[]), shared_cost: SHARED_COST };
-    let (dynamic_shared, jobs) = (&*request.dynamic_shared, request.jobs);
+    let aim = Aim::new(architecture, request.allowance);
+    let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
-    let conditions = Conditions { judges, aim: &aim, threads: threads.as_slice(), dynamic_shared, jobs };
-    let Stock { mut kernels, slices, notes, .. } =
-        stock::kernels(&text, Path::new(request.name), &Wanted::Named(&wanted), conditions)?;
-    notes.iter().for_each(|line| (request.note)(line.trim_start_matches("nvptx-ra: ")));
-    // A stack may be an array's alone.
-    let lacks_something = |kernel: &Kernel| {
-        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, architecture);
-        kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks()
+    let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
+    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
+    let log = Log { note: request.note, architecture, loops: &loops, left: Mutex::new(Vec::new()) };
+    let plan = Plan {
+        code: &text,
+        path: Path::new(request.name),
+        wanted: Wanted::Named(&wanted),
+        conditions,
+        budget: Budget { runs: request.runs },
+        pace: request.pace,
+        keep: Keep::Nowhere,
+        compares: true,
+        keeps_best: true,
     };
-    kernels.iter_mut().for_each(|kernel| kernel.is_for_loops_alone = !lacks_something(kernel));
-    let is_wanted = |kernel: &Kernel| !kernel.is_for_loops_alone || loops.contains(&kernel.name);
-    let of_array = |kernel: &Kernel| {
-        Left::unsearched(&kernel.name, "its stack is an array's, and it lacks no warps for want of registers")
-    };
-    left.extend(kernels.iter().filter(|kernel| !is_wanted(kernel)).map(of_array));
-    let (kernels, slices): (Vec<_>, Vec<_>) =
-        kernels.into_iter().zip(slices).filter(|(kernel, _)| is_wanted(kernel)).unzip();
-    let times = if request.scope == Scope::All { TIMES_FOR_SPILLS } else { 1 };
-    let budget = Budget { runs: request.runs, runs_for_spills: times * request.runs };
-    let search = Search { aim, budget, kernels: kernels.into() };
-    let pace = Pace { until: request.until, jobs };
-    let mut tuning = Tuning { code: &text, judges, search, slices: slices.into(), stock_waits: false, pace };
-    let comparer = Comparer::new(&tuning.search, Keep::Nowhere, true);
-    rounds::run(&mut tuning, &comparer, &|_| ());
-    let is_late = || request.until.is_some_and(|until| Instant::now() >= until);
-    let is_cut = is_interrupted() || is_late();
-    if is_cut {
-        let reason = if is_interrupted() { "the search was interrupted" } else { "the time for the search is over" };
-        (request.note)(&format!("{reason}: the best that was found so far is taken"));
-    }
-    tolerate_first();
-    winners::compare(&mut tuning, &comparer);
-    winners::warnings(&tuning.search).for_each(|warning| (request.note)(&warning));
-    if is_interrupted() {
+    let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
+    left.extend(log.left.into_inner().unwrap_or_else(PoisonError::into_inner));
+    if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
     let composed = compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
@@ -246,12 +221,51 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
     left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
-    let lasts = !ptxas.had_trouble() && !is_cut;
+    let lasts = !ptxas.had_trouble() && cut.is_none();
     if changes.is_empty() || is_interrupted() {
         return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
     }
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
     Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), left, lasts })
+}
+
+/// Tells the log of a build how a search goes on.
+struct Log<'a> {
+    note: &'a (dyn Fn(&str) + Sync),
+    architecture: &'a Architecture,
+    /// The kernels with loops that ptxas would unroll in another form.
+    loops: &'a BTreeSet<String>,
+    /// The kernels that stock shows to have nothing to gain.
+    left: Mutex<Vec<Left>>,
+}
+
+impl Listener for Log<'_> {
+    fn note(&self, line: &str) {
+        (self.note)(line.trim_start_matches("nvptx-ra: "));
+    }
+
+    /// A stack may be an array's alone.
+    fn admits(&self, kernel: &mut Kernel) -> bool {
+        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
+        let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
+        kernel.is_for_loops_alone = !lacks_something;
+        let is_wanted = lacks_something || self.loops.contains(&kernel.name);
+        if !is_wanted {
+            let reason = "its stack is an array's, and it lacks no warps for want of registers";
+            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+            left.push(Left::unsearched(&kernel.name, reason));
+        }
+        is_wanted
+    }
+
+    fn end(&self, cut: Option<Cut>) {
+        let reason = match cut {
+            None => return,
+            Some(Cut::Interruption) => "the search was interrupted",
+            Some(Cut::Time) => "the time for the search is over",
+        };
+        (self.note)(&format!("{reason}: the best that was found so far is taken"));
+    }
 }
 
 /// What is said of a kernel that is linked later, and of which variants were refused: as a rule for what a linker sees.

@@ -1,7 +1,7 @@
 //! A search of this tool: the core's, with the code of each kernel and those who answer.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
@@ -16,17 +16,9 @@ use nvptx_ra::tune::variant::Variant;
 use super::benchmark::Benchmark;
 use super::code::{Code, Made};
 use super::cpu_time;
+use super::driver::Pace;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
-
-/// How fast a search goes on, and until when.
-#[derive(Clone, Copy)]
-pub(super) struct Pace {
-    /// Time after which no round starts.
-    pub(super) until: Option<Instant>,
-    /// Threads.
-    pub(super) jobs: usize,
-}
 
 /// Those who say what PTX costs.
 #[derive(Clone, Copy)]

@@ -229,7 +229,7 @@ mod tests {
             Figures::new(real, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
-        let budget = Budget { runs: texts.len(), runs_for_spills: texts.len() };
+        let budget = Budget { runs: texts.len() };
         let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {

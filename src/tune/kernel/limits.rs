@@ -3,6 +3,7 @@
 use super::Kernel;
 use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
 use crate::tune::aim::Aim;
+use crate::tune::axis::Axis;
 use crate::tune::evidence::Real;
 use crate::tune::figures::{Block, Figures, launch};
 use crate::tune::optimisations::{Choices, Optimisations};
@@ -106,7 +107,8 @@ impl Kernel {
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
     pub(super) fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
-        let (variant, _) = self.least_spills_for_warps(best)?;
+        let (variant, _) =
+            self.least_spills_for_warps(best).filter(|(variant, _)| !variant.moves_along(Axis::Blocks))?;
         Some(variant.with_limit(self.free_registers(aim)))
     }
 

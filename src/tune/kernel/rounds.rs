@@ -120,7 +120,7 @@ impl Kernel {
 
     /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
     pub fn share_of(&self, budget: &Budget) -> usize {
-        if self.is_for_loops_alone { 0 } else { budget.of(&self.stock) }
+        if self.is_for_loops_alone { 0 } else { budget.runs }
     }
 
     /// Whether no further round begins, where so many variants may be judged, and one more with turned loops.

@@ -9,11 +9,11 @@ use crate::tune::figures::{Allowance, Figures};
 use crate::tune::variant::Variant;
 
 impl Kernel {
-    /// What spills least of all, and less than `best`, if it holds fewer warps than stock.
+    /// What spills least of all, and less than `best`, if it holds fewer warps than stock or may win only where warps may go.
     pub(super) fn least_spills_for_warps(&self, best: &Figures) -> Option<(&Variant, Figures)> {
         let spills_less = self.judged().filter(|(_, figures)| figures.weighted_spills() < best.weighted_spills());
         let least = spills_less.min_by_key(|(_, figures)| figures.weighted_spills());
-        least.filter(|(_, figures)| figures.warps < self.stock.warps)
+        least.filter(|(variant, figures)| figures.warps < self.stock.warps || variant.moves_along(Axis::Blocks))
     }
 
     /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not. Of what a
@@ -81,6 +81,7 @@ fn is_paid_in_spills(best: &Figures, other: &Figures) -> bool {
 mod tests {
     use super::super::tests::{aim, kernel, kernel_with, of_arrays};
     use super::*;
+    use crate::tune::agreement::Agreement;
     use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
     use crate::tune::figures::{Measure, preference};
@@ -113,6 +114,42 @@ mod tests {
             (figures(40, 16, 500), true),
         ] {
             assert_eq!(saved(outcome, fewer_warps), None, "{outcome:?}");
+        }
+    }
+
+    /// `.minnctapersm 1` never wins unasked, however many warps it holds, and is told once a comparison has shown that it comes to its
+    /// end.
+    #[test]
+    fn blocks_are_told() {
+        for (warps, agreement, expected) in [
+            (16, Agreement::Same, true),
+            (32, Agreement::Same, true),
+            (32, Agreement::NotComparable("no".into()), false),
+        ] {
+            let mut kernel = kernel();
+            kernel.wants_blocks = true;
+            kernel.add_rare_choices();
+            let variants = [kernel.propose(&aim(0)), kernel.propose(&aim(0))];
+            let blocks = Variant::DEFAULT.with_blocks_said();
+            assert_eq!(variants, [Variant::DEFAULT, blocks.clone()]);
+            let outcomes = [figures(80, 32, 500), figures(0, warps, 500)];
+            for (variant, outcome) in variants.into_iter().zip(outcomes) {
+                kernel.record(&aim(0), variant.clone(), variant.to_string(), Some(outcome));
+            }
+            let mut asked = Vec::new();
+            while let Some(variant) = kernel.ask_comparison(&aim(0)) {
+                assert_eq!(kernel.half_the_spills_for_warps(&aim(0)), None, "it is not compared");
+                let of = if variant == blocks { agreement.clone() } else { Agreement::Same };
+                kernel.tell_comparison(&aim(0), variant.clone(), of.into());
+                asked.push(variant);
+            }
+            assert_eq!(asked, [Variant::DEFAULT, blocks.clone()]);
+            assert_eq!(kernel.best(&aim(0)), (Variant::DEFAULT, figures(80, 32, 500)));
+            assert_eq!(kernel.findings.winner, Some(Agreement::Same), "what is said of the winner stays");
+            let told = kernel.half_the_spills_for_warps(&aim(0)).map(|(_, variant, _)| variant);
+            assert_eq!(told, expected.then_some(blocks.clone()));
+            let asking = Aim { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..aim(0) };
+            assert_eq!(kernel.best(&asking).0 == blocks, expected, "{agreement:?}");
         }
     }
 

@@ -16,7 +16,7 @@ use nvptx_ra::tune::findings::Executed;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::variant::Variant;
 
-use super::print::Cut;
+use super::driver::Cut;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// What a page tells.

@@ -1,0 +1,151 @@
+//! A search from stock to the variants that win, for `nvptx-ra tune` and for the program in ptxas's place.
+//!
+//! Both say what is searched and for how long, and who is told what. All else is the same.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nvptx_ra::error::Error;
+use nvptx_ra::tune::aim::Budget;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::search::Search;
+
+use super::code::Code;
+use super::rounds;
+use super::stock::{self, Conditions, Stock, Wanted};
+use super::tuning::Tuning;
+use super::winners::{self, Comparer, Keep};
+use crate::interrupt;
+
+/// How fast a search goes on, and until when.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Time after which no round starts.
+    pub(super) until: Option<Instant>,
+    /// Threads.
+    pub(super) jobs: usize,
+}
+
+impl Pace {
+    /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
+    /// can tell is no limit.
+    pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
+        let processors = || std::thread::available_parallelism().ok().map(Into::into);
+        let until = time.and_then(|time| start.checked_add(time));
+        Self { until, jobs: jobs.or_else(processors).unwrap_or(1) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+/// What is searched, and how.
+pub(super) struct Plan<'a, 'p> {
+    pub(super) code: &'a dyn Code,
+    /// Its file, for messages.
+    pub(super) path: &'p Path,
+    pub(super) wanted: Wanted<'p>,
+    pub(super) conditions: Conditions<'a>,
+    pub(super) budget: Budget,
+    pub(super) pace: Pace,
+    /// Where variants that differ from stock are kept.
+    pub(super) keep: Keep,
+    /// Whether variants run on the CPU.
+    pub(super) compares: bool,
+    /// Whether the best so far is wanted of a search that is cut.
+    pub(super) keeps_best: bool,
+}
+
+/// Who is told how a search goes on.
+pub(super) trait Listener: Sync {
+    /// What users should know.
+    fn note(&self, line: &str);
+
+    /// Decides on a kernel of which stock is known: whether it is searched, and how.
+    fn admits(&self, kernel: &mut Kernel) -> bool {
+        let _ = kernel;
+        true
+    }
+
+    /// The rounds begin.
+    fn begin(&self, search: &Search) {
+        let _ = search;
+    }
+
+    /// A kernel has had a round.
+    fn note_round(&self, kernel: &Kernel) {
+        let _ = kernel;
+    }
+
+    /// The rounds are over.
+    fn end(&self, cut: Option<Cut>) {
+        let _ = cut;
+    }
+}
+
+/// Why a search ended ahead of its last run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// The user interrupted, or somebody asked the program to terminate.
+    Interruption,
+    /// The time was over.
+    Time,
+}
+
+/// What came of a search.
+pub(super) struct Searched<'a> {
+    pub(super) tuning: Tuning<'a>,
+    /// Why it ended early, where the best so far is wanted.
+    pub(super) cut: Option<Cut>,
+    /// Whether it came to no result: it was interrupted for good, or waits for answers.
+    pub(super) is_void: bool,
+}
+
+/// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
+/// ends all work.
+pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<Searched<'a>, Error> {
+    let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best } = plan;
+    let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
+    let admitted = kernels
+        .into_iter()
+        .zip(slices)
+        .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
+    let (kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
+    let search = Search { aim: *conditions.aim, budget, kernels: kernels.into() };
+    let judges = conditions.judges;
+    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
+    let void = |tuning| Ok(Searched { tuning, cut: None, is_void: true });
+    if interrupt::is_interrupted() {
+        return void(tuning);
+    }
+    notes.iter().for_each(|line| listener.note(line));
+    if tuning.waits() {
+        return void(tuning);
+    }
+    listener.begin(&tuning.search);
+    let comparer = Comparer::new(&tuning.search, keep, compares);
+    rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
+    let cut = cut(&tuning).filter(|_| keeps_best);
+    if keeps_best {
+        interrupt::tolerate_first();
+    }
+    if interrupt::is_interrupted() || tuning.waits() {
+        return void(tuning);
+    }
+    listener.end(cut);
+    winners::compare(&mut tuning, &comparer);
+    winners::warnings(&tuning.search).for_each(|warning| listener.note(&warning));
+    let is_void = interrupt::is_interrupted();
+    Ok(Searched { tuning, cut, is_void })
+}
+
+/// Why a search has ended ahead of its last run, if it has.
+fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
+    if interrupt::is_interrupted() {
+        return Some(Cut::Interruption);
+    }
+    let Tuning { search, pace, .. } = tuning;
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
+    (pace.is_over() && !is_over).then_some(Cut::Time)
+}
