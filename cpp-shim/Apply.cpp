@@ -34,15 +34,8 @@ MachineBasicBlock::iterator Applier::place(const nvptx_ra_edit &E) const {
   return It;
 }
 
-uint32_t Applier::classOf(Register Reg) const {
-  uint32_t Id = Reg.virtRegIndex();
-  return Id < NumViewRegs ? Flat.view().regs[Id].reg_class
-                          : NewRegClasses[Id - NumViewRegs];
-}
-
 void Applier::createRegister(const nvptx_ra_edit &E) {
   MRI.createVirtualRegister(Classes[E.a]);
-  NewRegClasses.push_back(E.a);
 }
 
 void Applier::splitEdge(const nvptx_ra_edit &E) {
@@ -103,6 +96,44 @@ MachineInstr *Applier::insertClone(const nvptx_ra_edit &E) {
     MO.setReg(reg(E.a));
   touchAll(*New);
   return New;
+}
+
+MachineInstr *Applier::insertInst(const nvptx_ra_edit &E) {
+  MachineInstrBuilder MIB = build(E, *Opcodes.inserted(E.value));
+  for (const nvptx_ra_operand &O :
+       ArrayRef(Response.operands + E.a, Response.operands + E.b)) {
+    if (O.kind == NVPTX_RA_OPERAND_IMMEDIATE)
+      MIB.addImm(O.value);
+    else
+      MIB.addReg(reg(O.id), getDefRegState(O.flags & NVPTX_RA_FLAG_DEF));
+  }
+  const nvptx_ra_memory &Memory = E.memory;
+  auto Flags = MachineMemOperand::MONone;
+  if (Memory.flags & NVPTX_RA_MEMORY_LOAD)
+    Flags |= MachineMemOperand::MOLoad;
+  if (Memory.flags & NVPTX_RA_MEMORY_STORE)
+    Flags |= MachineMemOperand::MOStore;
+  if (Memory.flags & NVPTX_RA_MEMORY_VOLATILE)
+    Flags |= MachineMemOperand::MOVolatile;
+  if (Memory.flags)
+    MIB.addMemOperand(MF.getMachineMemOperand(
+        MachinePointerInfo(Memory.space), Flags,
+        LLT::scalar(Memory.bytes * 8), Align(Memory.align)));
+  return MIB;
+}
+
+MachineInstr *Applier::insertAssembly(const nvptx_ra_edit &E) {
+  MachineInstrBuilder MIB =
+      build(E, TargetOpcode::INLINEASM)
+          .addExternalSymbol(MF.createExternalSymbolName(text(E)))
+          .addImm(InlineAsm::Extra_HasSideEffects);
+  for (uint32_t Id : ArrayRef(Response.numbers + E.operand.id,
+                              Response.numbers + E.operand.value)) {
+    InlineAsm::Flag Output(InlineAsm::Kind::RegDef, /*NumOps=*/1);
+    Output.setRegClass(MRI.getRegClass(reg(Id))->getID());
+    MIB.addImm(Output).addDef(reg(Id));
+  }
+  return MIB;
 }
 
 void Applier::permute(const nvptx_ra_edit &E) {
@@ -236,19 +267,6 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   switch (E.kind) {
   case NVPTX_RA_EDIT_CREATE_REGISTER:
     return createRegister(E);
-  case NVPTX_RA_EDIT_CREATE_SLOT:
-    return createLocalSlot(E);
-  case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
-    SharedArray = &E;
-    return;
-  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
-    FirstSharedSlot = std::min(FirstSharedSlot, E.id);
-    SharedSlots.push_back(&E);
-    return;
-  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
-    BitSlots[E.id] = &E;
-    Words.resize(std::max<size_t>(Words.size(), E.a + 1));
-    return;
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:
@@ -261,15 +279,11 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   case NVPTX_RA_EDIT_INSERT_CLONE:
     NewInsts.push_back(insertClone(E));
     break;
-  case NVPTX_RA_EDIT_INSERT_SPILL:
-    NewInsts.push_back(insertSpill(E));
+  case NVPTX_RA_EDIT_INSERT_INST:
+    NewInsts.push_back(insertInst(E));
     break;
-  case NVPTX_RA_EDIT_INSERT_RELOAD:
-    NewInsts.push_back(insertReload(E));
-    break;
-  case NVPTX_RA_EDIT_INSERT_WIDE_SPILL:
-  case NVPTX_RA_EDIT_INSERT_WIDE_RELOAD:
-    NewInsts.push_back(insertWide(E));
+  case NVPTX_RA_EDIT_INSERT_ASSEMBLY:
+    NewInsts.push_back(insertAssembly(E));
     break;
   case NVPTX_RA_EDIT_MOVE:
     touchAll(*inst(E.id));
@@ -339,9 +353,6 @@ void Applier::apply() {
   });
   for_each(make_range(Edits.begin(), FirstMerge),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });
-  convertRegisters();
-  completeBits();
-  computeSlotAddresses();
   auto Rest = make_range(FirstMerge, Edits.end());
   for_each(make_filter_range(Rest, IsDelete),
            [&](const nvptx_ra_edit &E) { applyEdit(E); });

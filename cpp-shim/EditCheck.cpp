@@ -29,16 +29,13 @@ struct KindInfo {
   unsigned Phase;
 };
 constexpr KindInfo Kinds[] = {
-    {"unknown", 0},       {"create register", 0},  {"create slot", 0},
-    {"split edge", 0},    {"insert copy", 1},      {"insert constant", 1},
-    {"insert clone", 1},  {"insert spill", 1},     {"insert reload", 1},
-    {"move", 2},          {"permute", 3},          {"set register", 4},
-    {"set immediate", 4}, {"set debug value", 4},  {"merge", 5},
-    {"delete", 6},        {"insert directive", 7}, {"set attribute", 7},
-    {"create shared array", 0}, {"create shared slot", 0},
-    {"insert wide spill", 1}, {"insert wide reload", 1},
-    {"set address", 4},   {"set assembly", 4},     {"create bit slot", 0},
-    {"turn branch", 4},
+    {"unknown", 0},       {"create register", 0},  {"split edge", 0},
+    {"insert copy", 1},   {"insert constant", 1},  {"insert clone", 1},
+    {"insert instruction", 1}, {"insert assembly", 1}, {"move", 2},
+    {"permute", 3},       {"set register", 4},     {"set immediate", 4},
+    {"set address", 4},   {"set assembly", 4},     {"turn branch", 4},
+    {"set debug value", 4}, {"merge", 5},          {"delete", 6},
+    {"insert directive", 7}, {"set attribute", 7},
 };
 
 } // namespace
@@ -49,32 +46,6 @@ Reason EditChecker::createRegister(const nvptx_ra_edit &E) {
   if (E.a >= NumClasses || !Classes[E.a])
     return "no such class";
   NewRegs.push_back(E.a);
-  return nullptr;
-}
-
-Reason EditChecker::createSlot(const nvptx_ra_edit &E) {
-  if (E.id != View.num_slots + NewSlots.size())
-    return "not the next free slot";
-  if (E.kind == NVPTX_RA_EDIT_CREATE_SLOT && !isPowerOf2_32(E.a))
-    return "the alignment is not a power of two";
-  // The slots of each kind are found by their distance from its first.
-  if (!NewSlots.empty() && NewSlots.back()->kind > E.kind)
-    return "slots in local memory come first, then shared memory, then bits";
-  NewSlots.push_back(&E);
-  switch (E.kind) {
-  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
-    if (!HasSharedArray)
-      return "the function has no array in shared memory";
-    if (E.value != 2 && E.value != 4 && E.value != 8 && E.value != 16)
-      return "the row has other than 2, 4, 8 or 16 bytes for each thread";
-    break;
-  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
-    if (compat::isSSA(MF))
-      return "bits change a register, and the function is in SSA form";
-    if (E.b >= 32 || E.a > NumWords)
-      return "not one of 32 bits of a word so far or of the next";
-    NumWords = std::max(NumWords, E.a + 1);
-  }
   return nullptr;
 }
 
@@ -105,29 +76,23 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
   switch (E.kind) {
   case NVPTX_RA_EDIT_CREATE_REGISTER:
     return createRegister(E);
-  case NVPTX_RA_EDIT_CREATE_SLOT:
-  case NVPTX_RA_EDIT_CREATE_SHARED_SLOT:
-  case NVPTX_RA_EDIT_CREATE_BIT_SLOT:
-    return createSlot(E);
-  case NVPTX_RA_EDIT_CREATE_SHARED_ARRAY:
-    HasSharedArray = true;
-    return nullptr;
   case NVPTX_RA_EDIT_SPLIT_EDGE:
     return splitEdge(E);
   case NVPTX_RA_EDIT_INSERT_COPY:
   case NVPTX_RA_EDIT_INSERT_CONSTANT:
   case NVPTX_RA_EDIT_INSERT_CLONE:
-  case NVPTX_RA_EDIT_INSERT_SPILL:
-  case NVPTX_RA_EDIT_INSERT_RELOAD:
     if (Reason R = insertion(E))
       return R;
+    if (!isReg(E.a) || classOf(E.a) == OtherClass)
+      return "no such register, or none of a known class";
+    gains(Flat.reg(E.a), /*IsDef=*/true);
     return E.kind == NVPTX_RA_EDIT_INSERT_COPY       ? insertCopy(E)
            : E.kind == NVPTX_RA_EDIT_INSERT_CONSTANT ? insertConstant(E)
-           : E.kind == NVPTX_RA_EDIT_INSERT_CLONE    ? insertClone(E)
-                                                     : insertSpillOrReload(E);
-  case NVPTX_RA_EDIT_INSERT_WIDE_SPILL:
-  case NVPTX_RA_EDIT_INSERT_WIDE_RELOAD:
-    return insertWide(E);
+                                                     : insertClone(E);
+  case NVPTX_RA_EDIT_INSERT_INST:
+    return insertInst(E);
+  case NVPTX_RA_EDIT_INSERT_ASSEMBLY:
+    return insertAssembly(E);
   case NVPTX_RA_EDIT_MOVE:
     return move(E);
   case NVPTX_RA_EDIT_PERMUTE:

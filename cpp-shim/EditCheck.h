@@ -28,11 +28,6 @@ llvm::Error checkEdits(llvm::MachineFunction &MF, const FlatFunction &Flat,
 /// MOV_F32_i; null where it moves no float.
 llvm::Type *movedFloatType(llvm::MachineFunction &MF, unsigned Opcode);
 
-/// The bytes that a spilled register of a class takes; 0 if it cannot be
-/// spilled. PTX stores 128 bits in pieces only. A predicate is stored as a
-/// number of 16 bits.
-uint64_t spillSize(uint32_t Class);
-
 } // namespace nvptx_ra
 
 #endif // NVPTX_RA_EDITCHECK_H

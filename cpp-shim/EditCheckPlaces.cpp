@@ -24,11 +24,6 @@ Type *movedFloatType(MachineFunction &MF, unsigned Opcode) {
       .Default(nullptr);
 }
 
-uint64_t spillSize(uint32_t Class) {
-  constexpr uint64_t Sizes[NumClasses] = {2, 2, 4, 8, 16};
-  return Class < NumClasses ? Sizes[Class] : 0;
-}
-
 uint32_t EditChecker::home(uint32_t Inst) const {
   if (!isViewInst(Inst))
     return NewInsts[Inst - View.num_insts];
@@ -57,14 +52,11 @@ Reason EditChecker::place(uint32_t Block, uint32_t Before) const {
 Reason EditChecker::insertion(const nvptx_ra_edit &E) {
   if (E.id != NumInsts)
     return "not the next free instruction";
-  if (!isReg(E.a) || classOf(E.a) == OtherClass)
-    return "no such register, or none of a known class";
   if (Reason R = place(E.block, E.before))
     return R;
   ++NumInsts;
   NewInsts.push_back(E.block);
   ++Growth[E.block];
-  gains(Flat.reg(E.a), E.kind != NVPTX_RA_EDIT_INSERT_SPILL);
   return nullptr;
 }
 
@@ -127,49 +119,73 @@ Reason EditChecker::insertClone(const nvptx_ra_edit &E) {
   return nullptr;
 }
 
-Reason EditChecker::insertSpillOrReload(const nvptx_ra_edit &E) {
-  if (E.b >= View.num_slots + NewSlots.size())
-    return "no such slot";
-  if (E.b < View.num_slots)
-    return "the slot is the function's own";
-  const nvptx_ra_edit &Slot = *NewSlots[E.b - View.num_slots];
-  if (Slot.kind == NVPTX_RA_EDIT_CREATE_BIT_SLOT &&
-      classOf(E.a) != PredicateClass)
-    return "a bit holds a predicate";
-  return Opcodes.spilling().isComplete()
-             ? nullptr
-             : "this LLVM lacks an opcode that spilling needs";
+Reason EditChecker::insertInst(const nvptx_ra_edit &E) {
+  if (Reason R = insertion(E))
+    return R;
+  std::optional<unsigned> Opcode = Opcodes.inserted(E.value);
+  if (!Opcode)
+    return "no such instruction, or this LLVM lacks its opcode";
+  if (!between(E.a, E.b, Response.num_operands))
+    return "the operands are out of bounds";
+  const MCInstrDesc &Desc = TII.get(*Opcode);
+  if (E.b - E.a != Desc.getNumOperands())
+    return "the opcode has another number of operands";
+  for (unsigned Index = 0; Index != Desc.getNumOperands(); ++Index) {
+    const nvptx_ra_operand &O = Response.operands[E.a + Index];
+    bool IsReg = O.kind == NVPTX_RA_OPERAND_REG;
+    if (IsReg && (!isReg(O.id) || classOf(O.id) == OtherClass))
+      return "no such register, or none of a known class";
+    uint32_t Class = IsReg ? classOf(O.id) : OtherClass;
+    if (!nvptx_ra_inserted_takes(static_cast<uint32_t>(E.value), Index, O,
+                                 Class))
+      return "the instruction takes another operand";
+    // The core may expect another LLVM's operands.
+    bool IsDef = O.flags & NVPTX_RA_FLAG_DEF;
+    const TargetRegisterClass *Wanted = compat::operandClass(MF, Desc, Index);
+    if (IsDef != (Index < Desc.getNumDefs()) ||
+        (Wanted && (!IsReg || Classes[Class] != Wanted)))
+      return "this LLVM's opcode takes another operand";
+    if (IsReg)
+      gains(Flat.reg(O.id), IsDef);
+  }
+  return memory(E.memory, Desc);
 }
 
-Reason EditChecker::insertWide(const nvptx_ra_edit &E) {
-  if (!between(E.a, E.b, Response.num_numbers) || (E.b - E.a) % 2 != 0 ||
-      E.b - E.a < 4)
-    return "not a list of registers, each with its slot";
-  bool IsSpill = E.kind == NVPTX_RA_EDIT_INSERT_WIDE_SPILL;
-  nvptx_ra_edit Part = E;
-  Part.kind = IsSpill ? NVPTX_RA_EDIT_INSERT_SPILL : NVPTX_RA_EDIT_INSERT_RELOAD;
-  const uint32_t *Pairs = Response.numbers + E.a;
-  uint32_t Number = (E.b - E.a) / 2, Class = OtherClass;
-  for (uint32_t Index = 0; Index != Number; ++Index) {
-    Part.a = Pairs[2 * Index];
-    Part.b = Pairs[2 * Index + 1];
-    // The instruction is inserted with its first register; the others follow.
-    if (Index == 0) {
-      if (Reason R = insertion(Part))
-        return R;
-      Class = classOf(Part.a);
-      uint64_t All = spillSize(Class) * Number;
-      if (spillSize(Class) < 4 || (All != 8 && All != 16))
-        return "not 8 or 16 bytes of 4 or 8 bytes each";
-    } else if (!isReg(Part.a) || classOf(Part.a) != Class) {
-      return "no such register, or none of the first one's class";
-    } else {
-      gains(Flat.reg(Part.a), !IsSpill);
-    }
-    if (Reason R = insertSpillOrReload(Part))
-      return R;
+Reason EditChecker::memory(const nvptx_ra_memory &Memory,
+                           const MCInstrDesc &Desc) const {
+  bool Loads = Memory.flags & NVPTX_RA_MEMORY_LOAD;
+  bool Stores = Memory.flags & NVPTX_RA_MEMORY_STORE;
+  bool IsAccess = Loads || Stores;
+  if (Loads != Desc.mayLoad() || Stores != Desc.mayStore() ||
+      Memory.flags > (NVPTX_RA_MEMORY_LOAD | NVPTX_RA_MEMORY_STORE |
+                      NVPTX_RA_MEMORY_VOLATILE) ||
+      (!IsAccess && Memory.flags != 0))
+    return "the opcode accesses memory in another way";
+  if (!IsAccess)
+    return nullptr;
+  return isPowerOf2_32(Memory.align) && Memory.bytes != 0 &&
+                 Memory.bytes <= 16 && Memory.space < 256
+             ? nullptr
+             : "no such address space, size or alignment";
+}
+
+Reason EditChecker::insertAssembly(const nvptx_ra_edit &E) {
+  if (Reason R = insertion(E))
+    return R;
+  if (E.operand.value < 0 ||
+      !between(E.operand.id, E.operand.value, Response.num_numbers) ||
+      !between(E.a, E.b, Response.text.len))
+    return "the text or the registers are out of bounds";
+  std::string Names;
+  for (uint64_t Index = E.operand.id, End = E.operand.value; Index != End;
+       ++Index) {
+    uint32_t Reg = Response.numbers[Index];
+    if (!isReg(Reg) || classOf(Reg) == OtherClass)
+      return "no such register, or none of a known class";
+    gains(Flat.reg(Reg), /*IsDef=*/true);
+    Names += "$" + std::to_string(Index - E.operand.id) + " ";
   }
-  return nullptr;
+  return assembly(E, Names);
 }
 
 Reason EditChecker::move(const nvptx_ra_edit &E) {

@@ -39,14 +39,15 @@ public:
 private:
   Reason checkEdit(const nvptx_ra_edit &E);
   Reason createRegister(const nvptx_ra_edit &E);
-  Reason createSlot(const nvptx_ra_edit &E);
   Reason splitEdge(const nvptx_ra_edit &E);
   Reason insertion(const nvptx_ra_edit &E);
   Reason insertCopy(const nvptx_ra_edit &E);
   Reason insertConstant(const nvptx_ra_edit &E);
   Reason insertClone(const nvptx_ra_edit &E);
-  Reason insertSpillOrReload(const nvptx_ra_edit &E);
-  Reason insertWide(const nvptx_ra_edit &E);
+  Reason insertInst(const nvptx_ra_edit &E);
+  Reason memory(const nvptx_ra_memory &Memory,
+                const llvm::MCInstrDesc &Desc) const;
+  Reason insertAssembly(const nvptx_ra_edit &E);
   Reason move(const nvptx_ra_edit &E);
   Reason permute(const nvptx_ra_edit &E);
   Reason setRegister(const nvptx_ra_edit &E);
@@ -73,7 +74,7 @@ private:
   }
   /// The block in which an instruction lies after insertions and moves.
   uint32_t home(uint32_t Inst) const;
-  bool between(uint32_t Begin, uint32_t End, uint64_t Size) const {
+  bool between(uint64_t Begin, uint64_t End, uint64_t Size) const {
     return Begin <= End && End <= Size;
   }
 
@@ -98,10 +99,6 @@ private:
 
   uint64_t NumBlocks, NumInsts;
   llvm::SmallVector<uint32_t, 0> NewRegs;   // classes
-  llvm::SmallVector<const nvptx_ra_edit *, 0> NewSlots;
-  bool HasSharedArray = false;
-  /// The registers that slots are bits of.
-  uint32_t NumWords = 0;
   llvm::SmallVector<uint32_t, 0> NewInsts;  // blocks
   llvm::DenseMap<uint32_t, uint32_t> Moved; // instruction to block
   llvm::DenseMap<uint32_t, int64_t> Growth; // block to instructions gained

@@ -8,6 +8,7 @@
 #include "Target.h"
 
 #include "Text.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/TargetInstrInfo.h"
@@ -18,7 +19,6 @@
 #include "llvm/MC/MCInstPrinter.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Target/TargetMachine.h"
-#include <vector>
 
 using namespace llvm;
 
@@ -100,45 +100,19 @@ OpcodeRole OpcodeTable::findRole(unsigned Opcode) const {
   return Role;
 }
 
-const SpillOpcodes &OpcodeTable::spilling() const {
-  std::call_once(SearchedSpilling, [this] {
-    for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode) {
-      auto *Place = StringSwitch<unsigned *>(Info.getName(Opcode))
-                        .Case("SELP_b16ii", &Spilling.FromPredicate)
-                        .Case("SETP_i16ri", &Spilling.ToPredicate)
-                        .Case("MOV_B32_i", &Spilling.Zero)
-                        .Case("SELP_b32ii", &Spilling.Select)
-                        .Case("AND_b32ri", &Spilling.And)
-                        .Case("OR_b32rr", &Spilling.Or)
-                        .Case("OR_b32ri", &Spilling.Set)
-                        .Case("SETP_i32ri", &Spilling.Test)
-                        .Case("MOV_B1_i", &Spilling.Constant)
-                        .Case("I128toV2I64", &Spilling.Split)
-                        .Case("V2I64toI128", &Spilling.Join)
-                        .Case("LD_i16", &Spilling.Load[1])
-                        .Case("LD_i32", &Spilling.Load[2])
-                        .Case("LD_i64", &Spilling.Load[3])
-                        .Case("ST_i16", &Spilling.Store[1])
-                        .Case("ST_i32", &Spilling.Store[2])
-                        .Case("ST_i64", &Spilling.Store[3])
-                        .Case("LDV_i32_v2", &Spilling.WideLoad[0])
-                        .Case("LDV_i32_v4", &Spilling.WideLoad[1])
-                        .Case("LDV_i64_v2", &Spilling.WideLoad[2])
-                        .Case("STV_i32_v2", &Spilling.WideStore[0])
-                        .Case("STV_i32_v4", &Spilling.WideStore[1])
-                        .Case("STV_i64_v2", &Spilling.WideStore[2])
-                        .Default(nullptr);
-      if (!Place)
-        continue;
-      *Place = Opcode;
-      --Spilling.Missing;
-    }
-    Spilling.Load[PredicateClass] = Spilling.Load[B16Class];
-    Spilling.Store[PredicateClass] = Spilling.Store[B16Class];
-    Spilling.Load[B128Class] = Spilling.WideLoad[2];
-    Spilling.Store[B128Class] = Spilling.WideStore[2];
+std::optional<unsigned> OpcodeTable::inserted(int64_t Number) const {
+  std::call_once(SearchedInserted, [this] {
+    StringMap<uint32_t> Numbers;
+    Inserted.resize(nvptx_ra_inserted_count());
+    for (uint32_t Index = 0; Index != Inserted.size(); ++Index)
+      Numbers[toRef(nvptx_ra_inserted_at(Index))] = Index;
+    for (unsigned Opcode = 0; Opcode != Info.getNumOpcodes(); ++Opcode)
+      if (auto It = Numbers.find(Info.getName(Opcode)); It != Numbers.end())
+        Inserted[It->second] = Opcode;
   });
-  return Spilling;
+  if (Number < 0 || static_cast<uint64_t>(Number) >= Inserted.size())
+    return std::nullopt;
+  return Inserted[Number];
 }
 
 const OpcodeTable &opcodeTableOf(const MachineFunction &MF) {

@@ -23,7 +23,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace llvm {
 class MachineFunction;
@@ -36,9 +38,6 @@ namespace nvptx_ra {
 /// The register classes of nvptx_ra_reg.reg_class: B1, B16, B32, B64, B128.
 constexpr unsigned NumClasses = 5;
 constexpr uint32_t OtherClass = 255;
-/// Those that the shim itself has to do with.
-constexpr uint32_t PredicateClass = 0, B16Class = 1, B32Class = 2, B64Class = 3,
-                   B128Class = 4;
 
 /// What the shim itself must know of an instruction that it meets.
 enum class OpcodeRole : uint8_t {
@@ -49,31 +48,6 @@ enum class OpcodeRole : uint8_t {
   /// The rest of a jump table.
   BrxItemOrEnd
 };
-
-/// The opcodes that the shim builds.
-struct SpillOpcodes {
-  /// A predicate as a number of 16 bits, and such a number as a predicate.
-  unsigned FromPredicate = 0, ToPredicate = 0;
-  /// A register of 128 bits as two of 64, and two as one.
-  unsigned Split = 0, Join = 0;
-  /// By register class. A predicate has those of 16 bits, and 128 bits those of
-  /// two registers of 64.
-  std::array<unsigned, NumClasses> Load{}, Store{};
-  /// Two registers of 32 bits, four of them, and two of 64 bits.
-  std::array<unsigned, 3> WideLoad{}, WideStore{};
-  /// What sets and reads the bits of a register that holds predicates.
-  unsigned Zero = 0, Select = 0, And = 0, Or = 0, Set = 0, Test = 0,
-           Constant = 0;
-  /// How many of them LLVM lacks.
-  unsigned Missing = 23;
-
-  bool isComplete() const { return Missing == 0; }
-};
-
-/// The place of so many registers with so many bytes in all among these.
-inline unsigned wideIndex(uint64_t Bytes, uint64_t Registers) {
-  return Registers == 4 ? 1 : Bytes == 8 ? 0 : 2;
-}
 
 /// A target's opcodes, for the core and for the shim.
 ///
@@ -95,8 +69,9 @@ public:
     return Role != Unknown ? static_cast<OpcodeRole>(Role) : findRole(Opcode);
   }
 
-  /// Looks through all names on the first call.
-  const SpillOpcodes &spilling() const;
+  /// The opcode of an instruction of nvptx_ra_inserted_at; nothing where LLVM
+  /// has none. Looks through all names on the first call.
+  std::optional<unsigned> inserted(int64_t Number) const;
 
 private:
   static constexpr uint8_t Unknown = 255;
@@ -112,8 +87,8 @@ private:
   std::unique_ptr<std::atomic<uint8_t>[]> Roles;
   /// LLVM's records for setmaxnreg have no name; here it is what they print.
   llvm::SmallVector<std::pair<unsigned, llvm::StringRef>, 2> SetMaxNReg;
-  mutable std::once_flag SearchedSpilling;
-  mutable SpillOpcodes Spilling;
+  mutable std::once_flag SearchedInserted;
+  mutable std::vector<std::optional<unsigned>> Inserted;
   const nvptx_ra_opcodes *Core;
 };
 

@@ -174,34 +174,41 @@ typedef struct nvptx_ra_view {
 
 /* nvptx_ra_edit.kind; the fields that each uses are in the comment. */
 #define NVPTX_RA_EDIT_CREATE_REGISTER 1u  /* id, a: class */
-#define NVPTX_RA_EDIT_CREATE_SLOT 2u      /* id, value: bytes, a: alignment */
-#define NVPTX_RA_EDIT_SPLIT_EDGE 3u       /* id, block: from, a: to */
-#define NVPTX_RA_EDIT_INSERT_COPY 4u      /* id, block, before, a: destination, b: source */
-#define NVPTX_RA_EDIT_INSERT_CONSTANT 5u  /* id, block, before, a: destination, b: opcode, operand */
-#define NVPTX_RA_EDIT_INSERT_CLONE 6u     /* id, block, before, a: destination, b: instruction */
-#define NVPTX_RA_EDIT_INSERT_SPILL 7u     /* id, block, before, a: register, b: slot */
-#define NVPTX_RA_EDIT_INSERT_RELOAD 8u    /* id, block, before, a: register, b: slot */
-#define NVPTX_RA_EDIT_MOVE 9u             /* id: instruction, block, before */
-#define NVPTX_RA_EDIT_PERMUTE 10u         /* block, a, b: range of edits.numbers */
-#define NVPTX_RA_EDIT_SET_REGISTER 11u    /* id: instruction, a: operand, b: register */
-#define NVPTX_RA_EDIT_SET_IMMEDIATE 12u   /* id: instruction, a: operand, b: opcode, value */
-#define NVPTX_RA_EDIT_SET_ADDRESS 22u     /* id: instruction, a: operand of the base, b: register, value: offset */
-#define NVPTX_RA_EDIT_SET_ASSEMBLY 23u    /* id: instruction, a, b: range of edits.text */
+#define NVPTX_RA_EDIT_SPLIT_EDGE 2u       /* id, block: from, a: to */
+#define NVPTX_RA_EDIT_INSERT_COPY 3u      /* id, block, before, a: destination, b: source */
+#define NVPTX_RA_EDIT_INSERT_CONSTANT 4u  /* id, block, before, a: destination, b: opcode, operand */
+#define NVPTX_RA_EDIT_INSERT_CLONE 5u     /* id, block, before, a: destination, b: instruction */
+/* id, block, before, a, b: range of response.operands, value: number of nvptx_ra_inserted_at, memory */
+#define NVPTX_RA_EDIT_INSERT_INST 6u
+/* id, block, before, a, b: range of edits.text, operand.id, operand.value: range of edits.numbers, the registers written */
+#define NVPTX_RA_EDIT_INSERT_ASSEMBLY 7u
+#define NVPTX_RA_EDIT_MOVE 8u             /* id: instruction, block, before */
+#define NVPTX_RA_EDIT_PERMUTE 9u          /* block, a, b: range of edits.numbers */
+#define NVPTX_RA_EDIT_SET_REGISTER 10u    /* id: instruction, a: operand, b: register */
+#define NVPTX_RA_EDIT_SET_IMMEDIATE 11u   /* id: instruction, a: operand, b: opcode, value */
+#define NVPTX_RA_EDIT_SET_ADDRESS 12u     /* id: instruction, a: operand of the base, b: register, value: offset */
+#define NVPTX_RA_EDIT_SET_ASSEMBLY 13u    /* id: instruction, a, b: range of edits.text */
 /* block, id: comparison, a, b: range of edits.text, inline assembly of its three registers; empty: operand.id: operand of its kind,
    operand.value: the complement's kind */
-#define NVPTX_RA_EDIT_TURN_BRANCH 25u
-#define NVPTX_RA_EDIT_SET_DEBUG_VALUE 13u /* id: instruction, operand: register, immediate, noreg */
-#define NVPTX_RA_EDIT_MERGE 14u           /* a: from, b: into */
-#define NVPTX_RA_EDIT_DELETE 15u          /* id: instruction */
-#define NVPTX_RA_EDIT_INSERT_DIRECTIVE 16u /* a, b: range of edits.text */
-#define NVPTX_RA_EDIT_CREATE_SHARED_ARRAY 18u /* a: threads, b: bytes */
-/* id, a: bytes of a thread, b: offset, value: bytes of each thread's part of its row */
-#define NVPTX_RA_EDIT_CREATE_SHARED_SLOT 19u
-#define NVPTX_RA_EDIT_CREATE_BIT_SLOT 24u /* id, a: number of the word, b: number of the bit */
-/* id, block, before, a, b: range of edits.numbers, each register with its slot */
-#define NVPTX_RA_EDIT_INSERT_WIDE_SPILL 20u
-#define NVPTX_RA_EDIT_INSERT_WIDE_RELOAD 21u
-#define NVPTX_RA_EDIT_SET_ATTRIBUTE 17u   /* a, b: range of edits.text, key '=' value; id: of a module, the function */
+#define NVPTX_RA_EDIT_TURN_BRANCH 14u
+#define NVPTX_RA_EDIT_SET_DEBUG_VALUE 15u /* id: instruction, operand: register, immediate, noreg */
+#define NVPTX_RA_EDIT_MERGE 16u           /* a: from, b: into */
+#define NVPTX_RA_EDIT_DELETE 17u          /* id: instruction */
+#define NVPTX_RA_EDIT_INSERT_DIRECTIVE 18u /* a, b: range of edits.text */
+#define NVPTX_RA_EDIT_SET_ATTRIBUTE 19u   /* a, b: range of edits.text, key '=' value; id: of a module, the function */
+
+/* nvptx_ra_memory.flags */
+#define NVPTX_RA_MEMORY_LOAD 1u
+#define NVPTX_RA_MEMORY_STORE 2u
+#define NVPTX_RA_MEMORY_VOLATILE 4u
+
+/* What an inserted instruction accesses; flags 0: nothing. */
+typedef struct nvptx_ra_memory {
+  uint32_t space; /* LLVM's number of the address space */
+  uint32_t bytes;
+  uint32_t align; /* bytes, a power of two */
+  uint32_t flags; /* NVPTX_RA_MEMORY_* */
+} nvptx_ra_memory;
 
 typedef struct nvptx_ra_edit {
   uint32_t kind;
@@ -212,7 +219,15 @@ typedef struct nvptx_ra_edit {
   uint32_t b;
   int64_t value;
   nvptx_ra_operand operand;
+  nvptx_ra_memory memory;
 } nvptx_ra_edit;
+
+/* The instructions that NVPTX_RA_EDIT_INSERT_INST inserts, by LLVM's names: empty of one that LLVM has not. */
+uint32_t nvptx_ra_inserted_count(void);
+nvptx_ra_str nvptx_ra_inserted_at(uint32_t number);
+
+/* Whether such an instruction takes something as its operand with that number: 1 or 0. `reg_class` is that of a register. */
+uint32_t nvptx_ra_inserted_takes(uint32_t number, uint64_t index, nvptx_ra_operand operand, uint32_t reg_class);
 
 /* ---- Running a pass. -------------------------------------------------------------------------------------------- */
 
@@ -293,6 +308,8 @@ typedef struct nvptx_ra_response {
   uint64_t num_edits;
   const uint32_t *numbers;
   uint64_t num_numbers;
+  const nvptx_ra_operand *operands;
+  uint64_t num_operands;
   nvptx_ra_str text;
   const nvptx_ra_remark *remarks;
   uint64_t num_remarks;

@@ -55,6 +55,7 @@ mod effects;
 mod equality;
 mod error;
 mod ids;
+pub mod lowered;
 mod obligations;
 mod operands;
 mod pair;

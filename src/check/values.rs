@@ -285,7 +285,7 @@ impl<'a> Numbering<'a> {
     }
 
     fn write_operands(&mut self, function: &Function, inst: Inst, terms: &mut Terms) {
-        if self.values.which == Which::After && self.values.pair.origin[inst] == Origin::Inserted {
+        if self.values.which == Which::After && matches!(self.values.pair.origin[inst], Origin::Inserted(_)) {
             match (function.role(inst), function.operands(inst)) {
                 (Role::Spill, parts) => {
                     for (number, [reg, slot]) in (0..).step_by(2).zip(parts.as_chunks().0) {

@@ -1,16 +1,18 @@
 //! From an [`EditList`] to the ABI's flat edits.
 
-use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
+use super::abi::{self, nvptx_ra_edit, nvptx_ra_memory, nvptx_ra_operand};
 use crate::function::{
-    BitPlace, Complement, Edit, EditList, Function, Inst, Position, SharedArray, Slot, VReg, Value, complement,
-    text_of_complement,
+    Complement, Edit, EditList, Function, Insertion, Inst, LoweredEdit, MemoryAccess, Operand, Position, VReg, Value,
+    complement, text_of_complement,
 };
+use crate::spill::lower::table;
 
 /// Edits as they cross, with the pools that they refer to.
 #[derive(Debug, Default)]
 pub(super) struct RawEdits {
     pub(super) edits: Vec<nvptx_ra_edit>,
     pub(super) numbers: Vec<u32>,
+    pub(super) operands: Vec<nvptx_ra_operand>,
     pub(super) text: String,
 }
 
@@ -23,6 +25,44 @@ impl RawEdits {
             raw.edits.push(edit);
         }
         raw
+    }
+
+    /// The edits of a lowered list, in their order. O(size).
+    pub(super) fn of_lowered(function: &Function, list: &[LoweredEdit]) -> Self {
+        let mut raw = Self { edits: Vec::with_capacity(list.len()), ..Self::default() };
+        for edit in list {
+            let edit = match edit {
+                LoweredEdit::Kept(edit) => raw.encode(function, edit),
+                LoweredEdit::Insert(insertion) => raw.insertion(insertion),
+                LoweredEdit::InsertAssembly { inst, at, text, results } => raw.assembly((*inst, *at), text, results),
+            };
+            raw.edits.push(edit);
+        }
+        raw
+    }
+
+    fn insertion(&mut self, insertion: &Insertion) -> nvptx_ra_edit {
+        let start = self.operands.len() as u32;
+        let written = |operand: &Operand| u8::from(operand.is_def()) * abi::NVPTX_RA_FLAG_DEF as u8;
+        let raw = |it: &Operand| nvptx_ra_operand { flags: written(it), ..operand(it.value) };
+        self.operands.extend(insertion.operands.iter().map(raw));
+        // What the table does not have, the shim refuses.
+        let number = table::number_of(insertion.op).unwrap_or(abi::NVPTX_RA_NONE);
+        nvptx_ra_edit {
+            a: start,
+            b: self.operands.len() as u32,
+            value: number.into(),
+            memory: insertion.memory.map_or(NO_MEMORY, memory),
+            ..placed(abi::NVPTX_RA_EDIT_INSERT_INST, insertion.inst, insertion.at)
+        }
+    }
+
+    fn assembly(&mut self, (inst, at): (Inst, Position), text: &str, results: &[VReg]) -> nvptx_ra_edit {
+        let start = self.numbers.len();
+        self.numbers.extend(results.iter().map(|reg| reg.0));
+        let nvptx_ra_edit { a, b, .. } = self.with_text(abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY, &[text]);
+        let operand = nvptx_ra_operand { id: start as u32, value: self.numbers.len() as i64, ..blank(0).operand };
+        nvptx_ra_edit { a, b, operand, ..placed(abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY, inst, at) }
     }
 
     /// Limits on registers of a module's functions, as their attributes.
@@ -41,26 +81,6 @@ impl RawEdits {
             Edit::CreateRegister { reg, class } => {
                 nvptx_ra_edit { id: reg.0, a: class as u32, ..blank(abi::NVPTX_RA_EDIT_CREATE_REGISTER) }
             }
-            // The core makes no slot that LLVM could not make: what does not fit is refused there.
-            Edit::CreateSlot { slot, size, align } => nvptx_ra_edit {
-                id: slot.0,
-                value: i64::try_from(size).unwrap_or(i64::MAX),
-                a: u32::try_from(align).unwrap_or(0),
-                ..blank(abi::NVPTX_RA_EDIT_CREATE_SLOT)
-            },
-            Edit::CreateSharedArray(SharedArray { threads, bytes }) => {
-                nvptx_ra_edit { a: threads, b: bytes, ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY) }
-            }
-            Edit::CreateSharedSlot { slot, size, offset, row } => nvptx_ra_edit {
-                id: slot.0,
-                a: size,
-                b: offset,
-                value: row.into(),
-                ..blank(abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT)
-            },
-            Edit::CreateBitSlot { slot, place: BitPlace { word, bit } } => {
-                nvptx_ra_edit { id: slot.0, a: word, b: bit, ..blank(abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT) }
-            }
             Edit::SplitEdge { block, from, to } => {
                 nvptx_ra_edit { id: block.0, block: from.0, a: to.0, ..blank(abi::NVPTX_RA_EDIT_SPLIT_EDGE) }
             }
@@ -75,18 +95,6 @@ impl RawEdits {
             },
             Edit::InsertClone { inst, at, of, dst } => {
                 nvptx_ra_edit { a: dst.0, b: of.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_CLONE, inst, at) }
-            }
-            Edit::InsertSpill { inst, at, reg, slot } => {
-                nvptx_ra_edit { a: reg.0, b: slot.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_SPILL, inst, at) }
-            }
-            Edit::InsertReload { inst, at, reg, slot } => {
-                nvptx_ra_edit { a: reg.0, b: slot.0, ..placed(abi::NVPTX_RA_EDIT_INSERT_RELOAD, inst, at) }
-            }
-            Edit::InsertWideSpill { inst, at, ref parts } => {
-                self.wide(abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL, (inst, at), parts)
-            }
-            Edit::InsertWideReload { inst, at, ref parts } => {
-                self.wide(abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD, (inst, at), parts)
             }
             Edit::Move { inst, at } => placed(abi::NVPTX_RA_EDIT_MOVE, inst, at),
             Edit::Permute { block, ref order } => {
@@ -124,6 +132,15 @@ impl RawEdits {
             }
             // Machine code has no pragma, so that its views refuse the edit, and so does the shim.
             Edit::InsertPragma { block } => nvptx_ra_edit { block: block.0, ..blank(0) },
+            // Lowering leaves none of these: an edit of no known kind, which the shim refuses.
+            Edit::CreateSlot { .. }
+            | Edit::CreateSharedArray(_)
+            | Edit::CreateSharedSlot { .. }
+            | Edit::CreateBitSlot { .. }
+            | Edit::InsertSpill { .. }
+            | Edit::InsertReload { .. }
+            | Edit::InsertWideSpill { .. }
+            | Edit::InsertWideReload { .. } => blank(0),
             Edit::SetDebugValue { inst, value } => {
                 nvptx_ra_edit { id: inst.0, operand: operand(value), ..blank(abi::NVPTX_RA_EDIT_SET_DEBUG_VALUE) }
             }
@@ -134,12 +151,6 @@ impl RawEdits {
                 self.with_text(abi::NVPTX_RA_EDIT_SET_ATTRIBUTE, &[key, "=", value])
             }
         }
-    }
-
-    fn wide(&mut self, kind: u32, (inst, at): (Inst, Position), parts: &[(VReg, Slot)]) -> nvptx_ra_edit {
-        let start = self.numbers.len() as u32;
-        self.numbers.extend(parts.iter().flat_map(|(reg, slot)| [reg.0, slot.0]));
-        nvptx_ra_edit { a: start, b: self.numbers.len() as u32, ..placed(kind, inst, at) }
     }
 
     fn with_text(&mut self, kind: u32, parts: &[&str]) -> nvptx_ra_edit {
@@ -159,7 +170,17 @@ pub(super) fn blank(kind: u32) -> nvptx_ra_edit {
         b: 0,
         value: 0,
         operand: raw_operand(abi::NVPTX_RA_OPERAND_NOREG, 0, 0),
+        memory: NO_MEMORY,
     }
+}
+
+const NO_MEMORY: nvptx_ra_memory = nvptx_ra_memory { space: 0, bytes: 0, align: 0, flags: 0 };
+
+fn memory(access: MemoryAccess) -> nvptx_ra_memory {
+    let MemoryAccess { space, bytes, align, is_store, is_volatile } = access;
+    let direction = if is_store { abi::NVPTX_RA_MEMORY_STORE } else { abi::NVPTX_RA_MEMORY_LOAD };
+    let volatile = if is_volatile { abi::NVPTX_RA_MEMORY_VOLATILE } else { 0 };
+    nvptx_ra_memory { space: space as u32, bytes, align, flags: direction | volatile }
 }
 
 fn placed(kind: u32, inst: Inst, at: Position) -> nvptx_ra_edit {
@@ -167,7 +188,7 @@ fn placed(kind: u32, inst: Inst, at: Position) -> nvptx_ra_edit {
     nvptx_ra_edit { id: inst.0, block: at.block.0, before, ..blank(kind) }
 }
 
-fn operand(value: Value) -> nvptx_ra_operand {
+pub(super) fn operand(value: Value) -> nvptx_ra_operand {
     match value {
         Value::Reg(reg) => raw_operand(abi::NVPTX_RA_OPERAND_REG, reg.0, 0),
         Value::Physical(number) => raw_operand(abi::NVPTX_RA_OPERAND_PHYSICAL, number, 0),
@@ -189,7 +210,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::function::{Block, FunctionBuilder, Opcode, VReg};
+    use crate::function::{Block, FunctionBuilder, MachineOp, MemorySpace, Moved, Opcode, RegClass, VReg};
 
     fn raw(edits: impl IntoIterator<Item = Edit>) -> RawEdits {
         let function = FunctionBuilder::new("k", Arc::default()).finish();
@@ -211,6 +232,34 @@ mod tests {
         assert_eq!(raw.text, ".pragmak=v=1");
         let ranges: Vec<_> = raw.edits.iter().map(|edit| edit.a..edit.b).collect();
         assert_eq!(ranges, [0..2, 2..3, 0..7, 7..12]);
+    }
+
+    /// An instruction of the table crosses with its operands and its memory, and inline assembly with its text and registers.
+    #[test]
+    fn lowered_edits() {
+        let at = Position { block: Block(0), before: Some(Inst(0)) };
+        let op = MachineOp::Store(Moved { class: RegClass::B32, registers: 1 });
+        let memory = MemoryAccess { space: MemorySpace::Shared, bytes: 4, align: 4, is_store: true, is_volatile: true };
+        let operands = vec![Operand::read(VReg(3)), Operand::immediate(8), Operand::write(VReg(4))];
+        let raw = RawEdits::of_lowered(
+            &FunctionBuilder::new("k", Arc::default()).finish(),
+            &[
+                LoweredEdit::Kept(Edit::InsertDirective { text: ".pragma".into() }),
+                LoweredEdit::InsertAssembly { inst: Inst(1), at, text: "mov".into(), results: vec![VReg(5), VReg(6)] },
+                LoweredEdit::Insert(Insertion { inst: Inst(2), at, op, operands, memory: Some(memory) }),
+            ],
+        );
+        let [_, assembly, inst] = raw.edits[..] else { panic!("three edits cross as three") };
+        assert_eq!((raw.text.as_str(), assembly.a, assembly.b), (".pragmamov", 7, 10));
+        assert_eq!((&raw.numbers[..], assembly.operand.id, assembly.operand.value), (&[5, 6][..], 0, 2));
+        assert_eq!((inst.id, inst.before, inst.a, inst.b), (2, 0, 0, 3));
+        assert_eq!(Some(inst.value), table::number_of(op).map(i64::from));
+        let flags = abi::NVPTX_RA_MEMORY_STORE | abi::NVPTX_RA_MEMORY_VOLATILE;
+        let crossed = inst.memory;
+        assert_eq!((crossed.space, crossed.bytes, crossed.align, crossed.flags), (3, 4, 4, flags));
+        let flags: Vec<u8> = raw.operands.iter().map(|operand| operand.flags).collect();
+        assert_eq!(flags, [0, 0, abi::NVPTX_RA_FLAG_DEF as u8]);
+        assert_eq!((raw.operands[0].id, raw.operands[1].value, raw.operands[2].id), (3, 8, 4));
     }
 
     /// "None" crosses as the number that stands for none, in places and in debug values.

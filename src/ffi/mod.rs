@@ -17,6 +17,7 @@ mod compare;
 mod edits;
 mod forecast;
 mod guard;
+mod inserted;
 mod messages;
 mod mir;
 mod opcodes;

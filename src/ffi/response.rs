@@ -7,7 +7,7 @@ use crate::bundle::Report;
 use crate::config::{Config, Injection};
 use crate::error::Error;
 use crate::forecast::Figure;
-use crate::function::{EditList, Function};
+use crate::function::{EditList, Function, LoweredEdit};
 use crate::passes::{FunctionSummary, ModuleOutput, PassOutput, PlacedFinding, Remark, RemarkKind};
 
 /// A response and everything that it points to.
@@ -36,14 +36,19 @@ pub(super) struct Replay {
 }
 
 impl Response {
-    /// The answer of a pass that ran. The report is of what may turn out to be wrong with it.
+    /// The answer of a pass that ran, whose edits are those of `lowered` if it has any. The report is of what may turn out to
+    /// be wrong with it.
     pub(super) fn of_pass(
         output: PassOutput,
+        lowered: Option<&[LoweredEdit]>,
         function: Function,
         config: Config,
         report: impl FnOnce() -> Report,
     ) -> Self {
-        let mut edits = RawEdits::new(&function, &output.edits);
+        let mut edits = match lowered {
+            Some(lowered) => RawEdits::of_lowered(&function, lowered),
+            None => RawEdits::new(&function, &output.edits),
+        };
         if config.inject == Injection::WrongEdits {
             edits.spoil(&function);
         }
@@ -137,6 +142,8 @@ impl Response {
         this.raw.num_edits = this.edits.edits.len() as u64;
         this.raw.numbers = this.edits.numbers.as_ptr();
         this.raw.num_numbers = this.edits.numbers.len() as u64;
+        this.raw.operands = this.edits.operands.as_ptr();
+        this.raw.num_operands = this.edits.operands.len() as u64;
         this.raw.text = abi::borrow(&this.edits.text);
         this.raw.remarks = this.raw_remarks.as_ptr();
         this.raw.num_remarks = this.raw_remarks.len() as u64;

@@ -10,9 +10,11 @@ use super::session::Session;
 use super::switch::is_off;
 use super::view;
 use crate::bundle::{GivenOptions, Report};
+use crate::check;
 use crate::config::{COPY_COALESCER, Config, Injection, Layers};
 use crate::error::Error;
 use crate::passes::{self, PassOutput, RunContext, Scope};
+use crate::spill::lower::{block_shape, lower};
 use crate::stats::{Counts, Event, FunctionStats, Work};
 
 /// A request, its strings read.
@@ -165,6 +167,12 @@ impl<'a> Request<'a> {
             return Ok(Response::of_nothing());
         }
         let mut output = passes::run(&self.pass, &function, &context)?;
+        // SAFETY: as the caller promises.
+        let lowered = lower(&function, &output.edits, unsafe { self.block_shape() })?;
+        if let Some(lowered) = &lowered {
+            let wrong = |reason| Error::internal(format!("spill code is not what the edits mean: {reason}"), None);
+            check::lowered::check(&function, &output.edits, lowered).map_err(wrong)?;
+        }
         if self.has(abi::NVPTX_RA_REQUEST_SUMMARY) {
             // Without it the forecast makes its own, and says what is wrong.
             output.summary = guard(|| passes::summarise_coalesced(&function, &output.edits, &context)).unwrap_or(None);
@@ -174,7 +182,17 @@ impl<'a> Request<'a> {
             Event::Run(Box::new(self.statistics(&output, function.num_insts()))).append(path)?;
         }
         let RunContext { config, .. } = context;
-        Ok(Response::of_pass(output, function, config, || self.report()))
+        Ok(Response::of_pass(output, lowered.as_deref(), function, config, || self.report()))
+    }
+
+    /// The dimensions that all blocks of a kernel have, where LLVM says them.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    unsafe fn block_shape(&self) -> Option<[u32; 3]> {
+        // SAFETY: as the caller promises.
+        let text = unsafe { self.view.as_ref().map(|view| abi::text(view.reqntid)) }?;
+        block_shape(text.strip_suffix(',').unwrap_or(&text).split(',').map(str::trim))
     }
 
     /// A pass's own statistics, with what those of every pass have in common.

@@ -1,11 +1,12 @@
 //! Edits that nobody checked: whatever they say, the shim refuses them or applies them, and LLVM goes on.
 
-use super::abi::{self, nvptx_ra_edit, nvptx_ra_operand};
-use super::edits::{RawEdits, blank};
-use crate::function::Function;
+use super::abi::{self, nvptx_ra_edit, nvptx_ra_memory, nvptx_ra_operand};
+use super::edits::{RawEdits, blank, operand};
+use crate::function::{Function, MachineOp, RegClass, VReg, Value};
+use crate::spill::lower::table::{self, OperandKind};
 
 /// So many kinds there are, with one that is not known.
-const KINDS: u32 = abi::NVPTX_RA_EDIT_TURN_BRANCH + 1;
+const KINDS: u32 = abi::NVPTX_RA_EDIT_SET_ATTRIBUTE + 1;
 
 /// Opcodes of constants, and of instructions that an operand of another may make.
 const OPCODES: [&str; 8] =
@@ -31,6 +32,10 @@ impl RawEdits {
                 0 => draw.change(&mut self.edits[at]),
                 1 => self.edits.insert(at, self.edits[at]),
                 2 if self.edits.len() > 1 => drop(self.edits.remove(at)),
+                3 if draw.below(2) == 0 && !self.operands.is_empty() => {
+                    let at = draw.below(self.operands.len() as u32) as usize;
+                    draw.change_operand(&mut self.operands[at]);
+                }
                 _ => {
                     if let Some(number) = self.numbers.get_mut(at) {
                         *number = draw.any();
@@ -49,20 +54,24 @@ impl RawEdits {
             edit.block = draw.block_of(edit.before);
         }
         let first = self.numbers.len() as u32;
+        let mut number = 0;
         (edit.a, edit.b) = match kind {
             abi::NVPTX_RA_EDIT_CREATE_REGISTER => (draw.below(6), 0),
-            abi::NVPTX_RA_EDIT_CREATE_SLOT => (1 << draw.below(5), 0),
-            abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY => (draw.below(1025), draw.below(1 << 16)),
-            abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT => (1 << draw.below(5), draw.below(1 << 12)),
-            abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT => (draw.below(3), draw.below(33)),
             abi::NVPTX_RA_EDIT_SPLIT_EDGE => (draw.block(), 0),
             abi::NVPTX_RA_EDIT_INSERT_CONSTANT => (draw.register(), draw.opcode()),
             abi::NVPTX_RA_EDIT_INSERT_CLONE => (draw.register(), draw.inst()),
-            abi::NVPTX_RA_EDIT_INSERT_SPILL | abi::NVPTX_RA_EDIT_INSERT_RELOAD => (draw.register(), draw.slot()),
-            abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL | abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD => {
-                let parts = 1 + draw.below(4);
-                (0..parts).for_each(|_| self.numbers.extend([draw.register(), draw.slot()]));
-                (first, first + 2 * parts)
+            abi::NVPTX_RA_EDIT_INSERT_INST => {
+                let op;
+                (number, op) = draw.inserted();
+                let start = self.operands.len() as u32;
+                let kinds = op.map_or_else(Vec::new, table::operands_of);
+                self.operands.extend(kinds.into_iter().map(|kind| draw.operand(kind)));
+                edit.memory = draw.memory(op);
+                (start, self.operands.len() as u32)
+            }
+            abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY => {
+                (0..draw.below(4)).for_each(|_| self.numbers.push(draw.register()));
+                self.drawn_text(draw)
             }
             abi::NVPTX_RA_EDIT_PERMUTE => {
                 self.permute(draw, edit.block);
@@ -72,12 +81,7 @@ impl RawEdits {
             abi::NVPTX_RA_EDIT_SET_IMMEDIATE => (draw.below(4), draw.opcode()),
             abi::NVPTX_RA_EDIT_SET_ASSEMBLY
             | abi::NVPTX_RA_EDIT_INSERT_DIRECTIVE
-            | abi::NVPTX_RA_EDIT_SET_ATTRIBUTE => {
-                let start = self.text.len() as u32;
-                self.text +=
-                    [".pragma x;", "nvvm.maxnreg=32", "$9 ${1:h} {|}", "mov.b32 $0, $1;$"][draw.below(4) as usize];
-                (start, self.text.len() as u32)
-            }
+            | abi::NVPTX_RA_EDIT_SET_ATTRIBUTE => self.drawn_text(draw),
             _ => (draw.register(), draw.register()),
         };
         edit.value = [1, 2, 4, 8, 16, i64::from(draw.any()), -1, i64::MIN][draw.below(8) as usize];
@@ -88,7 +92,23 @@ impl RawEdits {
             value: edit.value,
             ..edit.operand
         };
+        match kind {
+            abi::NVPTX_RA_EDIT_INSERT_INST => edit.value = number.into(),
+            abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY => {
+                edit.operand = nvptx_ra_operand { id: first, value: self.numbers.len() as i64, ..edit.operand };
+            }
+            _ => {}
+        }
         edit
+    }
+
+    /// A text, as its range.
+    fn drawn_text(&mut self, draw: &mut Draw<'_>) -> (u32, u32) {
+        let start = self.text.len() as u32;
+        let texts =
+            [".pragma x;", "nvvm.maxnreg=32", "$9 ${1:h} {|}", "mov.b32 $0, $1;$", "mov.u32 $0, %tid.x; $$", ""];
+        self.text += texts[draw.below(6) as usize];
+        (start, self.text.len() as u32)
     }
 
     /// The instructions of a block, two of them in each other's place.
@@ -105,14 +125,12 @@ impl RawEdits {
 
     /// Gives what edits make the ids that they must have.
     fn number(&mut self, function: &Function) {
-        let (mut regs, mut slots) = (function.num_regs() as u32, function.num_slots() as u32);
-        let (mut blocks, mut insts) = (function.num_blocks() as u32, function.num_insts() as u32);
+        let (mut regs, mut blocks) = (function.num_regs() as u32, function.num_blocks() as u32);
+        let mut insts = function.num_insts() as u32;
         for edit in &mut self.edits {
             let next = match (edit.kind, phase(edit.kind)) {
                 (abi::NVPTX_RA_EDIT_CREATE_REGISTER, _) => &mut regs,
                 (abi::NVPTX_RA_EDIT_SPLIT_EDGE, _) => &mut blocks,
-                (abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY, _) => continue,
-                (_, (0, _)) => &mut slots,
                 (_, (1, _)) => &mut insts,
                 _ => continue,
             };
@@ -125,15 +143,8 @@ impl RawEdits {
 /// Where an edit of a kind stands among all, and among those that make something.
 fn phase(kind: u32) -> (u32, u32) {
     match kind {
-        abi::NVPTX_RA_EDIT_CREATE_REGISTER
-        | abi::NVPTX_RA_EDIT_CREATE_SLOT
-        | abi::NVPTX_RA_EDIT_SPLIT_EDGE
-        | abi::NVPTX_RA_EDIT_CREATE_SHARED_ARRAY
-        | abi::NVPTX_RA_EDIT_CREATE_SHARED_SLOT
-        | abi::NVPTX_RA_EDIT_CREATE_BIT_SLOT => (0, kind),
-        abi::NVPTX_RA_EDIT_INSERT_COPY..=abi::NVPTX_RA_EDIT_INSERT_RELOAD
-        | abi::NVPTX_RA_EDIT_INSERT_WIDE_SPILL
-        | abi::NVPTX_RA_EDIT_INSERT_WIDE_RELOAD => (1, 0),
+        abi::NVPTX_RA_EDIT_CREATE_REGISTER | abi::NVPTX_RA_EDIT_SPLIT_EDGE => (0, kind),
+        abi::NVPTX_RA_EDIT_INSERT_COPY..=abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY => (1, 0),
         abi::NVPTX_RA_EDIT_MOVE => (2, 0),
         abi::NVPTX_RA_EDIT_PERMUTE => (3, 0),
         abi::NVPTX_RA_EDIT_MERGE => (5, 0),
@@ -181,8 +192,65 @@ impl Draw<'_> {
         self.among(self.function.num_blocks())
     }
 
-    fn slot(&mut self) -> u32 {
-        self.function.num_slots() as u32 + self.below(3)
+    /// An instruction of the table by its number, or none: mostly one for whose operands the function has registers.
+    fn inserted(&mut self) -> (u32, Option<MachineOp>) {
+        let has = |kind: &OperandKind| match kind {
+            OperandKind::Read(class) | OperandKind::Write(class) => {
+                self.function.regs().any(|reg| self.function.class(reg) == *class)
+            }
+            OperandKind::Number | OperandKind::Mode(_) => true,
+        };
+        let all = (0..table::llvm_names().len() as u32).filter_map(table::by_number);
+        let fitting: Vec<MachineOp> = all.filter(|&op| table::operands_of(op).iter().all(has)).collect();
+        let op = fitting.get(self.below(fitting.len() as u32) as usize).copied().filter(|_| self.below(4) != 0);
+        let number = op.and_then(table::number_of).unwrap_or_else(|| self.among(table::llvm_names().len()));
+        (number, table::by_number(number))
+    }
+
+    /// Mostly what an instruction takes.
+    fn operand(&mut self, kind: OperandKind) -> nvptx_ra_operand {
+        let number = i64::from(self.any());
+        let mut drawn = match kind {
+            OperandKind::Read(class) => operand(Value::Reg(self.register_of(class))),
+            OperandKind::Write(class) => {
+                nvptx_ra_operand { flags: abi::NVPTX_RA_FLAG_DEF as u8, ..operand(Value::Reg(self.register_of(class))) }
+            }
+            OperandKind::Number => operand(Value::Immediate(number)),
+            OperandKind::Mode(modes) => operand(Value::Immediate(modes[self.below(modes.len() as u32) as usize])),
+        };
+        if self.below(48) == 0 {
+            self.change_operand(&mut drawn);
+        }
+        drawn
+    }
+
+    /// One of the function's registers of a class, mostly.
+    fn register_of(&mut self, class: RegClass) -> VReg {
+        let of_class = |reg: &VReg| self.function.class(*reg) == class;
+        let regs: Vec<VReg> = self.function.regs().filter(of_class).collect();
+        regs.get(self.among(regs.len()) as usize).copied().unwrap_or(VReg(self.register()))
+    }
+
+    /// Mostly what an instruction accesses.
+    fn memory(&mut self, op: Option<MachineOp>) -> nvptx_ra_memory {
+        let flags = match op {
+            _ if self.below(16) == 0 => self.below(16),
+            Some(MachineOp::Load(_)) => abi::NVPTX_RA_MEMORY_LOAD,
+            Some(MachineOp::Store(_)) => abi::NVPTX_RA_MEMORY_STORE | abi::NVPTX_RA_MEMORY_VOLATILE,
+            _ => 0,
+        };
+        let [space, bytes, align] = [8, 5, 5].map(|limit| 1 << self.below(limit));
+        nvptx_ra_memory { space: if self.below(8) == 0 { self.any() } else { space }, bytes, align, flags }
+    }
+
+    /// Gives one part of an operand another number.
+    fn change_operand(&mut self, operand: &mut nvptx_ra_operand) {
+        match self.below(4) {
+            0 => operand.kind = self.below(12) as u8,
+            1 => operand.flags = self.below(256) as u8,
+            2 => operand.id = self.any(),
+            _ => operand.value = i64::from(self.any()),
+        }
     }
 
     fn block_of(&self, inst: u32) -> u32 {
@@ -213,7 +281,7 @@ impl Draw<'_> {
     /// Gives one part of an edit another number.
     fn change(&mut self, edit: &mut nvptx_ra_edit) {
         let number = self.any();
-        match self.below(8) {
+        match self.below(11) {
             0 => edit.kind = self.kind(),
             1 => edit.id = number,
             2 => edit.block = number,
@@ -221,6 +289,9 @@ impl Draw<'_> {
             4 => edit.a = number,
             5 => edit.b = number,
             6 => edit.value = i64::from(number) << self.below(33),
+            7 => edit.memory.space = number,
+            8 => edit.memory.bytes = number,
+            9 => edit.memory.flags = number,
             _ => edit.operand.id = number,
         }
     }

@@ -292,6 +292,21 @@ impl Edit {
         )
     }
 
+    /// Whether the edit makes a slot or accesses one.
+    pub(crate) fn is_of_slots(&self) -> bool {
+        matches!(
+            self,
+            Edit::CreateSlot { .. }
+                | Edit::CreateSharedArray(_)
+                | Edit::CreateSharedSlot { .. }
+                | Edit::CreateBitSlot { .. }
+                | Edit::InsertSpill { .. }
+                | Edit::InsertReload { .. }
+                | Edit::InsertWideSpill { .. }
+                | Edit::InsertWideReload { .. }
+        )
+    }
+
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
     pub(super) fn phase(&self) -> u8 {
         match self {

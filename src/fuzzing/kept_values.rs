@@ -7,11 +7,12 @@ use arbitrary::{Result, Unstructured};
 use super::spoiled_slots::{check_spoiled_slot, may_be_undefined};
 use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
-use crate::check::check;
+use crate::check::{check, lowered};
 use crate::coalesce::coalesce;
 use crate::config::{Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::{EntityIndex, IndexVec};
+use crate::spill::lower::lower;
 use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
@@ -55,6 +56,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let keep = || keep_values(&facts, &aim, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
+    check_lowered(&function, &outcome.edits);
     check_owners(&function, &outcome, launch.most_bytes);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
     note_kinds(&function, aim.to, &outcome);
@@ -200,6 +202,13 @@ fn check_size(function: &Function, outcome: &Outcome, (reg, slot): (VReg, Slot),
 /// The bytes of the array that belong to a slot of all threads.
 fn bytes_of(offset: u32, size: u32, row: u32, threads: u32) -> impl Iterator<Item = u32> {
     (0..threads).flat_map(move |thread| (0..size).map(move |byte| offset + row * thread + byte))
+}
+
+/// What the target gets is what the edits mean.
+fn check_lowered(function: &Function, edits: &EditList) {
+    if let Some(lowered) = lower(function, edits, None).expect("they are sound") {
+        assert_eq!(lowered::check(function, edits, &lowered), Ok(()));
+    }
 }
 
 /// Spoils one edit. What the checker then lets pass means the same.

@@ -151,7 +151,7 @@ fn summarise_edited(
     let applied = edits.apply(function)?;
     Ok(summarise(&applied.function, context, |inst| match applied.origin[inst] {
         Origin::Kept(inst) | Origin::Clone(inst) => Some(inst),
-        Origin::Inserted => None,
+        Origin::Inserted(_) => None,
     }))
 }
 

@@ -40,7 +40,7 @@ pub(super) struct Accesses<'a> {
 impl<'a> Accesses<'a> {
     pub(super) fn new(before: &'a Function, edits: &EditList, applied: &'a Applied) -> Self {
         let after = &applied.function;
-        let inserted = after.insts().filter(|&inst| applied.origin[inst] == Origin::Inserted);
+        let inserted = after.insts().filter(|&inst| matches!(applied.origin[inst], Origin::Inserted(_)));
         let all: Vec<Access> = inserted.flat_map(|inst| accesses(after, inst)).collect();
         let mut accesses =
             Self { before, applied, all, stands_for: IndexVec::filled(StandsFor::Unknown, after.num_regs()) };
@@ -119,7 +119,7 @@ impl<'a> Accesses<'a> {
         let end = self.after().block_range(block).end;
         let kept = |inst: Inst| match self.applied.origin[inst] {
             Origin::Kept(original) => Some(original),
-            Origin::Clone(_) | Origin::Inserted => None,
+            Origin::Clone(_) | Origin::Inserted(_) => None,
         };
         let next = (inst.0..end.0).map(Inst).find_map(kept);
         Place::new(self.before, Position { block, before: next })

@@ -12,6 +12,7 @@ use super::super::assembly::nvptx_ra_assembly_effects;
 use super::super::choices::{nvptx_ra_print_choices, nvptx_ra_record_choices};
 use super::super::forecast::nvptx_ra_forecast;
 use super::super::guard::injection;
+use super::super::inserted::{nvptx_ra_inserted_at, nvptx_ra_inserted_count, nvptx_ra_inserted_takes};
 use super::super::messages::{clean_up_with, nvptx_ra_check_machine_code, nvptx_ra_clean_up, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{
@@ -152,6 +153,11 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_clean_up", &mut || nvptx_ra_clean_up());
     with_panic("nvptx_ra_option_count", &mut || assert_eq!(nvptx_ra_option_count(), 0));
     with_panic("nvptx_ra_option_at", &mut || assert_eq!(nvptx_ra_option_at(0).name.len, 0));
+    with_panic("nvptx_ra_inserted_count", &mut || assert_eq!(nvptx_ra_inserted_count(), 0));
+    with_panic("nvptx_ra_inserted_at", &mut || assert_eq!(nvptx_ra_inserted_at(0).len, 0));
+    with_panic("nvptx_ra_inserted_takes", &mut || {
+        assert_eq!(nvptx_ra_inserted_takes(0, 0, abi::nvptx_ra_operand::default(), 1), 0);
+    });
     with_panic("nvptx_ra_version", &mut || assert_eq!(nvptx_ra_version().len, 0));
     with_panic("nvptx_ra_is_off", &mut || assert_eq!(nvptx_ra_is_off(), 0));
     with_panic("nvptx_ra_off_note", &mut || assert_eq!(nvptx_ra_off_note().len, 0));

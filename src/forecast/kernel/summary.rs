@@ -97,7 +97,7 @@ impl Summary {
             let place = &mut summary.pressure.peak.place;
             *place = place.and_then(|place| match origin[place] {
                 Origin::Kept(inst) => Some(inst),
-                Origin::Clone(_) | Origin::Inserted => None,
+                Origin::Clone(_) | Origin::Inserted(_) => None,
             });
             return summary;
         }

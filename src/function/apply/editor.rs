@@ -271,7 +271,7 @@ impl<'f> Editor<'f> {
         let may_be_set = match self.origin[inst] {
             Origin::Kept(_) => true,
             Origin::Clone(_) => !is_def,
-            Origin::Inserted => false,
+            Origin::Inserted(_) => false,
         };
         if !may_be_set {
             return Err(format!("{inst} is new: it has its registers from the start, but for what a clone reads"));

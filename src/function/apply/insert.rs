@@ -21,7 +21,7 @@ impl Editor<'_> {
             _ => self.intern("COPY", Role::Copy)?,
         };
         let operands = [Operand::write(dst), Operand::read(src)];
-        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted(inst));
         self.layout.place(inst, at);
         Ok(())
     }
@@ -45,7 +45,7 @@ impl Editor<'_> {
             other => return Err(format!("{other:?} is no constant: need an immediate, a float or a known symbol")),
         }
         let operands = [Operand::write(dst), Operand::plain(value)];
-        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted);
+        self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted(inst));
         self.layout.place(inst, at);
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Editor<'_> {
         self.check_slot(reg, slot)?;
         let opcode = self.intern("SPILL", Role::Spill)?;
         let operands = [Operand::read(reg), Operand::plain(Value::Slot(slot))];
-        self.add_inst(opcode, &operands, Effects::WRITE, MemorySpace::Local, Origin::Inserted);
+        self.add_inst(opcode, &operands, Effects::WRITE, MemorySpace::Local, Origin::Inserted(inst));
         self.layout.place(inst, at);
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Editor<'_> {
         self.check_slot(reg, slot)?;
         let opcode = self.intern("RELOAD", Role::Reload)?;
         let operands = [Operand::write(reg), Operand::plain(Value::Slot(slot))];
-        self.add_inst(opcode, &operands, Effects::READ, MemorySpace::Local, Origin::Inserted);
+        self.add_inst(opcode, &operands, Effects::READ, MemorySpace::Local, Origin::Inserted(inst));
         self.layout.place(inst, at);
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Editor<'_> {
         let operands: Vec<Operand> =
             parts.iter().flat_map(|&(reg, slot)| [register(reg), Operand::plain(Value::Slot(slot))]).collect();
         let effects = if is_spill { Effects::WRITE } else { Effects::READ };
-        self.add_inst(opcode, &operands, effects, MemorySpace::Local, Origin::Inserted);
+        self.add_inst(opcode, &operands, effects, MemorySpace::Local, Origin::Inserted(inst));
         self.layout.place(inst, at);
         Ok(())
     }

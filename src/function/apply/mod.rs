@@ -29,8 +29,8 @@ pub enum Origin {
     Kept(Inst),
     /// A clone of an instruction of the view.
     Clone(Inst),
-    /// An inserted copy, constant, spill, reload or branch.
-    Inserted,
+    /// An inserted copy, constant, spill, reload or branch, with its number in the edits.
+    Inserted(Inst),
 }
 
 /// The edited function and where its instructions come from.

@@ -16,7 +16,8 @@ pub(super) fn apply(splits: &SplitEdges, editor: &mut Editor<'_>) -> Result<Inde
     let goto = editor.intern("GOTO", Role::Other).map_err(|reason| splits.edges()[0].error(&reason))?;
     let add_goto = |editor: &mut Editor<'_>, target: Block| {
         let operand = Operand::plain(Value::Block(target));
-        editor.add_inst(goto, &[operand], Effects::TERMINATOR, MemorySpace::Generic, Origin::Inserted)
+        let origin = Origin::Inserted(editor.work.inst_opcode.next_id());
+        editor.add_inst(goto, &[operand], Effects::TERMINATOR, MemorySpace::Generic, origin)
     };
     for block in distinct(splits.edges().iter().map(|edge| edge.to)) {
         rename_phis(splits, &mut editor.work, block);

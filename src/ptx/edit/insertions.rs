@@ -3,7 +3,8 @@
 use super::registers::Registers;
 use super::slots::Slots;
 use super::substitutions::new_label;
-use crate::function::{Function, Inst, RegClass, Role, VReg, Value};
+use crate::function::{Function, Inst, Moved, RegClass, Role, VReg, Value};
+use crate::spill::lower::steps::Access;
 
 /// The type behind a move, a load or a store.
 fn type_of(class: RegClass) -> &'static str {
@@ -55,26 +56,14 @@ pub(super) fn text_of(
             };
             format!("mov.{} {}, {value};", type_of(class(to)), registers.name(to))
         }
-        (Role::Spill | Role::Reload, [_, slot, rest @ ..]) => {
+        (Role::Spill | Role::Reload, [_, slot, ..]) => {
             let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
+            let class = class(value);
+            let moved = Moved { class, registers: operands.len().div_ceil(2) as u8 };
             let constant = function.constant_ahead(inst, value);
-            if let Some(code) = slots.bit_access(slot, function.role(inst), (registers.name(value), constant)) {
-                return Ok(code);
-            }
-            let (space, address) = slots.access(slot, function.role(inst))?;
-            if class(value) == RegClass::B1 {
-                return Err("predicates have no slots in memory in the text".into());
-            }
+            let access = Access { role: function.role(inst), moved, place: slots.place(slot)?, constant };
             let names = (0..operands.len()).step_by(2).map(|at| Ok(registers.name(reg(at)?)));
-            let names = names.collect::<Result<Vec<_>, String>>()?.join(", ");
-            let (typed, name) = match rest {
-                [] => (type_of(class(value)).to_owned(), names),
-                _ => (format!("v{}.{}", operands.len() / 2, type_of(class(value))), format!("{{{names}}}")),
-            };
-            match function.role(inst) {
-                Role::Spill => format!("st{space}.{typed} {address}, {name};"),
-                _ => format!("ld{space}.{typed} {name}, {address};"),
-            }
+            return slots.access(&access, &names.collect::<Result<Vec<_>, String>>()?);
         }
         (_, [target]) => match target.value {
             Value::Block(block) => format!("bra.uni {};", label_of(block)),

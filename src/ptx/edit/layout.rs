@@ -134,7 +134,7 @@ impl<'l, 'a> Layout<'l, 'a> {
     /// The blocks that inserted branches name and that have no label.
     fn without_label(&self) -> FxHashSet<Block> {
         let function = &self.applied.function;
-        let inserted = function.insts().filter(|&inst| self.applied.origin[inst] == Origin::Inserted);
+        let inserted = function.insts().filter(|&inst| matches!(self.applied.origin[inst], Origin::Inserted(_)));
         let named = inserted.flat_map(|inst| function.operands(inst)).filter_map(|operand| match operand.value {
             Value::Block(block) => Some(block),
             _ => None,

@@ -8,7 +8,7 @@
 //! * [`registers`]: names of new registers, and types that must fit their new uses;
 //! * [`substitutions`]: which tokens change, and why some changes cannot be made;
 //! * [`insertions`]: the text of copies, constants, branches, stores to slots and loads;
-//! * [`slots`]: where slots are, and the code that computes their addresses;
+//! * [`slots`]: the text of what accesses slots and of their addresses, which [`spill::lower`](crate::spill::lower) makes;
 //! * [`layout`]: statements in their new order, with source lines that stay true;
 //! * [`head`]: directives and the limit of registers.
 
@@ -87,7 +87,7 @@ pub(super) fn edit(file: &File<'_>, body: &Body, view: &View<'_>, edits: &EditLi
     let applied = edits.apply(&view.function).map_err(|error| error.to_string())?;
     let mut registers = Registers::new(file, body, view, &applied.function);
     let head = Head::new(file, body, view, edits)?;
-    let slots = Slots::new(file, body, view, edits, &mut registers)?;
+    let slots = Slots::new(file, body, view, edits, &mut registers);
     let mut substitutions = Substitutions::new(file, view, &applied, &registers);
     substitutions.find()?;
     let Substitutions { changes, .. } = substitutions;
@@ -101,7 +101,7 @@ fn source(view: &View<'_>, origin: Origin) -> Option<(Inst, Statement, Statement
             let (first, last) = view.statements[inst];
             Some((inst, first, last))
         }
-        Origin::Inserted => None,
+        Origin::Inserted(_) => None,
     }
 }
 

@@ -43,7 +43,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         let function = &applied.function;
         let has_tokens = |inst: Inst, operand: u32| match applied.origin[inst] {
             Origin::Kept(old) | Origin::Clone(old) => !view.tokens_of(old, operand).is_empty(),
-            Origin::Inserted => true,
+            Origin::Inserted(_) => true,
         };
         let mut occurring = FxHashSet::default();
         for inst in function.insts() {

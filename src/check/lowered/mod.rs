@@ -1,0 +1,311 @@
+//! The check of spill code: a lowered list against the list that it was made of.
+//!
+//! What the list means was proven before it was lowered. Lowering must add nothing to that: an edit that has nothing to do
+//! with slots stays as it is, under the numbers that instructions have now; a store to a slot or a load from one is one
+//! access of the right registers, width, memory and offset, with its conversions directly beside it; and the entry computes
+//! the addresses and clears the bits ahead of all else. Where slots lie in local memory is read off the accesses: slots keep
+//! apart, and within the array.
+//!
+//! The check shares no code with the lowering. It trusts the table that says what the instructions are called, and of the code
+//! that computes addresses, all but which register gets which.
+
+mod access;
+mod assembly;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::function::{
+    Block, Edit, EditList, Function, Insertion, Inst, LoweredEdit, MachineOp, Operand, Position, RegClass, Role, Slot,
+    VReg, Value,
+};
+use crate::index::EntityIndex;
+
+/// What a slot is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// In local memory, of so many bytes.
+    Local(u64),
+    /// In a row of so many bytes for each thread.
+    Shared {
+        offset: u32,
+        row: u32,
+    },
+    Bit {
+        word: u32,
+        mask: i32,
+    },
+}
+
+/// What a register that the lowering made is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    LocalAddress,
+    RowAddress(u32),
+    /// One of the registers that hold predicates.
+    Word(u32),
+    /// Of one access alone.
+    Part,
+}
+
+/// Holds a lowered list against the list of edits that it was made of. O(size).
+///
+/// # Errors
+/// Says what the first difference is.
+pub fn check(before: &Function, edits: &EditList, lowered: &[LoweredEdit]) -> Result<(), String> {
+    let mut walk = Walk::new(before, edits, lowered);
+    let mut entered = false;
+    for edit in edits.edits() {
+        let is_slot = walk.note(edit);
+        let makes_ids = is_slot || matches!(edit, Edit::CreateRegister { .. } | Edit::SplitEdge { .. });
+        if !makes_ids && !std::mem::replace(&mut entered, true) {
+            walk.entry()?;
+        }
+        walk.edit(edit).map_err(|reason| format!("{} became {reason}", edit.kind()))?;
+    }
+    if !entered {
+        walk.entry()?;
+    }
+    if let Some(rest) = walk.lowered.get(walk.at) {
+        return Err(format!("of no edit: {rest:?}"));
+    }
+    walk.check_local_slots()
+}
+
+struct Walk<'a> {
+    before: &'a Function,
+    edits: &'a EditList,
+    lowered: &'a [LoweredEdit],
+    /// The number of the next lowered edit, and that of the next instruction.
+    at: usize,
+    next: u32,
+    slots: Vec<Kind>,
+    array: Option<u32>,
+    /// The classes of the registers that the edits create.
+    created: Vec<RegClass>,
+    /// The number of the first register that the lowering made, and the classes of all of them.
+    own: u32,
+    classes: Vec<RegClass>,
+    purposes: BTreeMap<VReg, Purpose>,
+    words: Vec<VReg>,
+    entry_code: Range<u32>,
+    /// For each instruction that the edits insert, those that it became.
+    became: Vec<Range<u32>>,
+    /// Where slots in local memory lie, and the bytes and alignment of the array.
+    local: BTreeMap<Slot, u64>,
+    local_array: Option<(u64, u64)>,
+    /// The largest alignment that an access to local memory counts on.
+    local_alignment: u64,
+    /// The predicates known ahead of their stores, once asked for.
+    constants: Option<BTreeMap<Inst, bool>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(before: &'a Function, edits: &'a EditList, lowered: &'a [LoweredEdit]) -> Self {
+        let created = edits.edits().iter().filter(|edit| matches!(edit, Edit::CreateRegister { .. })).count();
+        let first = before.num_insts() as u32;
+        Self {
+            before,
+            edits,
+            lowered,
+            at: 0,
+            next: first,
+            slots: Vec::new(),
+            array: None,
+            own: (before.num_regs() + created) as u32,
+            created: Vec::new(),
+            classes: Vec::new(),
+            purposes: BTreeMap::new(),
+            words: Vec::new(),
+            entry_code: first..first,
+            became: Vec::new(),
+            local: BTreeMap::new(),
+            local_array: None,
+            local_alignment: 1,
+            constants: None,
+        }
+    }
+
+    /// Notes what an edit makes. Returns whether that is a slot or the array.
+    fn note(&mut self, edit: &Edit) -> bool {
+        match *edit {
+            Edit::CreateSlot { size, .. } => self.slots.push(Kind::Local(size)),
+            Edit::CreateSharedSlot { offset, row, .. } => self.slots.push(Kind::Shared { offset, row }),
+            Edit::CreateBitSlot { place, .. } => self.slots.push(Kind::Bit { word: place.word, mask: place.mask() }),
+            Edit::CreateSharedArray(array) => self.array = Some(array.bytes),
+            Edit::CreateRegister { class, .. } => {
+                self.created.push(class);
+                return false;
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The class of a register of the function or of the edits.
+    fn class(&self, reg: VReg) -> Option<RegClass> {
+        match reg.index().checked_sub(self.before.num_regs()) {
+            None => Some(self.before.class(reg)),
+            Some(number) => self.created.get(number).copied(),
+        }
+    }
+
+    fn slot(&self, slot: Slot) -> Result<Kind, String> {
+        let number = slot.index().checked_sub(self.before.num_slots());
+        let kind = number.and_then(|number| self.slots.get(number));
+        kind.copied().ok_or_else(|| format!("an access to {slot}, which no edit makes"))
+    }
+
+    /// Passes the registers that the lowering makes.
+    fn own_registers(&mut self) -> Result<(), String> {
+        while let Some(LoweredEdit::Kept(Edit::CreateRegister { reg, class })) = self.lowered.get(self.at)
+            && reg.0 >= self.own
+        {
+            if reg.0 != self.own + self.classes.len() as u32 {
+                return Err(format!("a register out of its order: {reg}"));
+            }
+            self.classes.push(*class);
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<&'a LoweredEdit, String> {
+        self.at += 1;
+        self.lowered.get(self.at - 1).ok_or_else(|| "nothing".to_owned())
+    }
+
+    fn edit(&mut self, edit: &Edit) -> Result<(), String> {
+        // They come behind the registers of the edits.
+        if !matches!(edit, Edit::CreateRegister { .. }) {
+            self.own_registers()?;
+        }
+        match *edit {
+            Edit::InsertSpill { inst, at, reg, slot } => self.access(Role::Spill, (inst, at), &[(reg, slot)]),
+            Edit::InsertReload { inst, at, reg, slot } => self.access(Role::Reload, (inst, at), &[(reg, slot)]),
+            Edit::InsertWideSpill { inst, at, ref parts } => self.access(Role::Spill, (inst, at), parts),
+            Edit::InsertWideReload { inst, at, ref parts } => self.access(Role::Reload, (inst, at), parts),
+            Edit::CreateSlot { .. }
+            | Edit::CreateSharedArray(_)
+            | Edit::CreateSharedSlot { .. }
+            | Edit::CreateBitSlot { .. } => Ok(()),
+            _ => {
+                let expected = LoweredEdit::Kept(self.renumbered(edit));
+                let found = self.take()?;
+                if *found == expected { Ok(()) } else { Err(format!("{found:?}, expected {expected:?}")) }
+            }
+        }
+    }
+
+    /// An edit with the numbers that instructions have now.
+    fn renumbered(&mut self, edit: &Edit) -> Edit {
+        let mut edit = edit.clone();
+        match &mut edit {
+            Edit::InsertCopy { inst, .. } | Edit::InsertConstant { inst, .. } | Edit::InsertClone { inst, .. } => {
+                *inst = Inst(self.next);
+                self.became.push(self.next..self.next + 1);
+                self.next += 1;
+            }
+            Edit::SetRegister { inst, .. } => {
+                if let Some(range) = self.of_edit(*inst) {
+                    *inst = Inst(range.start);
+                }
+            }
+            Edit::Permute { block, order } => {
+                let old = std::mem::take(order);
+                if *block == Block(0) {
+                    order.extend(self.entry_code.clone().map(Inst));
+                }
+                for inst in old {
+                    order.extend(self.of_edit(inst).unwrap_or(inst.0..inst.0 + 1).map(Inst));
+                }
+            }
+            _ => {}
+        }
+        edit
+    }
+
+    /// What an instruction became that the edits insert.
+    fn of_edit(&self, inst: Inst) -> Option<Range<u32>> {
+        let number = inst.index().checked_sub(self.before.num_insts())?;
+        self.became.get(number).cloned()
+    }
+
+    /// The place ahead of all that stays in the entry.
+    fn entry_place(&self) -> Position {
+        let moves = self.edits.edits().iter().filter_map(|edit| match edit {
+            Edit::Move { inst, .. } => Some(*inst),
+            _ => None,
+        });
+        let moved: BTreeSet<Inst> = moves.collect();
+        let entry = self.before.blocks().next().map_or(Inst(0)..Inst(0), |entry| self.before.block_range(entry));
+        let before = (entry.start.0..entry.end.0).map(Inst).find(|inst| !moved.contains(inst));
+        Position { block: Block(0), before }
+    }
+
+    /// The code at the entry: addresses, and bits that are not set. All insertions at this place come behind.
+    fn entry(&mut self) -> Result<(), String> {
+        self.own_registers()?;
+        let place = self.entry_place();
+        loop {
+            let (inst, at) = match self.lowered.get(self.at) {
+                Some(LoweredEdit::InsertAssembly { inst, at, text, results }) => {
+                    self.assembly(text, results)?;
+                    (*inst, *at)
+                }
+                Some(LoweredEdit::Insert(Insertion { inst, at, op: MachineOp::Clear, operands, memory: None })) => {
+                    let [Operand { value: Value::Reg(word), .. }, _] = operands[..] else {
+                        return Err(format!("clears {operands:?}"));
+                    };
+                    if *operands != [Operand::write(word), Operand::immediate(0)] {
+                        return Err(format!("clears by {operands:?}"));
+                    }
+                    let number = self.words.len() as u32;
+                    self.give_purpose(word, RegClass::B32, Purpose::Word(number))?;
+                    self.words.push(word);
+                    (*inst, *at)
+                }
+                _ => break,
+            };
+            if inst.0 != self.next || at != place {
+                return Err(format!("{inst} at the entry at {at:?}, expected {place:?}"));
+            }
+            self.next += 1;
+            self.at += 1;
+        }
+        self.entry_code.end = self.next;
+        Ok(())
+    }
+
+    /// A register that the lowering made is for one thing alone.
+    fn give_purpose(&mut self, reg: VReg, class: RegClass, purpose: Purpose) -> Result<(), String> {
+        let number = reg.0.checked_sub(self.own).ok_or_else(|| format!("{reg}, which is the function's"))?;
+        if self.classes.get(number as usize) != Some(&class) {
+            return Err(format!("{reg}, which has not class {}", class.name()));
+        }
+        match self.purposes.insert(reg, purpose) {
+            None => Ok(()),
+            Some(other) => Err(format!("{reg} for {purpose:?}, which is for {other:?}")),
+        }
+    }
+
+    /// Slots in local memory lie apart and in the array, which is aligned as accesses count on.
+    fn check_local_slots(&self) -> Result<(), String> {
+        let Some((bytes, alignment)) = self.local_array else { return Ok(()) };
+        if !alignment.is_multiple_of(self.local_alignment) {
+            return Err(format!("an array aligned to {alignment}, where accesses count on {}", self.local_alignment));
+        }
+        let mut places: Vec<(u64, u64)> = Vec::new();
+        for (&slot, &offset) in &self.local {
+            let Kind::Local(size) = self.slot(slot)? else { continue };
+            places.push((offset, offset + size));
+        }
+        places.sort_unstable();
+        if places.windows(2).any(|pair| pair[0].1 > pair[1].0) || places.last().is_some_and(|last| last.1 > bytes) {
+            return Err(format!("slots that do not lie apart in {bytes} bytes: {places:?}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Where slots lie: in the array in local memory, in rows of the one in shared memory, or in registers that hold bits.
+
+use crate::function::{BitPlace, Edit, EditList, SharedArray, Slot};
+use crate::index::EntityIndex;
+
+/// Where a slot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// So many bytes behind the start of the array in local memory.
+    Local(u64),
+    /// So many bytes behind the thread's part of rows of so many bytes for each thread.
+    Shared { offset: u32, row: u32 },
+    /// A bit of one of the registers that hold predicates.
+    Bit(BitPlace),
+}
+
+/// What an address in a register is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum AddressOf {
+    /// The thread's parts of rows of so many bytes for each thread, in shared memory.
+    Row(u32),
+    /// The array in local memory.
+    Local,
+}
+
+/// The bytes that rows have for each thread.
+pub(crate) const ROWS: [u32; 4] = [2, 4, 8, 16];
+
+/// The slots that edits make.
+#[derive(Debug)]
+pub(crate) struct Places {
+    /// The number of the first.
+    first: usize,
+    places: Vec<Place>,
+    /// The array in local memory.
+    pub(crate) local_bytes: u64,
+    pub(crate) local_align: u64,
+    /// The array in shared memory.
+    pub(crate) array: Option<SharedArray>,
+    /// How many registers hold predicates.
+    pub(crate) words: u32,
+}
+
+impl Places {
+    /// The slots of edits to a function that has `first` slots of its own.
+    pub(crate) fn new(first: usize, edits: &EditList) -> Self {
+        let mut slots = Self { first, places: Vec::new(), local_bytes: 0, local_align: 1, array: None, words: 0 };
+        for edit in edits.edits() {
+            match *edit {
+                Edit::CreateSlot { size, align, .. } => {
+                    // An access is aligned to its size, which is at most the slot's.
+                    let align = align.max(1 << size.max(1).ilog2().min(4));
+                    let offset = slots.local_bytes.next_multiple_of(align);
+                    slots.places.push(Place::Local(offset));
+                    slots.local_bytes = offset + size;
+                    slots.local_align = slots.local_align.max(align);
+                }
+                Edit::CreateSharedArray(array) => slots.array = Some(array),
+                Edit::CreateSharedSlot { offset, row, .. } => slots.places.push(Place::Shared { offset, row }),
+                Edit::CreateBitSlot { place, .. } => {
+                    slots.places.push(Place::Bit(place));
+                    slots.words = slots.words.max(place.word + 1);
+                }
+                _ => {}
+            }
+        }
+        slots
+    }
+
+    /// Where each slot is, in their order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Place> {
+        self.places.iter().copied()
+    }
+
+    /// Where a slot is; `None` for one that no edit makes.
+    pub(crate) fn of(&self, slot: Slot) -> Option<Place> {
+        slot.index().checked_sub(self.first).and_then(|number| self.places.get(number)).copied()
+    }
+}
