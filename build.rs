@@ -56,7 +56,8 @@ mod shim {
     const WANTED: &str = "llvm-config.toml";
     const ARCHIVE: &str = "nvptx_ra_shim";
     /// The C ABI, in both directions.
-    const HEADERS: [&str; 4] = ["nvptx_ra.h", "nvptx_ra_codegen.h", "nvptx_ra_host.h", "nvptx_ra_ir.h"];
+    const HEADERS: [&str; 5] =
+        ["nvptx_ra.h", "nvptx_ra_codegen.h", "nvptx_ra_host.h", "nvptx_ra_ir.h", "nvptx_ra_optimise.h"];
 
     /// The content of `llvm-config.toml`.
     #[derive(serde::Deserialize)]

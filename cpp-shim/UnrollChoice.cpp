@@ -12,10 +12,9 @@
 
 #include "UnrollChoice.h"
 
-#include "nvptx_ra.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "nvptx_ra_optimise.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/bit.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/CodeMetrics.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -28,21 +27,13 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
-#include <optional>
 
 using namespace llvm;
 
 namespace nvptx_ra {
-
-/// The size up to which NVIDIA's compiler obeys a pragma, in LLVM's estimate,
-/// and the size up to which LLVM does
-/// (docs/notebook/2026-11-27-how-nvidias-compiler-unrolls.md).
-static constexpr uint64_t MaxSize = 32 * 1024;
-static constexpr uint64_t MaxSizeOfLlvm = 16 * 1024 - 1;
 
 /// What the names of all properties of unrolling begin with.
 static constexpr StringLiteral Unroll = "llvm.loop.unroll.";
@@ -65,21 +56,9 @@ static void change(Loop &L, ArrayRef<StringRef> Without,
 }
 
 /// The same for a property of ours, which goes at the end.
-static void mark(Loop &L, StringRef Name, ArrayRef<StringRef> Without = {}) {
+static void mark(Loop &L, StringRef Name, ArrayRef<StringRef> Without) {
   LLVMContext &Context = L.getHeader()->getContext();
   change(L, Without, {property(Context, Name), property(Context, Own)});
-}
-
-/// How often a loop runs that the source wants unrolled, or at most; 0 where
-/// nobody knows.
-static unsigned knownTurns(const Loop &L, ScalarEvolution &SE) {
-  SmallVector<BasicBlock *, 4> Exiting;
-  L.getExitingBlocks(Exiting);
-  unsigned Least = 0;
-  for (const BasicBlock *Block : Exiting)
-    if (unsigned Turns = SE.getSmallConstantTripCount(&L, Block))
-      Least = Least ? std::min(Least, Turns) : Turns;
-  return Least;
 }
 
 /// What products of matrices count for beyond LLVM's one: as many as they have
@@ -94,94 +73,31 @@ static uint64_t sizeOfMatrices(const Loop &L) {
   return Size;
 }
 
-/// The turns that NVIDIA's compiler unrolls of a loop of so many turns, or an
-/// unknown number, 0, where up to `Asked` are asked for; `Fits` says whether so
-/// many do. As many as asked for; else a power of two that divides all turns,
-/// or four or two of an odd number, or two of an unknown one; but as many or
-/// none where a loop is left inside.
-static unsigned turnsUnrolled(const Loop &L, unsigned Turns, unsigned Asked,
-                              function_ref<bool(uint64_t)> Fits) {
-  if (Fits(Asked))
-    return Asked;
-  if (!L.isInnermost())
-    return 1;
-  unsigned Fewer = !Turns ? 2 : Turns % 2 ? 4 : 1u << llvm::countr_zero(Turns);
-  while (Fewer > 1 && (Fewer >= Asked || !Fits(Fewer)))
-    Fewer /= 2;
-  return Fewer;
-}
-
-/// The comparison and the branch at the end of a turn.
-static constexpr unsigned End = 2;
-
-/// The instructions of a turn without those of its end, in LLVM's estimate.
-static uint64_t sizeOfTurn(const UnrollCostEstimator &Estimator) {
-  return Estimator.getRolledLoopSize() - End;
-}
-
-static UnrollCostEstimator estimate(const Loop &L,
-                                    LoopStandardAnalysisResults &AR) {
+/// Notes a loop, and, of a nest, behind it those inside.
+static void flatten(const Loop &L, LoopStandardAnalysisResults &AR,
+                    uint32_t Parent, bool WithInner,
+                    SmallVectorImpl<nvptx_ra_loop> &Loops) {
   SmallPtrSet<const Value *, 32> Ephemeral;
   CodeMetrics::collectEphemeralValues(&L, &AR.AC, Ephemeral);
-  return UnrollCostEstimator(&L, AR.TTI, Ephemeral, End);
-}
-
-/// What loops inside gain when those are unrolled that LLVM unrolls in part: it
-/// does so later, and NVIDIA's compiler has done so already.
-static uint64_t sizeToCome(const Loop &L, LoopStandardAnalysisResults &AR) {
-  uint64_t Size = 0;
-  for (const Loop *Inner : L.getSubLoops()) {
-    uint64_t Own = sizeToCome(*Inner, AR);
-    uint64_t Turns = getOptionalIntLoopAttribute(Inner, Part).value_or(1);
-    UnrollCostEstimator Estimator = estimate(*Inner, AR);
-    uint64_t Turn = Estimator.canUnroll() ? sizeOfTurn(Estimator) : 0;
-    Size = SaturatingMultiplyAdd<uint64_t>(
-        std::max<uint64_t>(Turns, 1) - 1,
-        SaturatingAdd(Turn + sizeOfMatrices(*Inner), Own),
-        SaturatingAdd(Size, Own));
+  UnrollCostEstimator Estimator(&L, AR.TTI, Ephemeral, NVPTX_RA_LOOP_END);
+  nvptx_ra_loop Flat = {};
+  if (Estimator.canUnroll())
+    Flat.size = Estimator.getRolledLoopSize();
+  Flat.matrices = sizeOfMatrices(L);
+  Flat.parent = Parent;
+  if (auto Count = getOptionalIntLoopAttribute(&L, Part)) {
+    Flat.count = *Count;
+    Flat.flags |= NVPTX_RA_LOOP_COUNTED;
   }
-  return Size;
-}
-
-/// Has LLVM unroll a loop that the source wants unrolled as often as NVIDIA's
-/// compiler does. The loops inside were seen ahead of it, so that none is left
-/// there that LLVM asks again about once it is simplified: it would unroll that
-/// in each copy.
-static void unrollAsNvidia(Loop &L, LoopStandardAnalysisResults &AR) {
-  if (hasUnrollTransformation(&L) != TM_ForcedByUser)
-    return;
-  unsigned Turns = knownTurns(L, AR.SE), Asked = Turns;
-  if (auto Number = getOptionalIntLoopAttribute(&L, Part))
-    Asked = Turns ? std::min<unsigned>(Turns, *Number) : *Number;
-  if (Asked < 2)
-    return;
-  UnrollCostEstimator Estimator = estimate(L, AR);
-  if (!Estimator.canUnroll())
-    return;
-  uint64_t Size = sizeOfTurn(Estimator);
-  uint64_t NvidiaSize =
-      SaturatingAdd(Size + sizeOfMatrices(L), sizeToCome(L, AR));
-  auto FitsOf = [](uint64_t Turn, uint64_t Most) {
-    return [=](uint64_t Count) {
-      return SaturatingMultiplyAdd<uint64_t>(Count, Turn, End) <= Most;
-    };
-  };
-  unsigned Count = turnsUnrolled(L, Turns, Asked, FitsOf(NvidiaSize, MaxSize));
-  // LLVM comes to that itself.
-  if (Count == Asked && FitsOf(Size, MaxSizeOfLlvm)(Asked))
-    return;
-  // LLVM leaves no rest where all threads of a warp must take part.
-  if (!Estimator.ConvergenceAllowsRuntime && (!Turns || Turns % Count))
-    Count = Turns ? 1u << std::min(llvm::countr_zero(Turns),
-                                   llvm::countr_zero(Count))
-                  : 1;
-  if (Count == 1)
-    return mark(L, Disable, {Unroll});
-  LLVMContext &Context = L.getHeader()->getContext();
-  auto *Number = ConstantInt::get(Type::getInt32Ty(Context), Count);
-  change(L, {Unroll},
-         {MDNode::get(Context, {MDString::get(Context, Part),
-                                ConstantAsMetadata::get(Number)})});
+  if (Estimator.ConvergenceAllowsRuntime)
+    Flat.flags |= NVPTX_RA_LOOP_RESTS;
+  if (Estimator.Convergence == ConvergenceKind::Uncontrolled)
+    Flat.flags |= NVPTX_RA_LOOP_UNCONTROLLED;
+  uint32_t Own = Loops.size();
+  Loops.push_back(Flat);
+  if (WithInner)
+    for (const Loop *Inner : L.getSubLoops())
+      flatten(*Inner, AR, Own, WithInner, Loops);
 }
 
 /// Whether an access of the loop has an address in a stack variable that
@@ -197,18 +113,68 @@ static bool walksStack(const Loop &L) {
   return false;
 }
 
-/// Has LLVM unroll a loop wholly that it can unroll so far: of one that it
-/// cannot it would warn.
-static void unrollOverStack(Loop &L, LoopStandardAnalysisResults &AR) {
-  unsigned Turns = AR.SE.getSmallConstantTripCount(&L);
-  if (Turns < 2 || hasUnrollTransformation(&L) != TM_Unspecified ||
-      !walksStack(L))
+static uint32_t askedBy(const Loop &L) {
+  switch (hasUnrollTransformation(&L)) {
+  case TM_Unspecified:
+    return NVPTX_RA_LOOP_ASKS_NOTHING;
+  case TM_ForcedByUser:
+    return NVPTX_RA_LOOP_ASKS_UNROLLING;
+  default:
+    return NVPTX_RA_LOOP_ASKS_RESTRAINT;
+  }
+}
+
+/// What the core decides for a loop.
+static nvptx_ra_loop_mark decide(Loop &L, LoopStandardAnalysisResults &AR,
+                                 uint32_t Choice, uint32_t Asked) {
+  nvptx_ra_loop_facts Facts = {};
+  Facts.choice = Choice;
+  Facts.asked = Asked;
+  uint32_t Reads = nvptx_ra_loop_reads(Choice, Asked);
+  bool ReadsNest = Reads == NVPTX_RA_LOOP_READS_NEST;
+  if (Reads == NVPTX_RA_LOOP_READS_NOTHING)
+    return {NVPTX_RA_LOOP_LEAVE, 0};
+  SmallVector<nvptx_ra_loop, 4> Loops;
+  SmallVector<uint32_t, 4> Exits;
+  if (ReadsNest) {
+    SmallVector<BasicBlock *, 4> Exiting;
+    L.getExitingBlocks(Exiting);
+    for (const BasicBlock *Block : Exiting)
+      Exits.push_back(AR.SE.getSmallConstantTripCount(&L, Block));
+  } else if (Reads == NVPTX_RA_LOOP_READS_STACK) {
+    Facts.turns = AR.SE.getSmallConstantTripCount(&L);
+    Facts.walks_stack = walksStack(L);
+  }
+  if (Reads != NVPTX_RA_LOOP_READS_ASKED)
+    flatten(L, AR, NVPTX_RA_NONE, ReadsNest, Loops);
+  Facts.loops = Loops.data();
+  Facts.num_loops = Loops.size();
+  Facts.exits = Exits.data();
+  Facts.num_exits = Exits.size();
+  return nvptx_ra_mark_loop(&Facts);
+}
+
+/// A mark of ours stands in the place of what the source asks for.
+static void set(Loop &L, nvptx_ra_loop_mark Mark, uint32_t Asked) {
+  LLVMContext &Context = L.getHeader()->getContext();
+  ArrayRef<StringRef> Without;
+  StringRef OfSource[] = {Unroll};
+  if (Asked == NVPTX_RA_LOOP_ASKS_UNROLLING)
+    Without = OfSource;
+  switch (Mark.kind) {
+  case NVPTX_RA_LOOP_DISABLE:
+    return mark(L, Disable, Without);
+  case NVPTX_RA_LOOP_FULL:
+    return mark(L, Full, Without);
+  case NVPTX_RA_LOOP_COUNT: {
+    auto *Count = ConstantInt::get(Type::getInt32Ty(Context), Mark.count);
+    return change(L, Without,
+                  {MDNode::get(Context, {MDString::get(Context, Part),
+                                         ConstantAsMetadata::get(Count)})});
+  }
+  default:
     return;
-  UnrollCostEstimator Estimator = estimate(L, AR);
-  if (Estimator.canUnroll() &&
-      Estimator.Convergence != ConvergenceKind::Uncontrolled &&
-      Estimator.getRolledLoopSize() * Turns <= MaxSizeOfLlvm)
-    mark(L, Full);
+  }
 }
 
 PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
@@ -216,22 +182,9 @@ PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
                                     LPMUpdater &) {
   Attribute Choice =
       L.getHeader()->getParent()->getFnAttribute(UnrollAttribute);
-  unsigned Number = 0;
+  uint32_t Number = 0, Asked = askedBy(L);
   if (Choice.isValid() && !Choice.getValueAsString().getAsInteger(10, Number))
-    switch (Number) {
-    case NVPTX_RA_UNROLL_ASKED:
-      if (hasUnrollTransformation(&L) == TM_Unspecified)
-        mark(L, Disable);
-      break;
-    case NVPTX_RA_UNROLL_CUT:
-      unrollAsNvidia(L, AR);
-      break;
-    case NVPTX_RA_UNROLL_STACK:
-      unrollOverStack(L, AR);
-      break;
-    default:
-      break;
-    }
+    set(L, decide(L, AR, Number, Asked), Asked);
   // Metadata that only the unroller reads invalidates nothing.
   return PreservedAnalyses::all();
 }

@@ -27,6 +27,7 @@ pub mod lint;
 #[cfg(feature = "tool")]
 pub mod logging;
 pub mod loops;
+pub mod optimise;
 pub mod passes;
 pub mod printable;
 pub mod profile;

@@ -18,6 +18,7 @@ mod edits;
 mod forecast;
 mod guard;
 mod inserted;
+mod loops;
 mod messages;
 mod mir;
 mod opcodes;

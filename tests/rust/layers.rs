@@ -24,7 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &["lint", "tune"],
     &["forecast"],
     &["ptx"],
-    &["addressing", "allocate", "coalesce", "loops", "rename", "schedule", "spill", "ssa"],
+    &["addressing", "allocate", "coalesce", "loops", "optimise", "rename", "schedule", "spill", "ssa"],
     &["profile", "stats"],
     &["analysis"],
     &["check", "config", "target"],

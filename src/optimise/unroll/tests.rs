@@ -1,0 +1,164 @@
+use arbitrary::Unstructured;
+
+use super::*;
+
+/// A loop whose turn, without its end, has `turn` instructions.
+fn sized(turn: u64) -> Loop {
+    Loop { parent: None, count: None, size: Some(turn + END), matrices: 0 }
+}
+
+const END: u64 = 2;
+
+fn facts<'a>(nest: &'a [Loop], exits: &'a [u32]) -> Facts<'a> {
+    let turns = exits.first().copied().unwrap_or(0);
+    Facts { nest, exits, turns, end: END, walks_stack: true, may_leave_rest: true, is_uncontrolled: false }
+}
+
+fn cut(nest: &[Loop], exits: &[u32]) -> Mark {
+    decide(Unroll::Cut, Asked::Unrolling, &facts(nest, exits))
+}
+
+/// Only what a choice is about is looked at, and the rest stays.
+#[test]
+fn reads_what_the_choice_is_about() {
+    for choice in [Unroll::Llvm, Unroll::Asked, Unroll::Cut, Unroll::Stack] {
+        for asked in [Asked::Nothing, Asked::Unrolling, Asked::Restraint] {
+            let expected = match (choice, asked) {
+                (Unroll::Asked, Asked::Nothing) => Reads::Asked,
+                (Unroll::Cut, Asked::Unrolling) => Reads::Nest,
+                (Unroll::Stack, Asked::Nothing) => Reads::Stack,
+                _ => Reads::Nothing,
+            };
+            assert_eq!(reads(choice, asked), expected, "{choice:?} {asked:?}");
+            let is_left = decide(choice, asked, &facts(&[sized(2)], &[20_000])) == Mark::Leave;
+            assert_eq!(is_left, expected == Reads::Nothing || expected == Reads::Stack, "{choice:?} {asked:?}");
+        }
+    }
+}
+
+/// All turns, where LLVM comes to them itself; as many as fit NVIDIA's size; a power of two that divides them.
+#[test]
+fn as_many_as_fit() {
+    assert_eq!(cut(&[sized(2)], &[8_000]), Mark::Leave);
+    assert_eq!(cut(&[sized(2)], &[10_000]), Mark::Count(10_000));
+    assert_eq!(cut(&[sized(3)], &[16_384]), Mark::Count(8_192));
+    assert_eq!(cut(&[sized(2)], &[20_001]), Mark::Count(4));
+    assert_eq!(cut(&[sized(40_000)], &[8]), Mark::Disable);
+    // Nobody knows how often it runs.
+    assert_eq!(cut(&[Loop { count: Some(100_000), ..sized(2) }], &[]), Mark::Count(2));
+    assert_eq!(cut(&[sized(2)], &[]), Mark::Leave);
+    // The exit that is taken first counts.
+    assert_eq!(cut(&[sized(2)], &[0, 20_000, 10_000]), Mark::Count(10_000));
+    // LLVM cannot unroll it.
+    assert_eq!(cut(&[Loop { size: None, ..sized(2) }], &[10_000]), Mark::Leave);
+}
+
+/// The limits are those of the sizes themselves: one instruction more does not fit.
+#[test]
+fn limits() {
+    assert_eq!(cut(&[sized(1)], &[16_381]), Mark::Leave);
+    assert_eq!(cut(&[sized(1)], &[16_382]), Mark::Count(16_382));
+    assert_eq!(cut(&[sized(1)], &[32_766]), Mark::Count(32_766));
+    assert_eq!(cut(&[sized(1)], &[32_768]), Mark::Count(16_384));
+}
+
+/// A loop that has a loop inside is unrolled as asked or not at all, and what is to come of that loop counts.
+#[test]
+fn nests() {
+    let inner = |count| Loop { parent: Some(0), count, ..sized(10) };
+    assert_eq!(cut(&[sized(20), inner(None)], &[1_000]), Mark::Count(1_000));
+    assert_eq!(cut(&[sized(20), inner(None)], &[2_000]), Mark::Disable);
+    // 20 and 3 times 10.
+    assert_eq!(cut(&[sized(20), inner(Some(4))], &[655]), Mark::Leave);
+    assert_eq!(cut(&[sized(20), inner(Some(4))], &[656]), Mark::Disable);
+    // The innermost of three: 1 + 1 × (10 + 10) instructions more.
+    let nest = [sized(20), Loop { count: Some(2), ..inner(None) }, Loop { parent: Some(1), ..inner(Some(2)) }];
+    assert_eq!(facts(&nest, &[]).size_to_come(), 10 + 20);
+}
+
+/// Products of matrices count for more than LLVM sees in them.
+#[test]
+fn matrices() {
+    let of = |matrices| cut(&[Loop { matrices, ..sized(10) }], &[1_024]);
+    assert_eq!(of(0), Mark::Leave);
+    assert_eq!(of(40), Mark::Count(512));
+}
+
+/// Where all threads of a warp take part, no rest of the turns is left.
+#[test]
+fn no_rest_among_threads_that_take_part() {
+    let decide = |turns, count| {
+        let nest = [Loop { count, ..sized(2) }];
+        let exits = [turns];
+        decide(Unroll::Cut, Asked::Unrolling, &Facts { may_leave_rest: false, ..facts(&nest, &exits) })
+    };
+    assert_eq!(decide(20_001, None), Mark::Disable);
+    assert_eq!(decide(20_000, Some(10_012)), Mark::Count(4));
+    assert_eq!(decide(0, Some(10_000)), Mark::Disable);
+}
+
+/// A loop over an array is unrolled wholly, if LLVM can.
+#[test]
+fn over_the_stack() {
+    let nest = [sized(38)];
+    let decide = |facts| decide(Unroll::Stack, Asked::Nothing, &facts);
+    let facts = facts(&nest, &[400]);
+    assert_eq!(decide(facts), Mark::Full);
+    assert_eq!(decide(Facts { turns: 409, ..facts }), Mark::Full);
+    assert_eq!(decide(Facts { turns: 410, ..facts }), Mark::Leave);
+    assert_eq!(decide(Facts { turns: 1, ..facts }), Mark::Leave);
+    assert_eq!(decide(Facts { walks_stack: false, ..facts }), Mark::Leave);
+    assert_eq!(decide(Facts { is_uncontrolled: true, ..facts }), Mark::Leave);
+    assert_eq!(decide(Facts { nest: &[Loop { size: None, ..nest[0] }], ..facts }), Mark::Leave);
+}
+
+fn nest(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Loop>> {
+    let mut nest = Vec::new();
+    for index in 0..u.int_in_range(1..=4)? {
+        nest.push(Loop {
+            parent: if index == 0 { None } else { Some(u.int_in_range(0..=index - 1)?) },
+            count: if u.arbitrary()? { Some(u.int_in_range(0..=70_000)?) } else { None },
+            size: if u.ratio(7, 8)? { Some(u.int_in_range(END + 1..=200)?) } else { None },
+            matrices: if u.arbitrary()? { 0 } else { u.int_in_range(0..=100)? },
+        });
+    }
+    Ok(nest)
+}
+
+/// A count is never above what is asked for, nor above all turns, and what it makes fits; where no rest may be left, it
+/// divides the turns. Only a loop that LLVM can unroll gets one.
+#[test]
+fn counts_are_within_bounds() {
+    arbtest::arbtest(|u| {
+        let nest = nest(u)?;
+        let exits: Vec<u32> =
+            (0..u.int_in_range(0..=3)?).map(|_| u.int_in_range(0..=70_000)).collect::<arbitrary::Result<_>>()?;
+        let facts = Facts { may_leave_rest: u.arbitrary()?, ..facts(&nest, &exits) };
+        let Mark::Count(count) = decide(Unroll::Cut, Asked::Unrolling, &facts) else { return Ok(()) };
+        let turns = exits.iter().copied().filter(|&turns| turns > 0).min();
+        let turn = nest[0].size.expect("LLVM can unroll it") - END;
+        assert!(count >= 2);
+        assert!(nest[0].count.is_none_or(|asked| count <= asked) && turns.is_none_or(|turns| count <= turns));
+        assert!(u64::from(count) * turn + END <= MOST_OF_NVIDIA);
+        if !facts.may_leave_rest {
+            assert!(turns.is_some_and(|turns| turns.is_multiple_of(count)));
+        }
+        let is_as_asked = nest[0].count.unwrap_or(u32::MAX).min(turns.unwrap_or(u32::MAX)) == count;
+        assert!(is_as_asked || count.is_power_of_two());
+        assert!(is_as_asked || nest.len() == 1 || !facts.may_leave_rest);
+        Ok(())
+    });
+}
+
+/// A loop is unrolled wholly only where all its turns fit LLVM's size.
+#[test]
+fn whole_loops_fit() {
+    arbtest::arbtest(|u| {
+        let nest = nest(u)?;
+        let exits = [u.int_in_range(0..=20_000)?];
+        if decide(Unroll::Stack, Asked::Nothing, &facts(&nest, &exits)) == Mark::Full {
+            assert!(nest[0].size.expect("LLVM can unroll it") * u64::from(exits[0]) <= MOST_OF_LLVM);
+        }
+        Ok(())
+    });
+}
