@@ -25,7 +25,7 @@ class PassBuilder;
 
 namespace nvptx_ra {
 
-/// The attribute of functions that choose: the number of NVPTX_RA_UNROLL_….
+/// The attribute of functions that choose: the number of the choice.
 inline constexpr char UnrollAttribute[] = "nvptx-ra-unroll";
 
 /// Marks a loop directly ahead of the pass that unrolls loops wholly, where

@@ -416,22 +416,6 @@ uint32_t nvptx_ra_added(nvptx_ra_str command_line, nvptx_ra_str attribute);
 /* What LLVM's parser of pipelines calls that one of a set that is the index-th to run; empty behind the last. */
 nvptx_ra_str nvptx_ra_added_pipeline(uint32_t set, uint32_t index);
 
-/* Which calls are inlined in a kernel and in what it calls: the low byte of nvptx_ra_ahead. */
-#define NVPTX_RA_INLINE_LLVM 0u
-#define NVPTX_RA_INLINE_STACK 1u
-#define NVPTX_RA_INLINE_ALL 2u
-#define NVPTX_RA_INLINE_LESS 3u
-
-/* Which loops are unrolled there: the second byte. */
-#define NVPTX_RA_UNROLL_LLVM 0u
-#define NVPTX_RA_UNROLL_ASKED 1u
-#define NVPTX_RA_UNROLL_CUT 2u
-#define NVPTX_RA_UNROLL_STACK 3u
-
-/* What is chosen for a kernel with this attribute ahead of LLVM's optimisations: NVPTX_RA_INLINE_… + 256 *
- * NVPTX_RA_UNROLL_…. 0, as LLVM does, where its options are wrong, which is reported elsewhere. */
-uint32_t nvptx_ra_ahead(nvptx_ra_str command_line, nvptx_ra_str attribute);
-
 /* What inline assembly does beyond its registers. */
 #define NVPTX_RA_ASSEMBLY_UNKNOWN 0u
 #define NVPTX_RA_ASSEMBLY_COMPUTES 1u          /* each thread for itself */

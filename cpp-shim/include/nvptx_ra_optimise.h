@@ -8,6 +8,111 @@
 extern "C" {
 #endif
 
+/* ---- What kernels choose ahead of LLVM's optimisations. ---------------------------------------------------------- */
+
+/* nvptx_ra_ir_function.flags */
+#define NVPTX_RA_FUNCTION_KERNEL 1u
+#define NVPTX_RA_FUNCTION_DISCARDABLE 2u /* Function::isDiscardableIfUnused */
+#define NVPTX_RA_FUNCTION_FIXED 4u       /* noinline, alwaysinline or optnone */
+#define NVPTX_RA_FUNCTION_ESCAPES 8u     /* used otherwise than as the callee of a call */
+
+/* A function with a body. */
+typedef struct nvptx_ra_ir_function {
+  nvptx_ra_str attribute; /* "nvptx-ra" */
+  uint32_t flags;         /* NVPTX_RA_FUNCTION_* */
+  uint32_t call_end;
+} nvptx_ra_ir_function;
+
+/* nvptx_ra_ir_call.flags */
+#define NVPTX_RA_CALL_NAMED 1u     /* CallBase::getCalledFunction is the callee: else the call has another type */
+#define NVPTX_RA_CALL_NO_INLINE 2u /* CallBase::isNoInline */
+
+typedef struct nvptx_ra_ir_call {
+  uint32_t callee; /* a function with a body */
+  uint32_t flags;  /* NVPTX_RA_CALL_* */
+} nvptx_ra_ir_call;
+
+/* nvptx_ra_ir_value.kind: a value, or an object that pointers point to; in brackets, what its edges are. */
+#define NVPTX_RA_VALUE_OTHER 0u
+#define NVPTX_RA_VALUE_VARIABLE 1u  /* object: a stack variable */
+#define NVPTX_RA_VALUE_PARAMETER 2u /* object: what a parameter points to */
+#define NVPTX_RA_VALUE_LOAD 3u      /* object: what is loaded (the pointer) */
+#define NVPTX_RA_VALUE_POINTER 4u   /* into objects (llvm::getUnderlyingObjects) */
+#define NVPTX_RA_VALUE_MADE 5u      /* object: the pointer that a call or extractvalue makes (its operands) */
+#define NVPTX_RA_VALUE_NUMBER 6u    /* no pointer, of a call, extractvalue or insertvalue (its operands) */
+
+typedef struct nvptx_ra_ir_value {
+  uint32_t kind; /* NVPTX_RA_VALUE_* */
+  uint32_t edge_end;
+} nvptx_ra_ir_value;
+
+typedef struct nvptx_ra_ir_store {
+  uint32_t value; /* what is stored; of a copy of memory, the pointer that it reads */
+  uint32_t pointer;
+  uint32_t copies; /* 1: a copy of memory */
+} nvptx_ra_ir_store;
+
+typedef struct nvptx_ra_ir_argument {
+  uint32_t value;
+  uint32_t by_value; /* 1: the called function gets a copy of what it points to */
+} nvptx_ra_ir_argument;
+
+/* The values of a function, the objects of its parameters first. */
+typedef struct nvptx_ra_ir_body {
+  const nvptx_ra_ir_value *values;
+  uint64_t num_values;
+  const uint32_t *edges;
+  uint64_t num_edges;
+  const nvptx_ra_ir_store *stores;
+  uint64_t num_stores;
+  const nvptx_ra_ir_argument *arguments;
+  uint64_t num_arguments;
+  const uint32_t *argument_ends; /* of each call of the function */
+  uint64_t num_argument_ends;
+  uint64_t num_parameters;
+} nvptx_ra_ir_body;
+
+/* Describes the values of a function. What it returns stays until it is called again. */
+typedef nvptx_ra_ir_body (*nvptx_ra_describe_body)(void *data, uint32_t function);
+
+typedef struct nvptx_ra_ir_module {
+  const nvptx_ra_ir_function *functions;
+  uint64_t num_functions;
+  const nvptx_ra_ir_call *calls;
+  uint64_t num_calls;
+  nvptx_ra_str command_line;
+  nvptx_ra_describe_body describe;
+  void *data; /* for describe */
+} nvptx_ra_ir_module;
+
+/* nvptx_ra_ir_mark.kind; what a and b are is in the comment. */
+#define NVPTX_RA_MARK_COPY 1u         /* a: function, b: number, for the copy's name; it is the next function, its calls
+                                         are the next calls */
+#define NVPTX_RA_MARK_REDIRECT 2u     /* a: call, b: function */
+#define NVPTX_RA_MARK_FORGET_TYPES 3u /* a: function, whose accesses lose their types */
+#define NVPTX_RA_MARK_INLINE 4u       /* a: call, which is always inlined */
+#define NVPTX_RA_MARK_LIMIT 5u        /* a: call, b: its threshold for inlining */
+#define NVPTX_RA_MARK_UNROLL 6u       /* a: function, b: nvptx_ra_loop_facts.choice of its loops */
+
+typedef struct nvptx_ra_ir_mark {
+  uint32_t kind; /* NVPTX_RA_MARK_* */
+  uint32_t a;
+  uint32_t b;
+} nvptx_ra_ir_mark;
+
+typedef struct nvptx_ra_ir_marks {
+  const nvptx_ra_ir_mark *marks; /* to be set in this order */
+  uint64_t num_marks;
+} nvptx_ra_ir_marks;
+
+/* Whether options choose anything: 1 or 0. Else a module without the attribute "nvptx-ra" need not be looked through. */
+uint32_t nvptx_ra_chooses_ahead(nvptx_ra_str command_line);
+
+/* What the choices of a module come to; nothing where something is wrong. To be freed. */
+nvptx_ra_ir_marks nvptx_ra_choose_ahead(const nvptx_ra_ir_module *module);
+
+void nvptx_ra_ir_marks_free(nvptx_ra_ir_marks marks);
+
 /* ---- Which loops are unrolled. ---------------------------------------------------------------------------------- */
 
 /* nvptx_ra_loop_facts.asked: what the loop's metadata asks of LLVM's unroller (llvm::hasUnrollTransformation). */
@@ -33,7 +138,7 @@ typedef struct nvptx_ra_loop {
 } nvptx_ra_loop;
 
 typedef struct nvptx_ra_loop_facts {
-  uint32_t choice; /* NVPTX_RA_UNROLL_* of the function */
+  uint32_t choice; /* the number that NVPTX_RA_MARK_UNROLL gave the function */
   uint32_t asked;  /* NVPTX_RA_LOOP_ASKS_* */
   const nvptx_ra_loop *loops; /* the loop, and behind it those inside */
   uint64_t num_loops;

@@ -2,19 +2,9 @@
 
 use super::abi::{self, nvptx_ra_loop, nvptx_ra_loop_facts, nvptx_ra_loop_mark};
 use super::guard::entry;
-use crate::config::Unroll;
 use crate::error::Error;
+use crate::optimise::choice::unroll_of;
 use crate::optimise::unroll::{self, Asked, Facts, Loop, Mark, Reads};
-
-/// The choice of a number; what LLVM does where it is none.
-fn choice_of(number: u32) -> Unroll {
-    match number {
-        abi::NVPTX_RA_UNROLL_ASKED => Unroll::Asked,
-        abi::NVPTX_RA_UNROLL_CUT => Unroll::Cut,
-        abi::NVPTX_RA_UNROLL_STACK => Unroll::Stack,
-        _ => Unroll::Llvm,
-    }
-}
 
 /// A loop whose metadata nobody can read is left.
 fn asked_of(number: u32) -> Asked {
@@ -40,7 +30,7 @@ fn loop_of(raw: &nvptx_ra_loop) -> Loop {
 pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {
     entry(
         |_| abi::NVPTX_RA_LOOP_READS_NOTHING,
-        || match unroll::reads(choice_of(choice), asked_of(asked)) {
+        || match unroll::reads(unroll_of(choice), asked_of(asked)) {
             Reads::Nothing => abi::NVPTX_RA_LOOP_READS_NOTHING,
             Reads::Asked => abi::NVPTX_RA_LOOP_READS_ASKED,
             Reads::Nest => abi::NVPTX_RA_LOOP_READS_NEST,
@@ -91,12 +81,14 @@ unsafe fn decide(facts: &nvptx_ra_loop_facts) -> Result<Mark, Error> {
         may_leave_rest: has(abi::NVPTX_RA_LOOP_RESTS),
         is_uncontrolled: has(abi::NVPTX_RA_LOOP_UNCONTROLLED),
     };
-    Ok(unroll::decide(choice_of(facts.choice), asked_of(facts.asked), &known))
+    Ok(unroll::decide(unroll_of(facts.choice), asked_of(facts.asked), &known))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Unroll;
+    use crate::optimise::choice::number_of;
 
     fn facts(choice: u32, asked: u32, loops: &[nvptx_ra_loop], exits: &[u32]) -> nvptx_ra_loop_facts {
         nvptx_ra_loop_facts {
@@ -121,10 +113,10 @@ mod tests {
             (mark.kind, mark.count)
         };
         let (nothing, unrolling) = (abi::NVPTX_RA_LOOP_ASKS_NOTHING, abi::NVPTX_RA_LOOP_ASKS_UNROLLING);
-        assert_eq!(of(abi::NVPTX_RA_UNROLL_ASKED, nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
-        assert_eq!(of(abi::NVPTX_RA_UNROLL_CUT, unrolling, 4, &[10_000]), (abi::NVPTX_RA_LOOP_COUNT, 10_000));
-        assert_eq!(of(abi::NVPTX_RA_UNROLL_STACK, nothing, 40, &[400]), (abi::NVPTX_RA_LOOP_FULL, 0));
-        assert_eq!(of(abi::NVPTX_RA_UNROLL_STACK, nothing, 0, &[400]), (abi::NVPTX_RA_LOOP_LEAVE, 0));
+        assert_eq!(of(number_of(Unroll::Asked), nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
+        assert_eq!(of(number_of(Unroll::Cut), unrolling, 4, &[10_000]), (abi::NVPTX_RA_LOOP_COUNT, 10_000));
+        assert_eq!(of(number_of(Unroll::Stack), nothing, 40, &[400]), (abi::NVPTX_RA_LOOP_FULL, 0));
+        assert_eq!(of(number_of(Unroll::Stack), nothing, 0, &[400]), (abi::NVPTX_RA_LOOP_LEAVE, 0));
     }
 
     /// What nobody can read leaves the loop as it is.
@@ -132,7 +124,7 @@ mod tests {
     fn what_is_wrong_changes_nothing() {
         // SAFETY: null is none.
         assert_eq!(unsafe { nvptx_ra_mark_loop(std::ptr::null()) }.kind, abi::NVPTX_RA_LOOP_LEAVE);
-        let mut wrong = facts(abi::NVPTX_RA_UNROLL_CUT, abi::NVPTX_RA_LOOP_ASKS_UNROLLING, &[], &[10_000]);
+        let mut wrong = facts(number_of(Unroll::Cut), abi::NVPTX_RA_LOOP_ASKS_UNROLLING, &[], &[10_000]);
         wrong.loops = std::ptr::null();
         wrong.num_loops = 1;
         // SAFETY: null is none.

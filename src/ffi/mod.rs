@@ -9,6 +9,7 @@
 #![expect(unsafe_code, reason = "this is where C++ calls in")]
 
 mod abi;
+mod ahead;
 mod assembly;
 pub mod branch;
 mod choices;

@@ -1,8 +1,8 @@
-//! Which optimisations of LLVM a function goes without, which it gets on top, and what is chosen ahead of them.
+//! Which optimisations of LLVM a function goes without, and which it gets on top.
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
-use crate::config::{Add, Config, Inline, Layers, Skip, Unroll};
+use crate::config::{Add, Config, Layers, Skip};
 
 /// The optimisations that a function goes without, as a set of bits; none where its options are wrong.
 ///
@@ -26,40 +26,15 @@ pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attri
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add) }.bits())
 }
 
-/// What is chosen for a kernel ahead of LLVM's optimisations: how calls are inlined in the low byte, and how loops are
-/// unrolled in the second.
-///
-/// # Safety
-/// The texts are live and as long as they say.
-// SAFETY: the shim declares this very name.
-#[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_ahead(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
-    // SAFETY: as the caller promises.
-    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| ahead(config.inline, config.unroll)) })
-}
-
-/// The two choices as one number.
-fn ahead(inline: Inline, unroll: Unroll) -> u32 {
-    let inline = match inline {
-        Inline::Llvm => abi::NVPTX_RA_INLINE_LLVM,
-        Inline::Stack => abi::NVPTX_RA_INLINE_STACK,
-        Inline::All => abi::NVPTX_RA_INLINE_ALL,
-        Inline::Less => abi::NVPTX_RA_INLINE_LESS,
-    };
-    let unroll = match unroll {
-        Unroll::Llvm => abi::NVPTX_RA_UNROLL_LLVM,
-        Unroll::Asked => abi::NVPTX_RA_UNROLL_ASKED,
-        Unroll::Cut => abi::NVPTX_RA_UNROLL_CUT,
-        Unroll::Stack => abi::NVPTX_RA_UNROLL_STACK,
-    };
-    inline | (unroll << 8)
-}
-
 /// What the options say of a function that may be changed; else nothing.
 ///
 /// # Safety
 /// The texts are live and as long as they say.
-unsafe fn of_function<T: Default>(command_line: nvptx_ra_str, attribute: nvptx_ra_str, of: fn(&Config) -> T) -> T {
+pub(super) unsafe fn of_function<T: Default>(
+    command_line: nvptx_ra_str,
+    attribute: nvptx_ra_str,
+    of: fn(&Config) -> T,
+) -> T {
     // SAFETY: the caller promises the texts.
     let (command_line, attribute) = unsafe { (abi::text(command_line), abi::text(attribute)) };
     let layers = Layers { command_line: &command_line, attribute: &attribute, ..Layers::default() };
@@ -105,16 +80,6 @@ mod tests {
         assert_eq!(skipped("skip=slsr", "skip=gvn"), Skip::SLSR);
         assert_eq!(skipped("skip=slsr", "off"), Skip::empty());
         assert_eq!(skipped("skip=sl", ""), Skip::empty());
-    }
-
-    /// Both choices arrive, and the defaults are zero.
-    #[test]
-    fn choices_ahead() {
-        // SAFETY: both texts are alive.
-        let ahead = |attribute: &str| unsafe { nvptx_ra_ahead(abi::borrow(""), abi::borrow(attribute)) };
-        assert_eq!((ahead(""), ahead("off"), ahead("inline=some")), (0, 0, 0));
-        assert_eq!(ahead("inline=stack"), abi::NVPTX_RA_INLINE_STACK);
-        assert_eq!(ahead("unroll=cut;inline=less"), abi::NVPTX_RA_INLINE_LESS | (abi::NVPTX_RA_UNROLL_CUT << 8));
     }
 
     /// LLVM's names are those of the option; a pass that is none of these has no bit.

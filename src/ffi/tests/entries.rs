@@ -8,16 +8,16 @@ use std::ptr;
 use inkwell::context::Context;
 
 use super::super::abi::{self, nvptx_ra_response};
+use super::super::ahead::{nvptx_ra_choose_ahead, nvptx_ra_chooses_ahead, nvptx_ra_ir_marks_free};
 use super::super::assembly::nvptx_ra_assembly_effects;
 use super::super::choices::{nvptx_ra_print_choices, nvptx_ra_record_choices};
 use super::super::forecast::nvptx_ra_forecast;
 use super::super::guard::injection;
 use super::super::inserted::{nvptx_ra_inserted_at, nvptx_ra_inserted_count, nvptx_ra_inserted_takes};
+use super::super::loops::{nvptx_ra_loop_reads, nvptx_ra_mark_loop};
 use super::super::messages::{clean_up_with, nvptx_ra_check_machine_code, nvptx_ra_clean_up, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
-use super::super::optimisations::{
-    nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_ahead, nvptx_ra_skip_bit, nvptx_ra_skipped,
-};
+use super::super::optimisations::{nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_skip_bit, nvptx_ra_skipped};
 use super::super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
 use super::super::plugin::{llvmGetPassPluginInfo, nvptx_ra_pipeline_of, nvptx_ra_start, register_callbacks};
 use super::super::profile::{nvptx_ra_replay_profile, nvptx_ra_replay_profile_ahead};
@@ -128,7 +128,12 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_check_options", &mut || answered(nvptx_ra_check_options(none, none), 0));
         with_panic("nvptx_ra_skipped", &mut || assert_eq!(nvptx_ra_skipped(abi::borrow("skip=gvn"), none), 0));
         with_panic("nvptx_ra_added", &mut || assert_eq!(nvptx_ra_added(abi::borrow("add=sink"), none), 0));
-        with_panic("nvptx_ra_ahead", &mut || assert_eq!(nvptx_ra_ahead(abi::borrow("inline=all"), none), 0));
+        with_panic("nvptx_ra_chooses_ahead", &mut || assert_eq!(nvptx_ra_chooses_ahead(abi::borrow("inline=all")), 0));
+        with_panic("nvptx_ra_choose_ahead", &mut || assert_eq!(nvptx_ra_choose_ahead(ptr::null()).num_marks, 0));
+        with_panic("nvptx_ra_ir_marks_free", &mut || nvptx_ra_ir_marks_free(abi::nvptx_ra_ir_marks::default()));
+        with_panic("nvptx_ra_mark_loop", &mut || {
+            assert_eq!(nvptx_ra_mark_loop(ptr::null()).kind, abi::NVPTX_RA_LOOP_LEAVE);
+        });
         with_panic("nvptx_ra_skip_bit", &mut || assert_eq!(nvptx_ra_skip_bit(abi::borrow("gvn")), 0));
         with_panic("nvptx_ra_assembly_effects", &mut || {
             assert_eq!(nvptx_ra_assembly_effects(none, none), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
@@ -149,6 +154,9 @@ fn a_panic_in_any_entry_is_survived() {
         });
     }
     with_panic("nvptx_ra_added_pipeline", &mut || assert_eq!(nvptx_ra_added_pipeline(u32::MAX, 0).len, 0));
+    with_panic("nvptx_ra_loop_reads", &mut || {
+        assert_eq!(nvptx_ra_loop_reads(1, 0), abi::NVPTX_RA_LOOP_READS_NOTHING);
+    });
     clean_up_with(|| ());
     with_panic("nvptx_ra_clean_up", &mut || nvptx_ra_clean_up());
     with_panic("nvptx_ra_option_count", &mut || assert_eq!(nvptx_ra_option_count(), 0));

@@ -1,0 +1,203 @@
+//! Choices ahead of LLVM's optimisations.
+//!
+//! What is inlined and unrolled decides whether arrays of the stack become registers. Kernels choose that ahead of LLVM's
+//! optimisations: what is chosen becomes attributes of calls that LLVM's inliner reads, and an attribute of functions
+//! that asks about loops later ([`unroll`](super::unroll)). A choice holds for all that a kernel calls; what kernels of
+//! other choices call, too, is copied. Where more is inlined, the functions lose the types of their accesses.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::call_graph::{Call, CallFacts, CallGraph, Func, Members};
+use super::choice::{Choice, number_of};
+use super::stack::{Body, StackAddresses};
+use crate::config::{Inline, Unroll};
+use crate::index::IndexVec;
+
+/// The limit on the size of functions that targets have which do not ask for more; NVPTX has it elevenfold.
+const LESS_THRESHOLD: u32 = 225;
+
+/// What is done to a module, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A function is copied, for the choice of that number. The copy is the next function, and its calls the next calls.
+    Copy {
+        /// The function.
+        function: Func,
+        /// The number of the choice.
+        number: u32,
+    },
+    /// A call goes to another function.
+    Redirect {
+        /// The call.
+        call: Call,
+        /// The function.
+        callee: Func,
+    },
+    /// A function loses what C++'s rule for types (strict aliasing) says of its accesses. LLVM moves a load of one type
+    /// ahead of a store of another. A source that breaks the rule is right all the same as long as a call is between the
+    /// two, and Marlin's kernels are such sources.
+    ForgetTypes(Func),
+    /// A call is always inlined.
+    Inline(Call),
+    /// A call is inlined up to that size of the called function.
+    Limit(Call, u32),
+    /// The loops of a function are unrolled by the choice of that number.
+    Unroll(Func, u32),
+}
+
+/// What the choices of a module's kernels come to. `body_of` is asked for the values of functions that are no copies, of
+/// each once, and only where a choice depends on them.
+pub fn choose(graph: CallGraph, body_of: impl FnMut(Func) -> Body) -> Vec<Mark> {
+    let roots = roots(&graph);
+    if roots.keys().all(|choice| choice.is_llvms()) {
+        return Vec::new();
+    }
+    let recursive = graph.recursive();
+    let reached = roots.iter().map(|(&choice, roots)| (choice, graph.reached_from(roots))).collect();
+    let mut chooser = Chooser { graph, recursive, reached, body_of, bodies: BTreeMap::new(), marks: Vec::new() };
+    for (&choice, roots) in roots.iter().filter(|(choice, _)| !choice.is_llvms()) {
+        chooser.make(choice, roots);
+    }
+    chooser.marks
+}
+
+/// What functions choose, in the order of the numbers, and which do: kernels for all that they reach, and what no kernel
+/// reaches for itself.
+fn roots(graph: &CallGraph) -> BTreeMap<Choice, Vec<Func>> {
+    let kernels: Vec<Func> =
+        graph.functions().filter(|(_, facts)| facts.is_kernel).map(|(function, _)| function).collect();
+    let of_kernels = graph.reached_from(&kernels);
+    let mut roots = BTreeMap::<Choice, Vec<Func>>::new();
+    for (function, facts) in graph.functions() {
+        if facts.is_kernel || !of_kernels.contains(function) {
+            roots.entry(facts.choice).or_default().push(function);
+        }
+    }
+    roots
+}
+
+/// Makes the choices of a module's kernels.
+struct Chooser<B> {
+    graph: CallGraph,
+    /// Functions that may call themselves.
+    recursive: IndexVec<Func, bool>,
+    /// What the roots of each choice reach: of those that are made already, the copies.
+    reached: BTreeMap<Choice, Members>,
+    body_of: B,
+    bodies: BTreeMap<Func, Rc<Body>>,
+    marks: Vec<Mark>,
+}
+
+impl<B: FnMut(Func) -> Body> Chooser<B> {
+    fn make(&mut self, choice: Choice, roots: &[Func]) {
+        let unrolls = choice.unroll != Unroll::Llvm;
+        let calls = self.calls_to_mark(choice);
+        let forgets_types = matches!(choice.inline, Inline::Stack | Inline::All) && !calls.is_empty();
+        let marked: Members = if forgets_types || unrolls {
+            self.reached[&choice].list().iter().copied().collect()
+        } else {
+            calls.into_iter().map(|(function, _)| function).collect()
+        };
+        self.make_own(choice, roots, &marked);
+        let members = self.reached[&choice].list().to_vec();
+        if forgets_types {
+            self.marks.extend(members.iter().copied().map(Mark::ForgetTypes));
+        }
+        for (_, call) in self.calls_to_mark(choice) {
+            let is_less = choice.inline == Inline::Less;
+            self.marks.push(if is_less { Mark::Limit(call, LESS_THRESHOLD) } else { Mark::Inline(call) });
+        }
+        if unrolls {
+            self.marks.extend(members.into_iter().map(|function| Mark::Unroll(function, number_of(choice.unroll))));
+        }
+    }
+
+    /// The calls whose inlining a choice changes, with their functions.
+    fn calls_to_mark(&mut self, choice: Choice) -> Vec<(Func, Call)> {
+        let Self { graph, recursive, reached, body_of, bodies, .. } = self;
+        let members = reached[&choice].list();
+        if choice.inline == Inline::Llvm {
+            return Vec::new();
+        }
+        let addresses = (choice.inline == Inline::Stack).then(|| {
+            StackAddresses::new(graph, members, |function| {
+                let original = graph.original(function);
+                Rc::clone(bodies.entry(original).or_insert_with(|| Rc::new(body_of(original))))
+            })
+        });
+        let mut calls = Vec::new();
+        for &function in members {
+            for (call, facts) in graph.calls(function) {
+                let passes =
+                    || addresses.as_ref().is_none_or(|addresses| addresses.are_passed_by(graph, function, call));
+                if may_inline(graph, recursive, facts) && passes() {
+                    calls.push((function, call));
+                }
+            }
+        }
+        calls
+    }
+
+    /// Copies what is to be marked and belongs to others, too, and what leads to a copy.
+    fn make_own(&mut self, choice: Choice, roots: &[Func], marked: &Members) {
+        let members = self.reached[&choice].list().to_vec();
+        let own = self.own(choice, roots);
+        let mut copied = Members::default();
+        loop {
+            let before = copied.list().len();
+            for &function in &members {
+                let leads = |copied: &Members| self.graph.callees(function).any(|callee| copied.contains(callee));
+                if !own.contains(function) && (marked.contains(function) || leads(&copied)) {
+                    copied.insert(function);
+                }
+            }
+            if copied.list().len() == before {
+                break;
+            }
+        }
+        if copied.list().is_empty() {
+            return;
+        }
+        let number = choice.number();
+        let mut copies = BTreeMap::new();
+        for &function in copied.list() {
+            self.marks.push(Mark::Copy { function, number });
+            copies.insert(function, self.graph.copy(function));
+            self.recursive.push(false);
+        }
+        let of_choice = |function: &Func| copies.get(function).copied().unwrap_or(*function);
+        for caller in own.list().iter().copied().chain(copied.list().iter().map(of_choice)) {
+            let calls: Vec<(Call, CallFacts)> = self.graph.calls(caller).map(|(call, facts)| (call, *facts)).collect();
+            for (call, facts) in calls.into_iter().filter(|(_, facts)| facts.is_named) {
+                if let Some(&callee) = copies.get(&facts.callee) {
+                    self.graph.redirect(call, callee);
+                    self.marks.push(Mark::Redirect { call, callee });
+                }
+            }
+        }
+        self.reached.insert(choice, members.iter().map(of_choice).collect());
+    }
+
+    /// The functions of which nobody but the roots of that choice has anything, and the roots themselves.
+    fn own(&self, choice: Choice, roots: &[Func]) -> Members {
+        let callers = self.graph.callers();
+        let members = &self.reached[&choice];
+        let is_own = |&function: &Func| {
+            let facts = self.graph.function(function);
+            let is_of_others = self.reached.iter().any(|(&other, of)| other != choice && of.contains(function));
+            let is_called_here = callers[function].iter().all(|&caller| members.contains(caller));
+            facts.is_discardable && !facts.escapes && !is_of_others && is_called_here
+        };
+        roots.iter().copied().chain(members.list().iter().copied().filter(is_own)).collect()
+    }
+}
+
+fn may_inline(graph: &CallGraph, recursive: &IndexVec<Func, bool>, call: &CallFacts) -> bool {
+    let callee = graph.function(call.callee);
+    let is_free = !callee.is_fixed && !call.is_no_inline && !callee.is_kernel;
+    call.is_named && is_free && !recursive[call.callee]
+}

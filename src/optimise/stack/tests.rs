@@ -1,0 +1,172 @@
+use arbitrary::Unstructured;
+
+use super::super::call_graph::{CallFacts, FunctionFacts};
+use super::*;
+
+/// Functions with their values, and the functions that each calls.
+struct Sample {
+    graph: CallGraph,
+    bodies: Vec<Rc<Body>>,
+}
+
+impl Sample {
+    fn new(functions: Vec<(Body, Vec<u32>)>) -> Self {
+        let (mut graph, mut bodies) = (CallGraph::default(), Vec::new());
+        for (body, callees) in functions {
+            let call = |callee| CallFacts { callee: Func(callee), is_named: true, is_no_inline: false };
+            graph.add(FunctionFacts::default(), callees.into_iter().map(call));
+            bodies.push(Rc::new(body));
+        }
+        Self { graph, bodies }
+    }
+
+    fn addresses(&self, functions: &[Func]) -> StackAddresses {
+        StackAddresses::new(&self.graph, functions, |function| Rc::clone(&self.bodies[function.index()]))
+    }
+
+    fn all(&self) -> Vec<Func> {
+        self.graph.functions().map(|(function, _)| function).collect()
+    }
+
+    /// Per call: whether it gets an address.
+    fn passed(&self, functions: &[Func]) -> Vec<bool> {
+        let addresses = self.addresses(functions);
+        let of = |function: Func| self.graph.calls(function).map(move |(call, _)| (function, call));
+        self.all()
+            .into_iter()
+            .flat_map(of)
+            .map(|(function, call)| addresses.are_passed_by(&self.graph, function, call))
+            .collect()
+    }
+}
+
+fn pointer(object: u32) -> Node {
+    Node::Pointer([Value(object)].into())
+}
+
+fn argument(value: u32) -> Argument {
+    Argument { value: Value(value), is_by_value: false }
+}
+
+fn body(values: Vec<Node>, stores: &[(u32, u32)], arguments: &[&[Argument]]) -> Body {
+    let parameters = values.iter().take_while(|node| **node == Node::Parameter).count();
+    let store = |&(value, pointer): &(u32, u32)| Store { value: Value(value), pointer: Value(pointer), copies: false };
+    Body {
+        values: values.into(),
+        parameters,
+        stores: stores.iter().map(store).collect(),
+        arguments: arguments.iter().map(|arguments| arguments.to_vec()).collect(),
+    }
+}
+
+/// A function that passes its parameter on; the argument of each call is the parameter.
+fn passes_on() -> Body {
+    body(vec![Node::Parameter, pointer(0)], &[], &[&[argument(1)]])
+}
+
+/// An address is passed on from function to function; what comes from elsewhere is none.
+#[test]
+fn addresses_are_passed_on() {
+    let kernel =
+        body(vec![Node::Parameter, Node::Variable, pointer(0), pointer(1)], &[], &[&[argument(2)], &[argument(3)]]);
+    let end = body(vec![Node::Parameter], &[], &[]);
+    let sample = Sample::new(vec![(kernel, vec![3, 1]), (passes_on(), vec![2]), (passes_on(), vec![3]), (end, vec![])]);
+    assert_eq!(sample.passed(&sample.all()), [false, true, true, true]);
+    // Of functions that are not looked at nothing is known.
+    assert_eq!(sample.passed(&[Func(2), Func(3)]), [false; 4]);
+}
+
+/// A closure holds the address of a variable: what is loaded from it is one, in the function that it is passed to.
+#[test]
+fn closures_hold_addresses() {
+    let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1)];
+    let kernel = body(values, &[(2, 3)], &[&[argument(3)]]);
+    let closure = vec![Node::Parameter, pointer(0), Node::Load(Value(1)), pointer(2)];
+    let end = || (body(vec![Node::Parameter], &[], &[]), vec![]);
+    let calls = body(closure.clone(), &[], &[&[argument(3)]]);
+    assert_eq!(
+        Sample::new(vec![(kernel, vec![1]), (calls, vec![2]), end()]).passed(&[Func(0), Func(1), Func(2)]),
+        [true; 2]
+    );
+    // By value, a closure that holds nothing has no address.
+    let kernel = |stores: &[_]| {
+        let by_value = Argument { value: Value(3), is_by_value: true };
+        body(vec![Node::Variable, Node::Variable, pointer(0), pointer(1)], stores, &[&[by_value]])
+    };
+    let calls = || (body(closure.clone(), &[], &[&[argument(3)]]), vec![2]);
+    let passed = |stores: &[_]| {
+        let sample = Sample::new(vec![(kernel(stores), vec![1]), calls(), end()]);
+        sample.passed(&sample.all())
+    };
+    assert_eq!((passed(&[]), passed(&[(2, 3)])), (vec![false; 2], vec![true; 2]));
+}
+
+/// A constructor stores an address through its parameter: the variable of the caller then holds one.
+#[test]
+fn constructors_store_addresses() {
+    let values = vec![Node::Variable, Node::Variable, pointer(0), pointer(1), Node::Load(Value(3)), pointer(4)];
+    let kernel = body(values, &[], &[&[argument(3), argument(2)], &[argument(5)]]);
+    let constructor = body(vec![Node::Parameter, Node::Parameter, pointer(0), pointer(1)], &[(3, 2)], &[]);
+    let end = body(vec![Node::Parameter], &[], &[]);
+    let sample = Sample::new(vec![(kernel, vec![1, 2]), (constructor, vec![]), (end, vec![])]);
+    assert_eq!(sample.passed(&sample.all()), [true, true]);
+}
+
+/// Any values, with their objects behind: edges may lead in circles, as loads in loops do.
+fn any_body(u: &mut Unstructured<'_>, calls: usize) -> arbitrary::Result<Body> {
+    let parameters = u.int_in_range(0..=2)?;
+    let len: u32 = parameters + u.int_in_range(1..=6)?;
+    let objects: Vec<Node> = (0..len).map(|_| Node::Other).collect();
+    let mut values: IndexVec<Value, Node> = objects.into();
+    for index in 0..len {
+        let any = |u: &mut Unstructured<'_>| u.int_in_range(0..=len - 1).map(Value);
+        values[Value(index)] = match u.int_in_range(0..=5)? {
+            _ if index < parameters => Node::Parameter,
+            0 => Node::Variable,
+            1 => Node::Load(any(u)?),
+            2 => Node::Made([any(u)?].into()),
+            3 => Node::Number([any(u)?].into()),
+            // Into objects ahead of it: a pointer is no object.
+            _ => Node::Pointer((0..index).map(Value).filter(|&of| !matches!(values[of], Node::Pointer(_))).collect()),
+        };
+    }
+    let mut read = Body { values, parameters: parameters as usize, ..Body::default() };
+    let value = |u: &mut Unstructured<'_>| u.int_in_range(0..=len - 1).map(Value);
+    for _ in 0..u.int_in_range(0..=3)? {
+        read.stores.push(Store { value: value(u)?, pointer: value(u)?, copies: u.ratio(1, 4)? });
+    }
+    for _ in 0..calls {
+        let mut arguments = Vec::new();
+        for _ in 0..u.int_in_range(0..=2)? {
+            arguments.push(Argument { value: value(u)?, is_by_value: u.ratio(1, 4)? });
+        }
+        read.arguments.push(arguments);
+    }
+    Ok(read)
+}
+
+/// The facts are a fixed point, and the same in whatever order functions are looked at. To look at more functions finds no
+/// fewer addresses.
+#[test]
+fn facts_are_a_fixed_point() {
+    arbtest::arbtest(|u| {
+        let len = u.int_in_range(1..=4)?;
+        let mut functions = Vec::new();
+        for _ in 0..len {
+            let callees = (0..u.int_in_range(0..=2)?)
+                .map(|_| u.int_in_range(0..=len - 1))
+                .collect::<arbitrary::Result<Vec<u32>>>()?;
+            functions.push((any_body(u, callees.len())?, callees));
+        }
+        let sample = Sample::new(functions);
+        let all = sample.all();
+        let mut addresses = sample.addresses(&all);
+        assert!((0..all.len()).all(|member| !addresses.visit(&sample.graph, member)), "not a fixed point");
+        let passed = sample.passed(&all);
+        let backwards: Vec<Func> = all.iter().rev().copied().collect();
+        assert_eq!(passed, sample.passed(&backwards));
+        let fewer = sample.passed(&all[1..]);
+        assert!(fewer.into_iter().zip(passed).all(|(of_fewer, of_all)| of_all || !of_fewer));
+        Ok(())
+    });
+}
