@@ -54,9 +54,6 @@ static const Function *functionOf(StringRef Description, const Module &M,
 bool SkipGate::shouldRunPass(StringRef Pass, StringRef Description) const {
   if (Outer.isEnabled() && !Outer.shouldRunPass(Pass, Description))
     return false;
-  // Passes on loops come under their titles.
-  if (Pass == "Loop Strength Reduction")
-    Pass = "loop-reduce";
   uint32_t Bit = nvptx_ra_skip_bit(toStr(Pass));
   const Function *F = Bit ? functionOf(Description, M, *Within) : nullptr;
   return !F || !(skippedBy(*F) & Bit);

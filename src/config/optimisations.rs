@@ -69,9 +69,13 @@ impl Skip {
         .union(Self::CODE_GEN_PREPARE)
         .union(Self::LOOP_REDUCE);
 
-    /// The optimisation that LLVM has under a name; none where it is not one of these.
+    /// The optimisation that LLVM's gate names so; none where it is not one of these. Passes on loops come under their
+    /// titles.
     pub fn of_pass(name: &str) -> Self {
-        Self::parse(name, &Self::SHAPE).unwrap_or_default()
+        match name {
+            "Loop Strength Reduction" => Self::LOOP_REDUCE,
+            _ => Self::parse(name, &Self::SHAPE).unwrap_or_default(),
+        }
     }
 }
 

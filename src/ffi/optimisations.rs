@@ -88,6 +88,7 @@ mod tests {
         // SAFETY: the text is alive.
         let bit = |pass: &str| unsafe { nvptx_ra_skip_bit(abi::borrow(pass)) };
         assert_eq!(bit("codegenprepare"), Skip::CODE_GEN_PREPARE.bits());
+        assert_eq!(bit("Loop Strength Reduction"), Skip::LOOP_REDUCE.bits());
         assert_eq!((bit("nvptx-isel"), bit("")), (0, 0));
     }
 
