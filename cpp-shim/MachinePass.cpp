@@ -60,6 +60,7 @@ class Run {
   const PassDesc &Desc;
   const std::string CommandLine = commandLine();
   nvptx_ra_request Request = {};
+  SmallVector<nvptx_ra_str, 0> AssemblyTexts;
   ResponsePtr Response;
 
 public:
@@ -93,13 +94,8 @@ public:
 
   /// Returns whether the function changed.
   bool run() {
-    uint32_t Scope = nvptx_ra_scope(&Request);
-    if (Scope == NVPTX_RA_SCOPE_NOTHING ||
-        (Scope == NVPTX_RA_SCOPE_PHIS && !hasPhis()) ||
-        (Scope == NVPTX_RA_SCOPE_SHARED && !accessesShared()) ||
-        (Scope == NVPTX_RA_SCOPE_LONG && !isLong()) ||
-        (Scope == NVPTX_RA_SCOPE_TWO_JUMPS && !hasTwoJumps()) ||
-        (Scope == NVPTX_RA_SCOPE_SIMD_VIDEO && !hasSimdVideo()))
+    uint32_t Scope = nvptx_ra_scope(&Request, takeCensus, this);
+    if (Scope == NVPTX_RA_SCOPE_NOTHING)
       return false;
     Clock::time_point Start = Clock::now();
     const FlatFunction Flat = flatten(
@@ -161,61 +157,37 @@ private:
       nvptx_ra_report_time(&Request, Flatten, Apply);
   }
 
-  bool hasPhis() const {
-    return any_of(MF, [](const MachineBasicBlock &MBB) {
-      return !MBB.empty() && MBB.front().isPHI();
-    });
+  static nvptx_ra_census takeCensus(void *OfRun) {
+    return static_cast<Run *>(OfRun)->census();
   }
 
-  /// Whether there are at least a hundred instructions. What describes a
-  /// variable is none, so that -g changes nothing. src/spill/remat/mod.rs has
-  /// the same.
-  bool isLong() const {
-    unsigned Count = 0;
-    return any_of(MF, [&](const MachineBasicBlock &MBB) {
-      return any_of(MBB, [&](const MachineInstr &MI) {
-        Count += !MI.isDebugInstr();
-        return Count >= 100;
-      });
-    });
-  }
-
-  /// Whether a block ends in two jumps.
-  bool hasTwoJumps() const {
-    return any_of(MF, [](const MachineBasicBlock &MBB) {
-      return MBB.size() > 1 && MBB.back().isUnconditionalBranch() &&
-             std::prev(MBB.back().getIterator())->isConditionalBranch();
-    });
-  }
-
-  /// Whether inline assembly may have SIMD video instructions, by their names.
-  bool hasSimdVideo() const {
-    static constexpr StringLiteral Stems[] = {"vadd", "vsub",  "vset",    "vmin",
-                                              "vmax", "vavrg", "vabsdiff"};
-    return any_of(MF, [](const MachineBasicBlock &MBB) {
-      return any_of(MBB, [](const MachineInstr &MI) {
-        if (!MI.isInlineAsm())
-          return false;
-        StringRef Text = MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
-        return any_of(Stems, [&](StringRef Stem) { return Text.contains(Stem); });
-      });
-    });
-  }
-
-  /// Inline assembly says in its text what it accesses.
-  bool accessesShared() const {
-    auto Accesses = [](const MachineInstr &MI) {
-      if (MI.isInlineAsm()) {
-        StringRef Text = MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
-        return Text.contains(".shared") || Text.contains("matrix");
+  nvptx_ra_census census() {
+    nvptx_ra_census Census = {};
+    AssemblyTexts.clear();
+    for (const MachineBasicBlock &MBB : MF) {
+      for (const MachineInstr &MI : MBB) {
+        Census.instructions += !MI.isDebugInstr();
+        Census.phis += MI.isPHI();
+        if (MI.isInlineAsm())
+          AssemblyTexts.push_back(toStr(
+              MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()));
+        else
+          Census.shared_accesses +=
+              any_of(MI.memoperands(), [](const MachineMemOperand *MMO) {
+                return MMO->getAddrSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
+              });
       }
-      return any_of(MI.memoperands(), [](const MachineMemOperand *MMO) {
-        return MMO->getAddrSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
-      });
-    };
-    return any_of(MF, [&](const MachineBasicBlock &MBB) {
-      return any_of(MBB, Accesses);
-    });
+      Census.two_jumps += endsInTwoJumps(MBB);
+    }
+    Census.assembly = AssemblyTexts.data();
+    Census.num_assembly = AssemblyTexts.size();
+    return Census;
+  }
+
+  static bool endsInTwoJumps(const MachineBasicBlock &MBB) {
+    return !MBB.empty() && MBB.back().isUnconditionalBranch() &&
+           &MBB.front() != &MBB.back() &&
+           std::prev(MBB.back().getIterator())->isConditionalBranch();
   }
 
   FlatFunction flatten(ViewScope Scope = ViewScope::Whole) {

@@ -325,19 +325,28 @@ const nvptx_ra_response *nvptx_ra_run(const nvptx_ra_request *request);
 const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, const nvptx_ra_response *const *functions,
                                            uint64_t num_functions);
 
+/* What a function has, counted without a view of it. */
+typedef struct nvptx_ra_census {
+  uint64_t instructions;    /* without those that describe variables (MachineInstr::isDebugInstr) */
+  uint64_t phis;            /* among them */
+  uint64_t shared_accesses; /* by memory operands, without inline assembly */
+  uint64_t two_jumps;       /* blocks that end in a conditional and an unconditional jump */
+  const nvptx_ra_str *assembly; /* the texts of inline assembly */
+  uint64_t num_assembly;
+} nvptx_ra_census;
+
+/* Takes the census of a function. What it returns stays until it is called again. */
+typedef nvptx_ra_census (*nvptx_ra_take_census)(void *function);
+
 /* How much of a function a pass reads. */
-#define NVPTX_RA_SCOPE_NOTHING 0u /* it would leave every function as it is */
+#define NVPTX_RA_SCOPE_NOTHING 0u /* it would leave the function as it is */
 #define NVPTX_RA_SCOPE_PHIS 1u    /* PHIs, terminators, of each block the first instruction behind its PHIs and the last,
                                      and all that name a register which a PHI names; the view may leave out others */
 #define NVPTX_RA_SCOPE_WHOLE 2u
-#define NVPTX_RA_SCOPE_SHARED 3u /* everything of a function that accesses shared memory, and nothing of others */
-#define NVPTX_RA_SCOPE_LONG 4u   /* everything of a function of at least a hundred instructions, and nothing of others */
-#define NVPTX_RA_SCOPE_SIMD_VIDEO 5u /* everything of a function with SIMD video instructions in inline assembly, and
-                                        nothing of others */
 
-#define NVPTX_RA_SCOPE_TWO_JUMPS 6u /* everything of a function with a block that ends in two jumps, and nothing of others */
-/* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. */
-uint32_t nvptx_ra_scope(const nvptx_ra_request *request);
+/* What the pass of the request reads of a function: NVPTX_RA_SCOPE_*. The request needs no view. The census is taken at most
+ * once, and only where something depends on it. */
+uint32_t nvptx_ra_scope(const nvptx_ra_request *request, nvptx_ra_take_census take, void *function);
 
 /* Compares the function that the shim made with the one that the edits describe. Null where they agree, else a response
  * with status ERROR, to be freed. */

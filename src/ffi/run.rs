@@ -1,9 +1,10 @@
 //! Running a pass: the main entry, and the reports that follow a run.
 
 use std::borrow::Cow;
+use std::ffi::c_void;
 use std::time::Instant;
 
-use super::abi::{self, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str};
+use super::abi::{self, nvptx_ra_census, nvptx_ra_request, nvptx_ra_response, nvptx_ra_str, nvptx_ra_take_census};
 use super::guard::{entry, guard, take_backtrace};
 use super::response::Response;
 use super::session::Session;
@@ -13,7 +14,7 @@ use crate::bundle::{GivenOptions, Report};
 use crate::check;
 use crate::config::{COPY_COALESCER, Config, Injection, Layers};
 use crate::error::Error;
-use crate::passes::{self, PassOutput, RunContext, Scope};
+use crate::passes::{self, Census, PassOutput, RunContext, Scope};
 use crate::spill::lower::{block_shape, lower};
 use crate::stats::{Counts, Event, FunctionStats, Work};
 
@@ -266,10 +267,15 @@ pub(super) unsafe fn is_strict(request: *const nvptx_ra_request) -> bool {
 /// How much of a function a pass reads. Where the options are wrong, the run says so.
 ///
 /// # Safety
-/// As for [`nvptx_ra_run`].
+/// As for [`nvptx_ra_run`]; `take` is null or may be called with `function`, and what it returns is null or points to as
+/// much live memory as the length beside it says.
 // SAFETY: the header declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request) -> u32 {
+pub(super) unsafe extern "C" fn nvptx_ra_scope(
+    request: *const nvptx_ra_request,
+    take: nvptx_ra_take_census,
+    function: *mut c_void,
+) -> u32 {
     entry(
         |_| abi::NVPTX_RA_SCOPE_WHOLE,
         || {
@@ -278,17 +284,26 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(request: *const nvptx_ra_request)
             if is_off() {
                 return abi::NVPTX_RA_SCOPE_NOTHING;
             }
-            match passes::scope(&request.pass, &request.resolve_valid()) {
+            // SAFETY: as the caller promises.
+            let census = || unsafe { take.map(|take| read_census(&take(function))).unwrap_or_default() };
+            match passes::scope(&request.pass, &request.resolve_valid(), census) {
                 Scope::Nothing => abi::NVPTX_RA_SCOPE_NOTHING,
                 Scope::Phis => abi::NVPTX_RA_SCOPE_PHIS,
-                Scope::Shared => abi::NVPTX_RA_SCOPE_SHARED,
-                Scope::Long => abi::NVPTX_RA_SCOPE_LONG,
-                Scope::TwoJumps => abi::NVPTX_RA_SCOPE_TWO_JUMPS,
-                Scope::SimdVideo => abi::NVPTX_RA_SCOPE_SIMD_VIDEO,
                 Scope::Whole => abi::NVPTX_RA_SCOPE_WHOLE,
             }
         },
     )
+}
+
+/// # Safety
+/// The texts are live and as many as the census says.
+unsafe fn read_census<'a>(census: &nvptx_ra_census) -> Census<'a> {
+    let &nvptx_ra_census { instructions, phis, shared_accesses, two_jumps, assembly, num_assembly } = census;
+    // SAFETY: as the caller promises.
+    let texts = unsafe { abi::array(assembly, num_assembly, "assembly").unwrap_or_default() };
+    // SAFETY: as the caller promises.
+    let assembly = texts.iter().map(|&text| unsafe { abi::text(text) }).collect();
+    Census { instructions, phis, shared_accesses, two_jumps, assembly }
 }
 
 /// Notes that the shim could not apply the edits.

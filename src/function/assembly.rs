@@ -29,6 +29,11 @@ pub fn changeable_text(function: &Function, inst: Inst) -> Option<&str> {
 /// What LLVM prints ahead of a text.
 pub(in crate::function) const ASSEMBLY_SIGN: char = '&';
 
+/// Whether inline assembly may access shared memory, by its text.
+pub fn may_access_shared(text: &str) -> bool {
+    text.contains(".shared") || text.contains("matrix")
+}
+
 /// The number of the operand that a word is.
 pub fn operand(word: &str) -> Option<u32> {
     word.strip_prefix('$')?.parse().ok()

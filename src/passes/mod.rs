@@ -14,6 +14,7 @@ mod regalloc;
 mod remat;
 mod rename;
 mod schedule;
+mod scope;
 mod shared_addresses;
 mod simd_video;
 mod spilled;
@@ -22,6 +23,7 @@ pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesc
 pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 pub use ptx_linked::{Other, code_hashes, link_on_ptx, replay_linked};
 pub use ptx_profile::{functions_of_ptx, replay_on_ptx};
+pub use scope::{Census, Scope, is_idle, scope};
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -219,54 +221,6 @@ fn trace_decisions(pass: &str, function: &Function, output: &PassOutput) {
     for edit in output.edits.edits() {
         log::trace!("{pass} of '{name}': {}", edit.display(function.opcodes()));
     }
-}
-
-/// How much of a function a pass reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// It would leave every function as it is.
-    Nothing,
-    /// PHIs, terminators, of each block the first instruction behind its PHIs and the last, and whatever names a
-    /// register that a PHI names. Other registers may lack their definition.
-    Phis,
-    /// All of it if inline assembly may have SIMD video instructions, else nothing.
-    SimdVideo,
-    /// All of it if it accesses shared memory, else nothing.
-    Shared,
-    /// All of it if it has at least a hundred instructions, else nothing.
-    Long,
-    /// All of it if a block ends in two jumps, else nothing.
-    TwoJumps,
-    /// All of it.
-    Whole,
-}
-
-/// What the pass of that name reads of a function: a view need have no more.
-pub fn scope(name: &str, config: &Config) -> Scope {
-    match name {
-        CSSA if !shows_the_function(config) => Scope::Phis,
-        SIMD_VIDEO if !config.simd_video => Scope::Nothing,
-        SIMD_VIDEO if !shows_the_function(config) => Scope::SimdVideo,
-        SHARED_ADDRESSES if shared_addresses::is_idle(config) => Scope::Nothing,
-        SHARED_ADDRESSES if !shows_the_function(config) => Scope::Shared,
-        REMAT if remat::is_idle(config) => Scope::Nothing,
-        REMAT if remat::needs_many(config) && !shows_the_function(config) => Scope::Long,
-        SCHEDULE if schedule::is_idle(config) => Scope::Nothing,
-        REGALLOC if regalloc::is_idle(config) => Scope::Nothing,
-        LOOP_SHAPE if loop_shape::is_idle(config) => Scope::Nothing,
-        LOOP_SHAPE if !shows_the_function(config) => Scope::TwoJumps,
-        RENAME if !config.rename => Scope::Nothing,
-        _ => Scope::Whole,
-    }
-}
-
-/// Whether something beside the pass itself reads the function: the checker, whoever counts its instructions, or a
-/// trace.
-fn shows_the_function(config: &Config) -> bool {
-    let checks = config.verify || config.verify_coalescing;
-    let counts = config.stats.is_some();
-    let prints = config.dump_before_cssa || config.cssa_verbosity != 0 || !config.trace.is_empty();
-    checks || counts || prints
 }
 
 /// Has the symbolic checker prove that the edits keep the meaning of the function, and the verifier of slots look at the

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, Scope, run, run_on_module, scope, simd_video,
-};
+use super::{FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, is_idle, run, run_on_module, simd_video};
 use crate::config::{Config, FORECAST, Layers, REGALLOC, SIMD_VIDEO};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
@@ -138,7 +136,7 @@ pub(super) fn run_step<'c>(
     target: &str,
     output: &mut PtxOutput,
 ) -> Result<(Patch, Summaries), Error> {
-    let acts = |function: &str| config(function).is_some_and(|config| scope(REGALLOC, config) != Scope::Nothing);
+    let acts = |function: &str| config(function).is_some_and(|config| !is_idle(REGALLOC, config));
     let looks_at_callees = pass == REGALLOC && module.bodies().iter().any(|body| acts(body.name(module.file())));
     let callees = looks_at_callees.then(|| Arc::new(callees(module)));
     let (mut patch, mut summaries) = (Patch::default(), Vec::new());

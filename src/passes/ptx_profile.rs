@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ptx::run_step;
-use super::{PtxOutput, Scope, scope};
+use super::{PtxOutput, is_idle};
 use crate::config::{
     COPY_COALESCER, Config, LOOP_SHAPE, Layers, REGALLOC, REMAT, RENAME, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO,
 };
@@ -119,7 +119,7 @@ fn may_be_limited(module: &Module<'_>, body: &Body, registers: u32, target: &str
 
 /// Whether a pass does anything for a function with these options.
 fn is_wanted(pass: &str, config: &Config) -> bool {
-    scope(pass, config) != Scope::Nothing
+    !is_idle(pass, config)
 }
 
 #[cfg(test)]

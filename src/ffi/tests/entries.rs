@@ -110,7 +110,9 @@ fn a_panic_in_any_entry_is_survived() {
     // of it is looked at.
     unsafe {
         with_panic("nvptx_ra_run", &mut || answered(nvptx_ra_run(&strict), 1));
-        with_panic("nvptx_ra_scope", &mut || assert_eq!(nvptx_ra_scope(&strict), abi::NVPTX_RA_SCOPE_WHOLE));
+        with_panic("nvptx_ra_scope", &mut || {
+            assert_eq!(nvptx_ra_scope(&strict, None, ptr::null_mut()), abi::NVPTX_RA_SCOPE_WHOLE);
+        });
         with_panic("nvptx_ra_forecast", &mut || answered(nvptx_ra_forecast(&strict, ptr::null(), 0), 1));
         with_panic("nvptx_ra_verify_applied", &mut || answered(nvptx_ra_verify_applied(ptr::null(), &view), 1));
         with_panic("nvptx_ra_report_failure", &mut || nvptx_ra_report_failure(&strict, none));

@@ -22,6 +22,14 @@ pub use text::expanded;
 use super::assembly::assembly_text;
 use super::{Function, Inst};
 
+/// What the names of SIMD video instructions begin with.
+const STEMS: [&str; 7] = ["vadd", "vsub", "vset", "vmin", "vmax", "vavrg", "vabsdiff"];
+
+/// Whether a text of assembly may have SIMD video instructions, by their names.
+pub fn may_be_in(text: &str) -> bool {
+    STEMS.iter().any(|stem| text.contains(stem))
+}
+
 /// Whether inline assembly is as [`expanded`] makes it of what it was.
 pub fn is_expansion((before, old): (&Function, Inst), (after, new): (&Function, Inst)) -> bool {
     let was = assembly_text(before, old).and_then(expanded);

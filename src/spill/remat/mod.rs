@@ -46,8 +46,9 @@ pub(crate) use sources::{has_sources, sources};
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
 const FREE: u32 = 32;
 
-/// What is shorter holds little, and need not be looked at: cpp-shim/MachinePass.cpp makes no view of it.
-const LONG: usize = 100;
+/// What is shorter holds little, and need not be looked at: where only functions with many live words matter, no view of it is
+/// made.
+pub(crate) const LONG: usize = 100;
 
 /// Where more words are live than there are registers, points with so many eighths of these are full, too: ptxas has an order of
 /// its own.
