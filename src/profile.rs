@@ -68,6 +68,11 @@ const LOOPS_AS_THEY_COME: &str = "loop-shape=off";
 const LOOP_SHAPE: &str = "loop-shape=";
 
 impl Entry {
+    /// Whether it changes with how many registers a kernel is entered, for which a kernel with `setmaxnreg` may wait for ever.
+    pub fn changes_bounds(&self) -> bool {
+        self.maxnreg.is_some() || self.minnctapersm.is_some()
+    }
+
     /// The options as the function attribute that replays the entry. `nvptx-loop-shape` leaves loops alone unless the entry says
     /// otherwise: so a search judges them.
     pub fn attribute(&self) -> String {
@@ -167,6 +172,13 @@ impl Profile {
     #[must_use]
     pub fn with_functions(self, functions: Vec<Entry>) -> Self {
         Self { functions, ..self }
+    }
+
+    /// The same in which kernels keep their own names: only where machine code gets these back may they have others.
+    #[must_use]
+    pub fn with_own_names(mut self) -> Self {
+        self.functions.iter_mut().for_each(|entry| entry.other_name = false);
+        self
     }
 
     /// The same with loops as they come; `None` where all stay so anyway.

@@ -110,7 +110,7 @@ fn replay(
 ) -> Result<PtxOutput, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::file(path, &error))?;
     let named = |error: Error| Error { problem: format!("{}: {}", path.display(), error.problem), ..error };
-    let mut profile = Profile::parse(&text).map_err(named)?;
+    let mut profile = Profile::parse(&text).map_err(named)?.with_own_names();
     let target = if cpu.is_empty() { Module::read(name, content)?.target() } else { cpu };
     let again = "run nvptx-ra tune again";
     if profile.cpu != target {

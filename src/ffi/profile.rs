@@ -96,7 +96,7 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
             unfit.ahead.push(name);
             continue;
         }
-        if entry.maxnreg.is_some() && moves_registers(module, function) {
+        if entry.changes_bounds() && moves_registers(module, function) {
             unfit.limited.push(name);
             continue;
         }
@@ -116,7 +116,7 @@ fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
         let name = function.name();
         match profile.entry(&name) {
             Some(entry) if !is_hash_of_ir(&entry.hash, &function.ir()) => unfit.changed.push(name),
-            Some(entry) if entry.maxnreg.is_some() && moves_registers(module, function) => unfit.limited.push(name),
+            Some(entry) if entry.changes_bounds() && moves_registers(module, function) => unfit.limited.push(name),
             Some(entry) => set_attributes(module, function, entry),
             None => {}
         }

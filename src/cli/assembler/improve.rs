@@ -48,7 +48,10 @@ pub(super) struct Improved {
 /// Kernels and choices that the user leaves out are left out; then there are no figures of before.
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs) -> Result<Improved, Error> {
     let Task { invocation, input, settings, real, .. } = task;
-    let (profile, is_other) = settings.left_out.apply(Profile::parse(&choice.profile)?);
+    let profile = Profile::parse(&choice.profile)?;
+    // Names are those of a profile of the text, which nobody has to have made here.
+    let profile = if settings.allow_uncompared { profile } else { profile.with_own_names() };
+    let (profile, is_other) = settings.left_out.apply(profile);
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
     let Assembled { cubin, messages } = assemble(invocation, real, &output.text, runs)?;

@@ -320,6 +320,7 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     let blocks: BTreeMap<&String, Block> =
         kernels.iter().map(|(name, &threads)| (name, block(name, threads, &text, &request))).collect();
     let choices = Profile::parse(profile)?;
+    let choices = if request.allowance.uncompared { choices } else { choices.with_own_names() };
     let (output, unfit) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
     if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
         return Err(Error::pass(problem, "the text is left as it is"));

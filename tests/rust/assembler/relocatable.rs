@@ -167,7 +167,7 @@ fn better_objects_link_with_unchanged_ones() {
     let options = ["-c", "-lineinfo", "-func-maxrregcount=192", "-o", "k.o"];
     assert_eq!(build.run(&options, "0"), 1);
     fs::rename(build.path("k.o"), build.path("plain.o")).expect("it is ours");
-    let calls = build.run(&options, "4");
+    let calls = build.run(&options, "8");
     assert!(calls > 3, "{calls} calls: {}", build.log());
     let log = build.log();
     let is_better =
@@ -193,13 +193,13 @@ fn better_objects_link_with_unchanged_ones() {
     }
     assert!(after["caller"][1] < before["caller"][1], "{linked:?}");
     let found = fs::read(build.path("k.o")).expect("an object");
-    assert_eq!(build.run(&options, "4"), 1, "{}", build.log());
+    assert_eq!(build.run(&options, "8"), 1, "{}", build.log());
     assert!(fs::read(build.path("k.o")).expect("an object") == found, "the second build differs");
     // The symbol of another file is not there, so ptxas refuses the text as a whole program.
     let whole = format!("{HEAD}{}", kernel("k", ""));
     fs::write(build.path("k.ptx"), whole).expect("there is space");
     let searched =
-        [&["-c", "-o", "k.o"][..], &["-o", "k.o"]].map(|options| [build.run(options, "1"), build.run(options, "1")]);
+        [&["-c", "-o", "k.o"][..], &["-o", "k.o"]].map(|options| [build.run(options, "2"), build.run(options, "2")]);
     assert!(searched.iter().all(|[first, second]| *first > 2 && *second == 1), "{searched:?}");
 }
 
@@ -221,10 +221,10 @@ fn a_function_may_not_take_more_registers() {
     let build = Build::new(&bin, &format!("{HEAD}{helper}{kernel}"), wrong);
     build.run(&["-c", "-o", "k.o"], "0");
     let plain = fs::read(build.path("k.o")).expect("an object");
-    let calls = build.run(&["-c", "-o", "k.o"], "2");
+    let calls = build.run(&["-c", "-o", "k.o"], "4");
     let log = build.log();
     assert!(calls > 3, "{log}");
     assert!(log.contains("the unchanged result stays: ") && log.contains("'many' has "), "{log}");
     assert!(fs::read(build.path("k.o")).expect("an object") == plain, "{log}");
-    assert_eq!(build.run(&["-c", "-o", "k.o"], "2"), 1, "what is refused is refused once");
+    assert_eq!(build.run(&["-c", "-o", "k.o"], "4"), 1, "what is refused is refused once");
 }

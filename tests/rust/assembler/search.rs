@@ -61,7 +61,7 @@ impl Build {
         for name in ["SECONDS", "REPORT", "PROFILE", "DYNAMIC_SHARED", "CALLERS"] {
             command.env_remove(format!("NVPTX_RA_{name}"));
         }
-        command.env("NVPTX_RA_PTXAS", &self.ptxas).env("NVPTX_RA_RUNS", "4");
+        command.env("NVPTX_RA_PTXAS", &self.ptxas).env("NVPTX_RA_RUNS", "8");
         command.env("NVPTX_RA_CACHE", self.path("cache")).env("NVPTX_RA_LOG", self.path("log"));
         command.envs(settings.iter().copied());
         command
