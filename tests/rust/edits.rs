@@ -1,4 +1,4 @@
-//! Every kind of edit that crosses to the shim has its line in the text form and its tests through the shim.
+//! Every kind of edit has its line in the text form and its tests through the shim.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,22 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The kinds as the header numbers them, in the words of the text form.
-fn kinds(header: &str) -> Vec<String> {
+/// The edit that only text has, and not machine code.
+const OF_TEXT: &str = "insert-pragma";
+
+/// What the shim gets in place of edits of slots: src/ffi/wrong_edits.rs draws such, and src/check/lowered proves them.
+const LOWERED: [&str; 2] = ["insert-inst", "insert-assembly"];
+
+/// The kinds of edits as `Edit::kind` names them.
+fn kinds(source: &str) -> Vec<String> {
+    let names = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Edit::")?.split_once("=> \"")?.1.strip_suffix("\","));
+    names.filter(|&name| name != OF_TEXT).map(str::to_owned).collect()
+}
+
+/// The kinds that cross as the header numbers them, in the words of the text form.
+fn crossing(header: &str) -> Vec<String> {
     let names = header.lines().filter_map(|line| line.strip_prefix("#define NVPTX_RA_EDIT_")?.split(' ').next());
     names.map(|name| name.to_lowercase().replace('_', "-")).collect()
 }
@@ -28,7 +42,8 @@ fn missing<'a>(kinds: &'a [String], text: &str) -> Vec<&'a str> {
 
 #[test]
 fn each_kind_is_applied_and_refused_in_a_test() {
-    let kinds = kinds(&read(&path("cpp-shim/include/nvptx_ra.h")));
+    let kinds = kinds(&read(&path("src/function/edit.rs")));
+    assert!(kinds.len() > 20, "{kinds:?}");
     let (mut applied, mut refused) = (String::new(), String::new());
     for entry in fs::read_dir(path("tests/lit/edits")).expect("the folder is there") {
         let file = entry.expect("the folder can be read").path();
@@ -44,17 +59,31 @@ fn each_kind_is_applied_and_refused_in_a_test() {
 
 #[test]
 fn each_kind_is_in_the_grammar() {
-    let kinds = kinds(&read(&path("cpp-shim/include/nvptx_ra.h")));
+    let kinds = kinds(&read(&path("src/function/edit.rs")));
+    assert!(kinds.len() > 20, "{kinds:?}");
     let page = read(&path("docs/mfv.md"));
     let missing: Vec<_> = kinds.iter().filter(|kind| !page.contains(&format!("\"{kind}\""))).collect();
     assert_eq!(missing, Vec::<&String>::new(), "docs/mfv.md has no line for these");
 }
 
+/// What crosses is an edit of the language, or what lowering makes.
+#[test]
+fn what_crosses_is_known() {
+    let kinds = kinds(&read(&path("src/function/edit.rs")));
+    let crossing = crossing(&read(&path("cpp-shim/include/nvptx_ra.h")));
+    let is_known = |kind: &&String| kinds.contains(kind) || LOWERED.contains(&kind.as_str());
+    assert_eq!(crossing.iter().filter(|kind| !is_known(kind)).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert!(LOWERED.iter().all(|&kind| crossing.iter().any(|other| other == kind)));
+}
+
 #[test]
 fn a_kind_without_a_test_is_found() {
-    let header =
-        "#define NVPTX_RA_EDIT_MERGE 14u\n#define NVPTX_RA_EDIT_SPLIT_EDGE 3u /* x */\n#define NVPTX_RA_NONE 1\n";
-    let kinds = kinds(header);
+    let source = "            Edit::Merge { .. } => \"merge\",\n            Edit::SplitEdge { .. } => \"split-edge\",\n\
+                  Edit::InsertPragma { .. } => \"insert-pragma\",\n";
+    let kinds = kinds(source);
     assert_eq!(kinds, ["merge", "split-edge"]);
     assert_eq!(missing(&kinds, "function \"merge\"\n; merge\nsplit-edge bb3 from bb0 to bb1\n"), ["merge"]);
+    let header =
+        "#define NVPTX_RA_EDIT_MERGE 14u\n#define NVPTX_RA_EDIT_SPLIT_EDGE 3u /* x */\n#define NVPTX_RA_NONE 1\n";
+    assert_eq!(crossing(header), ["merge", "split-edge"]);
 }
