@@ -3,7 +3,6 @@ use crate::function::{
     Block, Edit, EditList, Function, Insertion, Inst, LoweredEdit, MachineOp, MemoryAccess, MemorySpace, Moved,
     Operand, Position, RegClass, VReg, Value,
 };
-use crate::index::EntityIndex;
 use crate::spill::lower::lower;
 
 const FUNCTION: &str = "mfv 1
