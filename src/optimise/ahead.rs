@@ -167,7 +167,7 @@ impl<B: FnMut(Func) -> Body> Chooser<B> {
         for &function in copied.list() {
             self.marks.push(Mark::Copy { function, number });
             copies.insert(function, self.graph.copy(function));
-            self.recursive.push(false);
+            self.recursive.push(self.recursive[function]);
         }
         let of_choice = |function: &Func| copies.get(function).copied().unwrap_or(*function);
         for caller in own.list().iter().copied().chain(copied.list().iter().map(of_choice)) {

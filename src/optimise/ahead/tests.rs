@@ -82,6 +82,17 @@ fn copies_what_is_known_outside() {
     }
 }
 
+/// The copy of a function that calls itself does so, too, and is not inlined.
+#[test]
+fn copies_that_call_themselves_are_not_inlined() {
+    let kernel = FunctionFacts { choice: ALL, ..KERNEL };
+    let again = FunctionFacts { escapes: true, ..INNER };
+    let marks = chosen(&graph(&[(kernel, &[1, 2]), (again, &[1]), (INNER, &[])]));
+    assert!(marks.contains(&Mark::Copy { function: Func(1), number: ALL.number() }));
+    let inlined: Vec<&Mark> = marks.iter().filter(|mark| matches!(mark, Mark::Inline(_))).collect();
+    assert_eq!(inlined, [&Mark::Inline(Call(1))]);
+}
+
 /// A limit is set on calls, and nothing else is changed.
 #[test]
 fn limits() {
@@ -139,26 +150,59 @@ fn set(mut graph: CallGraph, marks: &[Mark]) -> Marked {
     Marked { graph, changed: functions.into_iter().collect() }
 }
 
+/// A module whose kernels alone choose, and are not called.
 fn module(u: &mut Unstructured<'_>) -> arbitrary::Result<CallGraph> {
     let mut graph = CallGraph::default();
-    let len: u32 = u.int_in_range(1..=7)?;
-    for _ in 0..len {
-        let choice = *u.choose(&[LLVMS, LLVMS, ALL, CUT, Choice { inline: Inline::Less, ..LLVMS }])?;
-        let facts = FunctionFacts {
-            choice,
-            is_kernel: u.ratio(2, 5)?,
-            is_discardable: u.ratio(3, 4)?,
-            is_fixed: u.ratio(1, 5)?,
-            escapes: u.ratio(1, 8)?,
-        };
+    let (kernels, len): (u32, u32) = (u.int_in_range(1..=3)?, u.int_in_range(4..=8)?);
+    for index in 0..len {
+        let is_kernel = index < kernels;
+        let choice =
+            if is_kernel { *u.choose(&[LLVMS, ALL, CUT, Choice { inline: Inline::Less, ..LLVMS }])? } else { LLVMS };
+        let is_discardable = !is_kernel && u.ratio(3, 4)?;
+        let facts =
+            FunctionFacts { choice, is_kernel, is_discardable, is_fixed: u.ratio(1, 5)?, escapes: u.ratio(1, 8)? };
         let mut calls = Vec::new();
         for _ in 0..u.int_in_range(0..=3)? {
-            let callee = Func(u.int_in_range(0..=len - 1)?);
+            let callee = Func(u.int_in_range(kernels..=len - 1)?);
             calls.push(CallFacts { callee, is_named: u.ratio(7, 8)?, is_no_inline: u.ratio(1, 8)? });
         }
         graph.add(facts, calls);
     }
     Ok(graph)
+}
+
+/// What one choice changes, no other choice reaches, nor has anybody outside.
+#[test]
+fn no_function_of_another_choice_is_changed() {
+    arbtest::arbtest(|u| {
+        let before = module(u)?;
+        let roots = roots(&before);
+        let Marked { graph, changed } = set(before.clone(), &chosen(&before));
+        let root_of = |function: Func| roots.iter().find(|(_, of)| of.contains(&function)).map(|(&choice, _)| choice);
+        // Of each choice: what its roots reach.
+        let mut reached = BTreeMap::<Choice, BTreeSet<Func>>::new();
+        for (&choice, roots) in &roots {
+            let mut work = roots.clone();
+            let of_choice = reached.entry(choice).or_default();
+            while let Some(function) = work.pop() {
+                if root_of(function).is_none_or(|other| other == choice) && of_choice.insert(function) {
+                    work.extend(graph.callees(function));
+                }
+            }
+        }
+        for &function in &changed {
+            if root_of(function).is_some() {
+                continue;
+            }
+            let facts = graph.function(function);
+            assert!(facts.is_discardable && !facts.escapes, "{function} is known outside");
+            let choices: Vec<&Choice> =
+                reached.iter().filter(|(_, of)| of.contains(&function)).map(|(choice, _)| choice).collect();
+            assert!(choices.len() <= 1, "{function} is of {choices:?}");
+            assert!(choices.iter().all(|choice| !choice.is_llvms()), "{function} is LLVM's");
+        }
+        Ok(())
+    });
 }
 
 /// Copies and redirected calls keep what the program does: each call calls what it called, or a copy of it.
