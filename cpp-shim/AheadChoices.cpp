@@ -12,7 +12,7 @@
 
 #include "AheadChoices.h"
 
-#include "FunctionFacts.h"
+#include "Compilation.h"
 #include "Options.h"
 #include "Remarks.h"
 #include "Text.h"
@@ -26,7 +26,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/CallingConv.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -197,25 +196,15 @@ bool choose(Module &M, StringRef Options) {
   return FlatModule(M).choose(Options);
 }
 
-void replayProfile(Module &M, StringRef Options) {
-  StringRef CPU = firstAttribute(M, "target-cpu");
-  const nvptx_ra_response *Response = nvptx_ra_replay_profile_ahead(
-      wrap(&M), toStr(Options), toStr(CPU));
-  if (!Response)
-    return;
-  DiagnosticSeverity Severity = Response->strict ? DS_Error : DS_Warning;
-  std::string Message = toRef(Response->message).str();
-  nvptx_ra_response_free(Response);
-  report(M.getContext(), Message, Severity);
-}
-
 } // namespace
 
 PreservedAnalyses AheadChoices::run(Module &M, ModuleAnalysisManager &) {
   if (!M.getTargetTriple().isNVPTX())
     return PreservedAnalyses::all();
   std::string Options = commandLine();
-  replayProfile(M, Options);
+  ResponsePtr Replay(
+      nvptx_ra_replay_profile_ahead(wrap(&M), toStr(Options)));
+  report(M.getContext(), Replay.get());
   if (Level == OptimizationLevel::O0 || !choose(M, Options))
     return PreservedAnalyses::all();
   return PreservedAnalyses::none();

@@ -16,8 +16,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
-#include "llvm/IR/CallingConv.h"
-#include "llvm/IR/DerivedTypes.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -116,22 +114,6 @@ template <typename Range> static void eraseUnusedDeclarations(Range &&Globals) {
   }
 }
 
-/// ptxas takes a file with one kernel otherwise than one with several, where
-/// addresses of functions are taken. An empty kernel makes it several.
-static void addEmptyKernel(Module &M) {
-  FunctionType *Type =
-      FunctionType::get(Type::getVoidTy(M.getContext()), /*isVarArg=*/false);
-  Function *Empty =
-      Function::Create(Type, GlobalValue::ExternalLinkage, "nvptx_ra_empty", M);
-  Empty->setCallingConv(CallingConv::PTX_Kernel);
-  ReturnInst::Create(M.getContext(),
-                     BasicBlock::Create(M.getContext(), "", Empty));
-}
-
-static bool isKernel(const Function &F) {
-  return F.getCallingConv() == CallingConv::PTX_Kernel && !F.isDeclaration();
-}
-
 /// Sorts the uses of a value's clone as those of the value are. Instruction
 /// selection goes through uses in their order, and cloning makes another.
 static void orderUsesOfClone(const Value &Of, const ValueToValueMapTy &Map) {
@@ -181,8 +163,6 @@ extern "C" LLVMModuleRef nvptx_ra_slice(LLVMModuleRef Whole,
       orderUsesOfClones(F, Map);
   eraseUnusedDeclarations(Slice->functions());
   eraseUnusedDeclarations(Slice->globals());
-  if (count_if(M, isKernel) > 1)
-    addEmptyKernel(*Slice);
   return wrap(Slice.release());
 }
 
@@ -272,19 +252,12 @@ extern "C" char *nvptx_ra_first_error(LLVMContextRef Context) {
   return Said.NumErrors ? strdup(Said.FirstError.c_str()) : nullptr;
 }
 
+static_assert(NVPTX_RA_FP_CONTRACT_FAST == FPOpFusion::Fast);
+static_assert(NVPTX_RA_FP_CONTRACT_ON == FPOpFusion::Standard);
+static_assert(NVPTX_RA_FP_CONTRACT_OFF == FPOpFusion::Strict);
+
 extern "C" void nvptx_ra_set_fp_contract(LLVMTargetMachineRef Machine,
                                          uint32_t Mode) {
-  FPOpFusion::FPOpFusionMode &Fusion =
-      reinterpret_cast<TargetMachine *>(Machine)->Options.AllowFPOpFusion;
-  switch (Mode) {
-  case NVPTX_RA_FP_CONTRACT_FAST:
-    Fusion = FPOpFusion::Fast;
-    return;
-  case NVPTX_RA_FP_CONTRACT_OFF:
-    Fusion = FPOpFusion::Strict;
-    return;
-  default:
-    Fusion = FPOpFusion::Standard;
-    return;
-  }
+  reinterpret_cast<TargetMachine *>(Machine)->Options.AllowFPOpFusion =
+      static_cast<FPOpFusion::FPOpFusionMode>(Mode);
 }

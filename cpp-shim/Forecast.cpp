@@ -90,8 +90,7 @@ bool Forecaster::finish(Module &M, bool Limit) {
       nvptx_ra_forecast(&Request, Responses.data(), Responses.size()));
   errs() << toRef(Response->output);
   if (Response->status == NVPTX_RA_STATUS_ERROR)
-    report(M.getContext(), toRef(Response->message),
-           Response->strict ? DS_Error : DS_Warning);
+    report(M.getContext(), Response.get());
   for (const nvptx_ra_remark &Remark :
        ArrayRef(Response->remarks, Response->num_remarks)) {
     const Summarised &Function = Functions[Remark.function];

@@ -184,15 +184,6 @@ public:
                      llvm::function_ref<llvm::StringRef(llvm::StringRef)>);
 };
 
-#define FORECAST_PASS(Identifier, Name, Title)                                 \
-  extern template class LegacyForecast<Identifier>;                                \
-  extern template class NewForecast<Identifier>;
-#define FORECAST_PRINTER(Identifier, Name, LegacyName, Title)                  \
-  extern template class LegacyForecast<Identifier>;                                \
-  extern template class LegacyForecast<Identifier##Alias>;                         \
-  extern template class NewForecast<Identifier>;
-#include "Passes.def"
-
 } // namespace nvptx_ra
 
 #endif // NVPTX_RA_FORECAST_H

@@ -14,7 +14,10 @@
 #ifndef NVPTX_RA_INITIALPASS_H
 #define NVPTX_RA_INITIALPASS_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Pass.h"
+#include <functional>
+#include <utility>
 
 namespace nvptx_ra {
 
@@ -28,6 +31,26 @@ public:
   }
 
   bool runOnModule(llvm::Module &) override { return false; }
+};
+
+/// One that needs nothing but the module.
+class InitialAction : public InitialPass {
+  const llvm::StringLiteral Title;
+  const std::function<void(llvm::Module &)> Act;
+
+public:
+  static inline char ID = 0;
+
+  InitialAction(llvm::StringLiteral Title,
+                std::function<void(llvm::Module &)> Act)
+      : InitialPass(ID), Title(Title), Act(std::move(Act)) {}
+
+  llvm::StringRef getPassName() const override { return Title; }
+
+  bool doInitialization(llvm::Module &M) override {
+    Act(M);
+    return true;
+  }
 };
 
 } // namespace nvptx_ra

@@ -307,44 +307,4 @@ void printPass(raw_ostream &OS, const PassDesc &Desc, StringRef Parameters) {
     OS << '<' << Parameters << '>';
 }
 
-template <const PassDesc &Desc>
-void LegacyPass<Desc>::getAnalysisUsage(AnalysisUsage &AU) const {
-  if (WithAnalyses) {
-    AU.addRequired<MachineBlockFrequencyInfoWrapperPass>();
-    AU.addRequired<MachineLoopInfoWrapperPass>();
-  }
-  if (!Desc.Edits)
-    AU.setPreservesAll();
-  else if (!Desc.SplitsEdges)
-    AU.setPreservesCFG();
-  MachineFunctionPass::getAnalysisUsage(AU);
-}
-
-template <const PassDesc &Desc>
-PreservedAnalyses NewPass<Desc>::run(MachineFunction &MF,
-                                     MachineFunctionAnalysisManager &MFAM) {
-  if (!MF.getTarget().getTargetTriple().isNVPTX() ||
-      !runPass(*Within, MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
-    return PreservedAnalyses::all();
-  PreservedAnalyses PA = getMachineFunctionPassPreservedAnalyses();
-  if (!Desc.SplitsEdges)
-    PA.preserveSet<CFGAnalyses>();
-  return PA;
-}
-
-template <const PassDesc &Desc>
-void NewPass<Desc>::printPipeline(raw_ostream &OS,
-                                  function_ref<StringRef(StringRef)>) {
-  printPass(OS, Desc, Parameters);
-}
-
-#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
-  template class LegacyPass<Identifier>;                                       \
-  template class NewPass<Identifier>;
-#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
-  template class LegacyPass<Identifier>;                                       \
-  template class LegacyPass<Identifier##Alias>;                                \
-  template class NewPass<Identifier>;
-#include "Passes.def"
-
 } // namespace nvptx_ra

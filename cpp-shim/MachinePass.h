@@ -16,17 +16,16 @@
 
 #include "Compilation.h"
 #include "nvptx_ra.h"
+#include "llvm/CodeGen/MachineBlockFrequencyInfo.h"
 #include "llvm/CodeGen/MachineFunctionAnalysisManager.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
+#include "llvm/CodeGen/MachineLoopInfo.h"
+#include "llvm/CodeGen/MachinePassManager.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/Target/TargetMachine.h"
 #include <memory>
 #include <string>
 #include <utility>
-
-namespace llvm {
-class MachineBlockFrequencyInfo;
-class MachineLoopInfo;
-} // namespace llvm
 
 namespace nvptx_ra {
 
@@ -99,7 +98,17 @@ public:
 
   llvm::StringRef getPassName() const override { return Desc.Title; }
 
-  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override;
+  void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {
+    if (WithAnalyses) {
+      AU.addRequired<llvm::MachineBlockFrequencyInfoWrapperPass>();
+      AU.addRequired<llvm::MachineLoopInfoWrapperPass>();
+    }
+    if (!Desc.Edits)
+      AU.setPreservesAll();
+    else if (!Desc.SplitsEdges)
+      AU.setPreservesCFG();
+    MachineFunctionPass::getAnalysisUsage(AU);
+  }
 
   bool doInitialization(llvm::Module &) override {
     Within->startModule();
@@ -133,20 +142,22 @@ public:
   static bool isRequired() { return true; }
 
   llvm::PreservedAnalyses run(llvm::MachineFunction &MF,
-                              llvm::MachineFunctionAnalysisManager &MFAM);
+                              llvm::MachineFunctionAnalysisManager &MFAM) {
+    if (!MF.getTarget().getTargetTriple().isNVPTX() ||
+        !runPass(*Within, MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
+      return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses PA =
+        llvm::getMachineFunctionPassPreservedAnalyses();
+    if (!Desc.SplitsEdges)
+      PA.preserveSet<llvm::CFGAnalyses>();
+    return PA;
+  }
 
   void printPipeline(llvm::raw_ostream &OS,
-                     llvm::function_ref<llvm::StringRef(llvm::StringRef)>);
+                     llvm::function_ref<llvm::StringRef(llvm::StringRef)>) {
+    printPass(OS, Desc, Parameters);
+  }
 };
-
-#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
-  extern template class LegacyPass<Identifier>;                                \
-  extern template class NewPass<Identifier>;
-#define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
-  extern template class LegacyPass<Identifier>;                                \
-  extern template class LegacyPass<Identifier##Alias>;                         \
-  extern template class NewPass<Identifier>;
-#include "Passes.def"
 
 } // namespace nvptx_ra
 

@@ -19,10 +19,10 @@
 #include "BranchingPoint.h"
 #include "Compilation.h"
 #include "Forecast.h"
-#include "HeaderNote.h"
+#include "InitialPass.h"
 #include "MachinePass.h"
 #include "Options.h"
-#include "ProfileReplay.h"
+#include "Remarks.h"
 #include "SkipPasses.h"
 #include "StructurizeReducible.h"
 #include "Text.h"
@@ -45,6 +45,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 
 using namespace llvm;
 
@@ -78,199 +79,96 @@ template <typename PassT> void registerLegacyPass(const PassDesc &Desc) {
   PassRegistry::getPassRegistry()->registerPass(*Info, /*ShouldFree=*/true);
 }
 
-/// Puts the coalescer into the pipeline.
-///
-/// Block frequencies are computed for it ahead of LLVM's coalescer; everything
-/// up to stack slot colouring, which needs them, keeps them, so that they are
-/// computed as often as without it. Behind LLVM's coalescer the anchor is the
-/// machine scheduler: it is the last to need LiveIntervals, which would have to
-/// be computed again if the coalescer stood ahead of it.
-void insertCoalescer(TargetPassConfig &Config, const CompilationPtr &Within,
-                     uint32_t Position, CodeGenOptLevel Level) {
-  // At -O0 an analysis would cost more than all the other passes behind
-  // instruction selection.
-  bool Optimises = Level != CodeGenOptLevel::None;
-  auto *Coalescer = new LegacyPass<CopyCoalescer>(Within, Optimises);
-  if (!Optimises) {
-    // Of the anchors this is the only one that runs.
-    Config.insertPass(&TwoAddressInstructionPassID, Coalescer);
-    return;
-  }
-  switch (Position) {
-  case NVPTX_RA_POSITION_AFTER:
-    Config.insertPass(&MachineSchedulerID, Coalescer);
-    break;
-  case NVPTX_RA_POSITION_INSTEAD:
-    Config.substitutePass(&RegisterCoalescerID, Coalescer);
-    break;
-  default:
-    Config.insertPass(&TwoAddressInstructionPassID, Coalescer);
-    break;
-  }
-}
-
-/// Inserts a pass behind one that has no public name but that which it is
-/// registered under, as NVPTX's own have none.
-void insertBehind(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted) {
-  if (const PassInfo *Info =
-          PassRegistry::getPassRegistry()->getPassInfo(Anchor))
-    Config.insertPass(Info->getTypeInfo(), Inserted);
-  else
+/// Inserts a pass behind another, or in its place. NVPTX's own passes have no
+/// public name but that which they are registered under.
+void insert(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted,
+            bool Replaces = false) {
+  const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(Anchor);
+  if (!Info || !Inserted)
     delete Inserted;
-}
-
-/// Puts the pass that makes PHI webs conventional into the pipeline: behind the
-/// last pass that changes code in SSA form. PHI elimination and the analyses
-/// that it needs come next. At -O0 it does without block frequencies, which
-/// would cost more than all the other passes.
-void insertCssa(TargetPassConfig &Config, const CompilationPtr &Within,
-                CodeGenOptLevel Level) {
-  insertBehind(Config, "nvptx-proxyreg-erasure",
-               new LegacyPass<Cssa>(Within, Level != CodeGenOptLevel::None));
-}
-
-/// Puts the pass that orders instructions into the pipeline: behind the
-/// coalescers, whose work an order would otherwise depend on, and behind the
-/// last pass that numbers instructions, which would have to be done again, but
-/// ahead of all that lays out blocks and frames. It stands there for every
-/// function, because a function's own attribute may ask for an order, and makes
-/// no view where none is wanted. At -O0 its anchor does not run.
-void insertSchedule(TargetPassConfig &Config, const CompilationPtr &Within,
-                    CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&StackSlotColoringID,
-                      new LegacyPass<Schedule>(Within, /*WithAnalyses=*/false));
-}
-
-/// Puts the pass that computes SIMD video instructions in others into the
-/// pipeline, ahead of all that look at what is live: it only changes texts.
-void insertSimdVideo(TargetPassConfig &Config, const CompilationPtr &Within,
-                     CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&StackSlotColoringID, new LegacyPass<SimdVideo>(
-                                                Within, /*WithAnalyses=*/false));
-}
-
-/// Puts the pass that gives shared addresses one register into the pipeline,
-/// ahead of all that look at what is live: the coalescers leave each address
-/// one definition.
-void insertSharedAddresses(TargetPassConfig &Config,
-                           const CompilationPtr &Within,
-                           CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(
-        &StackSlotColoringID,
-        new LegacyPass<SharedAddresses>(Within, /*WithAnalyses=*/false));
-}
-
-/// Puts rematerialisation into the pipeline, ahead of the pass that orders
-/// instructions: the coalescers leave it no copies, and its clones are ordered
-/// with the rest. Like that pass it stands there for every function, and how
-/// often blocks run it reads off the loops.
-void insertRemat(TargetPassConfig &Config, const CompilationPtr &Within,
-                 CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&StackSlotColoringID,
-                      new LegacyPass<Remat>(Within, /*WithAnalyses=*/false));
-}
-
-/// Puts the pass that keeps values in memory into the pipeline, behind the pass
-/// that orders instructions: what is live depends on the order.
-void insertRegalloc(TargetPassConfig &Config, const CompilationPtr &Within,
-                    CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&StackSlotColoringID,
-                      new LegacyPass<Regalloc>(Within, /*WithAnalyses=*/false));
-}
-
-/// Puts the pass that turns the last branches of loops into the pipeline: behind
-/// block placement, where the two jumps come into being, and ahead of renaming,
-/// which gives predicates other readers.
-void insertLoopShape(TargetPassConfig &Config, const CompilationPtr &Within,
-                     CodeGenOptLevel Level) {
-  if (Level != CodeGenOptLevel::None)
-    Config.insertPass(&XRayInstrumentationID,
-                      new LegacyPass<LoopShape>(Within, /*WithAnalyses=*/false));
-}
-
-/// Puts renaming into the pipeline: behind every pass that looks at single
-/// definitions, as NVPTX's peephole does, or that merges blocks where they are
-/// equal, as branch folding and block placement do, for with shared names more
-/// are. The anchor is the last pass ahead of those that only prepare for the
-/// printer, and no option takes it out, unlike the two. At -O0 nothing behind
-/// the frame's lowering does either.
-void insertRename(TargetPassConfig &Config, const CompilationPtr &Within,
-                  CodeGenOptLevel Level) {
-  auto *Renaming = new LegacyPass<Rename>(Within, /*WithAnalyses=*/false);
-  if (Level == CodeGenOptLevel::None)
-    insertBehind(Config, "nvptx-prolog-epilog", Renaming);
+  else if (Replaces)
+    Config.substitutePass(Info->getTypeInfo(), Inserted);
   else
-    Config.insertPass(&XRayInstrumentationID, Renaming);
+    Config.insertPass(Info->getTypeInfo(), Inserted);
 }
 
-/// Puts the forecast into the pipeline: directly behind the coalescer, where
-/// the code is as it is fitted to, and ahead of renaming. It costs nothing
-/// where nobody wants it, which shows only when the code generator runs. Where
-/// it may limit registers, no kernel is printed before all are known.
-void insertForecast(TargetPassConfig &Config, const CompilationPtr &Within,
-                    const nvptx_ra_pipeline &Wanted, CodeGenOptLevel Level) {
+/// Where a forecast may limit registers, no kernel is printed before all are
+/// known.
+ForecastUse useOfForecast(TargetPassConfig &Config,
+                          const CompilationPtr &Within,
+                          const nvptx_ra_pipeline &Wanted) {
   ForecastUse Use;
   Use.Into = Within->cloneFor();
-  Use.Coalesced = Wanted.position != NVPTX_RA_POSITION_OFF;
-  Use.DirectlyBehind =
-      Use.Coalesced && (Level == CodeGenOptLevel::None ||
-                        Wanted.position == NVPTX_RA_POSITION_AFTER);
+  Use.Coalesced = Wanted.coalesces;
+  Use.DirectlyBehind = Wanted.directly_behind;
   if (Wanted.budget && !Use.Into) {
     auto *Barrier = new ForecastBarrier();
     Use.Into = &Barrier->Into;
     Config.insertPass(&MachineSanitizerBinaryMetadataID, Barrier);
   }
   Use.Asked = Wanted.forecast || Use.Into;
-  char &Anchor = Level == CodeGenOptLevel::None ? TwoAddressInstructionPassID
-                                                : MachineSchedulerID;
-  Config.insertPass(&Anchor, new LegacyForecast<Forecast>(Within, Use));
+  return Use;
 }
 
-/// Puts the pass that notes the function of a loop ahead of loop strength
-/// reduction: behind the pass on loops that stands there. llc registers all
-/// passes, who else generates code perhaps not.
-void insertLoopPlace(TargetPassConfig &Config, const CompilationPtr &Within) {
-  initializeCanonicalizeFreezeInLoopsPass(*PassRegistry::getPassRegistry());
-  insertBehind(Config, "canon-freeze", new LoopPlace(Within));
+Pass *makePass(const nvptx_ra_place &Place, const CompilationPtr &Within,
+               const ForecastUse &Use) {
+  StringRef Wanted = toRef(Place.pass);
+#define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
+  if (Wanted == Name)                                                          \
+    return new LegacyPass<Identifier>(Within, Place.with_analyses);
+#define FORECAST_PASS(Identifier, Name, Title)                                 \
+  if (Wanted == Name)                                                          \
+    return new LegacyForecast<Identifier>(Within, Use);
+#include "Passes.def"
+  return nullptr;
+}
+
+/// Sets the attributes that a profile has for the functions of a module. The
+/// hashes in it are of the IR as the code generator gets it: before any pass
+/// changes a function.
+std::function<void(Module &)> replayOf(const TargetMachine &TM) {
+  return [CPU = TM.getTargetCPU().str(),
+          Features = TM.getTargetFeatureString().str()](Module &M) {
+    std::string Options = commandLine();
+    ResponsePtr Response(nvptx_ra_replay_profile(
+        wrap(&M), toStr(Options), toStr(CPU), toStr(Features)));
+    report(M.getContext(), Response.get());
+  };
 }
 
 void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX() || nvptx_ra_is_off())
     return;
+  // llc registers all passes, who else generates code perhaps not.
+  initializeCodeGen(*PassRegistry::getPassRegistry());
+  initializeCanonicalizeFreezeInLoopsPass(*PassRegistry::getPassRegistry());
   auto Within = std::make_shared<Compilation>();
-  CodeGenOptLevel Level = TM.getOptLevel();
+  bool Optimises = TM.getOptLevel() != CodeGenOptLevel::None;
   std::string Options = commandLine();
-  nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
-  bool Coalesces = Wanted.position != NVPTX_RA_POSITION_OFF;
-  if (Wanted.cssa)
-    insertCssa(*Config, Within, Level);
-  if (Coalesces)
-    insertCoalescer(*Config, Within, Wanted.position, Level);
-  insertForecast(*Config, Within, Wanted, Level);
-  insertSimdVideo(*Config, Within, Level);
-  insertSharedAddresses(*Config, Within, Level);
-  insertRemat(*Config, Within, Level);
-  insertSchedule(*Config, Within, Level);
-  insertRegalloc(*Config, Within, Level);
-  insertLoopShape(*Config, Within, Level);
-  if (Wanted.rename)
-    insertRename(*Config, Within, Level);
+  nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options), Optimises);
+  ForecastUse Use = useOfForecast(*Config, Within, Wanted);
+  for (uint64_t I = 0;; ++I) {
+    nvptx_ra_place Place = nvptx_ra_place_at(toStr(Options), Optimises, I);
+    if (!Place.pass.len)
+      break;
+    insert(*Config, toRef(Place.anchor), makePass(Place, Within, Use),
+           Place.replaces);
+  }
   if (Wanted.profile)
-    PM.add(new ProfileReplay(TM.getTargetCPU(), TM.getTargetFeatureString()));
+    PM.add(new InitialAction("NVPTX replay of a profile", replayOf(TM)));
   PM.add(new SkipPasses(Within));
-  if (Level != CodeGenOptLevel::None)
+  if (Optimises)
     PM.add(new AddPasses(TM));
-  insertLoopPlace(*Config, Within);
+  // Ahead of loop strength reduction, behind the pass on loops that stands
+  // there.
+  insert(*Config, "canon-freeze", new LoopPlace(Within));
   if (Within->hasBranchingPoint())
     Config->insertPass(&FinalizeISelID, new BranchingPoint(Within));
-  if (Wanted.cssa || Coalesces || Wanted.rename)
-    PM.add(new HeaderNote());
+  if (Wanted.edits)
+    PM.add(new InitialAction(
+        "NVPTX register allocation header note",
+        [](Module &M) { nvptx_ra_add_header_note(wrap(&M)); }));
 }
 
 //===----------------------------------------------------------------------===//

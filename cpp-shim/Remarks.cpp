@@ -121,4 +121,10 @@ void report(LLVMContext &Context, StringRef Message,
   Context.diagnose(DiagnosticInfoGeneric(Text, Severity));
 }
 
+void report(LLVMContext &Context, const nvptx_ra_response *Response) {
+  if (Response)
+    report(Context, toRef(Response->message),
+           Response->strict ? DS_Error : DS_Warning);
+}
+
 } // namespace nvptx_ra

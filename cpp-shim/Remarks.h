@@ -56,6 +56,10 @@ void emitFinding(const llvm::Function &F, const llvm::Function &Where,
 void report(llvm::LLVMContext &Context, llvm::StringRef Message,
             llvm::DiagnosticSeverity Severity);
 
+/// Reports the message of a response, as an error where that is fatal. Null is
+/// none.
+void report(llvm::LLVMContext &Context, const nvptx_ra_response *Response);
+
 } // namespace nvptx_ra
 
 #endif // NVPTX_RA_REMARKS_H

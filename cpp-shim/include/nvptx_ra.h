@@ -393,29 +393,34 @@ const nvptx_ra_response *nvptx_ra_check_options(nvptx_ra_str parameters, nvptx_r
 /* Makes the core ready: called once, when the passes are registered. */
 void nvptx_ra_start(void);
 
-/* Where the coalescer stands in the code generator's pipeline. */
-#define NVPTX_RA_POSITION_OFF 0u
-#define NVPTX_RA_POSITION_BEFORE 1u  /* ahead of LLVM's register coalescer */
-#define NVPTX_RA_POSITION_AFTER 2u   /* behind it */
-#define NVPTX_RA_POSITION_INSTEAD 3u /* in its place */
-
 typedef struct nvptx_ra_pipeline {
-  uint32_t position; /* of the coalescer: NVPTX_RA_POSITION_… */
-  uint32_t cssa;     /* 1: nvptx-cssa is in it */
-  uint32_t rename;   /* 1: nvptx-rename is in it */
-  uint32_t forecast; /* 1: the forecast is wanted, whoever reads remarks */
-  uint32_t budget;   /* 1: it may limit the registers of kernels, ahead of the first that is printed */
-  uint32_t profile;  /* 1: a profile is replayed ahead of it */
+  uint32_t edits;           /* 1: it has passes that change every function */
+  uint32_t coalesces;       /* 1: nvptx-copy-coalescer is in it */
+  uint32_t directly_behind; /* 1: the forecast stands directly behind that: nothing changes a function in between */
+  uint32_t forecast;        /* 1: the forecast is wanted, whoever reads remarks */
+  uint32_t budget;          /* 1: it may limit the registers of kernels, ahead of the first that is printed */
+  uint32_t profile;         /* 1: a profile is replayed ahead of it */
 } nvptx_ra_pipeline;
 
 /* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */
-nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
+nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line, uint32_t optimises);
+
+/* A pass in the code generator's pipeline. */
+typedef struct nvptx_ra_place {
+  nvptx_ra_str pass;   /* empty: there is none */
+  nvptx_ra_str anchor; /* the pass that it stands behind, by the name that LLVM registers it under */
+  uint32_t replaces;      /* 1: it stands in the place of that */
+  uint32_t with_analyses; /* 1: block frequencies and loops are computed for it */
+} nvptx_ra_place;
+
+/* The pass that is the index-th to be put into that pipeline; those behind the same anchor in this order. */
+nvptx_ra_place nvptx_ra_place_at(nvptx_ra_str command_line, uint32_t optimises, uint64_t index);
 
 /* The optimisations of LLVM that a function with this attribute goes without, as a set of bits; none where its options
  * are wrong, which is reported elsewhere. */
 uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
-/* The bit of an optimisation by the name that LLVM's -opt-disable has for it; 0 of one that no function goes without. */
+/* The bit of an optimisation by the name that LLVM's gate gets; 0 of one that no function goes without. */
 uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
 
 /* The optimisations of LLVM that a function with this attribute gets ahead of the code generator, as a set of bits; none
@@ -439,9 +444,6 @@ uint32_t nvptx_ra_is_off(void);
 
 /* What warnings of the plugin end with, "NVPTX_RA=off turns nvptx-ra off"; empty in the tool. */
 nvptx_ra_str nvptx_ra_off_note(void);
-
-/* The version of the plugin, "0.1.0". */
-nvptx_ra_str nvptx_ra_version(void);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -76,7 +76,7 @@ nvptx_ra_purpose nvptx_ra_set_purpose(const nvptx_ra_purpose *wanted);
 #define NVPTX_RA_FP_CONTRACT_ON 1u
 #define NVPTX_RA_FP_CONTRACT_OFF 2u
 
-/* Whether floating-point operations are fused: llc's -fp-contract. Unknown modes are taken for NVPTX_RA_FP_CONTRACT_ON. */
+/* Whether floating-point operations are fused: llc's -fp-contract. */
 void nvptx_ra_set_fp_contract(LLVMTargetMachineRef machine, uint32_t mode);
 
 #ifdef __cplusplus

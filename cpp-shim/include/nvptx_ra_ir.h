@@ -25,10 +25,12 @@ const nvptx_ra_response *nvptx_ra_replay_profile(LLVMModuleRef module, nvptx_ra_
                                                  nvptx_ra_str features);
 
 /* Gives each function of a module that is not optimised yet the choices that the profile of the options has for it, if the
- * profile is for such code; nvptx_ra_replay_profile then does the rest. Null or a response, as there. An empty target is
- * not compared. */
-const nvptx_ra_response *nvptx_ra_replay_profile_ahead(LLVMModuleRef module, nvptx_ra_str command_line,
-                                                       nvptx_ra_str target);
+ * profile is for such code; nvptx_ra_replay_profile then does the rest. Null or a response, as there. */
+const nvptx_ra_response *nvptx_ra_replay_profile_ahead(LLVMModuleRef module, nvptx_ra_str command_line);
+
+/* Adds the version of the plugin as a comment to the module's inline assembly, which stands behind the directives that open
+ * the PTX, where it does not have it already. The assembly printer writes it before any pass runs. */
+void nvptx_ra_add_header_note(LLVMModuleRef module);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -6,11 +6,12 @@ use std::ffi::CStr;
 use std::io::Write;
 
 use llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMBuildCall2, LLVMCreateBuilderInContext, LLVMCreateStringAttribute, LLVMDisposeBuilder,
-    LLVMDisposeMessage, LLVMFunctionType, LLVMGetEntryBasicBlock, LLVMGetFirstFunction, LLVMGetFirstInstruction,
-    LLVMGetFunctionCallConv, LLVMGetInlineAsm, LLVMGetModuleContext, LLVMGetNamedMetadata, LLVMGetNextFunction,
-    LLVMGetOrInsertNamedMetadata, LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget,
-    LLVMGetValueName2, LLVMIsDeclaration, LLVMPositionBuilderBefore, LLVMPrintValueToString, LLVMVoidTypeInContext,
+    LLVMAddAttributeAtIndex, LLVMAppendModuleInlineAsm, LLVMBuildCall2, LLVMCreateBuilderInContext,
+    LLVMCreateStringAttribute, LLVMDisposeBuilder, LLVMDisposeMessage, LLVMFunctionType, LLVMGetEntryBasicBlock,
+    LLVMGetFirstFunction, LLVMGetFirstInstruction, LLVMGetFunctionCallConv, LLVMGetInlineAsm, LLVMGetModuleContext,
+    LLVMGetModuleInlineAsm, LLVMGetNamedMetadata, LLVMGetNextFunction, LLVMGetOrInsertNamedMetadata,
+    LLVMGetStringAttributeAtIndex, LLVMGetStringAttributeValue, LLVMGetTarget, LLVMGetValueName2, LLVMIsDeclaration,
+    LLVMPositionBuilderBefore, LLVMPrintValueToString, LLVMVoidTypeInContext,
 };
 use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 use llvm_sys::{LLVMAttributeFunctionIndex, LLVMCallConv, LLVMInlineAsmDialect};
@@ -84,6 +85,23 @@ impl Module {
     pub(super) fn mark(&self, name: &str) {
         // SAFETY: the module is alive, and the name is given with its length.
         unsafe { LLVMGetOrInsertNamedMetadata(self.module, name.as_ptr().cast(), name.len()) };
+    }
+
+    /// Its inline assembly.
+    fn assembly(&self) -> String {
+        let mut length = 0;
+        // SAFETY: the module is alive.
+        let text = unsafe { LLVMGetModuleInlineAsm(self.module, &mut length) };
+        // SAFETY: LLVM returns the text with its length; it lives as long as nobody changes it.
+        String::from_utf8_lossy(unsafe { bytes(text.cast(), length) }).into_owned()
+    }
+
+    /// Adds a line to its inline assembly, where that has none with that text.
+    fn add_assembly(&self, line: &str) {
+        if !self.assembly().contains(line) {
+            // SAFETY: the module is alive, and the line is given with its length.
+            unsafe { LLVMAppendModuleInlineAsm(self.module, line.as_ptr().cast(), line.len()) };
+        }
     }
 
     /// Whether the module is marked by a name.
@@ -230,6 +248,20 @@ pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
     });
 }
 
+/// Adds the version of the plugin as a comment to a module. Machine code that was printed half-way carries it already.
+///
+/// # Safety
+/// `module` is a live module that nobody else touches during the call.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_add_header_note(module: LLVMModuleRef) {
+    entry(say, || {
+        // SAFETY: the caller promises it.
+        let module = unsafe { Module::new(module) };
+        module.add_assembly(concat!("// nvptx-ra ", env!("CARGO_PKG_VERSION")));
+    });
+}
+
 /// Says on standard error why nothing was done.
 fn say<T: Default>(error: Error) -> T {
     let _ = writeln!(std::io::stderr(), "{error}");
@@ -273,6 +305,21 @@ mod tests {
             assert_eq!(record_choices(&borrowed, "verify"), triple.starts_with("nvptx"));
             assert_eq!(print_choices(&borrowed), expected);
             assert!(!record_choices(&borrowed, "verify"), "recorded twice");
+        }
+    }
+
+    /// The version stands in the module once.
+    #[test]
+    fn the_header_has_the_version_once() {
+        let context = inkwell::context::Context::create();
+        let module = context.create_module("m");
+        for _ in 0..2 {
+            // SAFETY: the module lives to the end of the test, and this is its only user.
+            let borrowed = unsafe {
+                nvptx_ra_add_header_note(module.as_mut_ptr());
+                Module::new(module.as_mut_ptr())
+            };
+            assert_eq!(borrowed.assembly(), concat!("// nvptx-ra ", env!("CARGO_PKG_VERSION"), "\n"));
         }
     }
 }

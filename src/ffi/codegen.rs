@@ -6,7 +6,9 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use inkwell::values::FunctionValue;
 use libc::{c_char, c_int};
+use llvm_sys::LLVMCallConv;
 use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
 
 use super::abi::{self, borrow, borrow_bytes};
@@ -48,7 +50,27 @@ pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
     // SAFETY: the module is alive and is only read; the name is given with its length.
     let slice = unsafe { abi::nvptx_ra_slice(module.as_mut_ptr(), borrow(function)) };
     // SAFETY: a fresh module of the same context, which nobody else owns.
-    (!slice.is_null()).then(|| unsafe { Module::new(slice) })
+    let slice = (!slice.is_null()).then(|| unsafe { Module::new(slice) })?;
+    if module.get_functions().filter(is_kernel).take(2).count() > 1 {
+        add_empty_kernel(&slice);
+    }
+    Some(slice)
+}
+
+const KERNEL: u32 = LLVMCallConv::LLVMPTXKernelCallConv as u32;
+
+fn is_kernel(function: &FunctionValue<'_>) -> bool {
+    function.get_call_conventions() == KERNEL && function.get_first_basic_block().is_some()
+}
+
+fn add_empty_kernel(module: &Module<'_>) {
+    let context = module.get_context();
+    let empty = module.add_function("nvptx_ra_empty", context.void_type().fn_type(&[], false), None);
+    empty.set_call_conventions(KERNEL);
+    let builder = context.create_builder();
+    builder.position_at_end(context.append_basic_block(empty, ""));
+    // The builder stands in a block.
+    let _ = builder.build_return(None);
 }
 
 /// A module as bitcode that is compiled to the same code: with the order of each value's uses.
@@ -198,6 +220,20 @@ mod tests {
             let read = parse_ir(&context, &bitcode, "slice").expect("bitcode");
             assert_eq!(uses(&read), uses(&whole), "{order}");
             assert!(read.get_function("other").is_none());
+        }
+    }
+
+    /// Of several kernels, a slice has an empty one beside its own; of one it has not.
+    #[test]
+    fn slices_keep_several_kernels() {
+        let kernel = |name: &str| format!("define ptx_kernel void @{name}() {{\n  ret void\n}}\n");
+        for (text, count) in [(kernel("k"), 1), (kernel("k") + &kernel("l"), 2)] {
+            let context = Context::create();
+            let whole = parse_ir(&context, text.as_bytes(), "whole").expect("IR");
+            let slice = slice(&whole, "k").expect("a function");
+            assert_eq!(slice.get_functions().filter(is_kernel).count(), count);
+            assert!(slice.get_function("l").is_none());
+            assert_eq!(slice.verify(), Ok(()));
         }
     }
 }

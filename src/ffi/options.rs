@@ -55,10 +55,3 @@ pub(super) unsafe extern "C" fn nvptx_ra_check_options(
 fn wrong(error: Error) -> *const nvptx_ra_response {
     Response::of_error(&error, false).hand_over()
 }
-
-/// The version of the plugin.
-// SAFETY: the header declares this very name.
-#[unsafe(no_mangle)]
-pub(super) extern "C" fn nvptx_ra_version() -> nvptx_ra_str {
-    entry(|_| abi::borrow(""), || abi::borrow(env!("CARGO_PKG_VERSION")))
-}

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use super::abi;
 use super::guard::entry;
 use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
+use crate::passes::{Place, forecast_is_directly_behind, places};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
 const PLUGIN_API_VERSION: u32 = 2;
@@ -53,37 +54,66 @@ pub(super) extern "C" fn nvptx_ra_start() {
     entry(|_| (), crate::logging::start);
 }
 
-/// Which passes are in the pipeline, and where. The defaults where the options are wrong, which is reported elsewhere.
+/// What is decided of a pipeline beside its passes. The defaults where the options are wrong, which is reported elsewhere.
 ///
 /// # Safety
 /// The text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra_str) -> abi::nvptx_ra_pipeline {
+pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(
+    command_line: abi::nvptx_ra_str,
+    optimises: u32,
+) -> abi::nvptx_ra_pipeline {
     entry(
-        |_| pipeline(Config::default()),
+        |_| pipeline(&Config::default(), optimises != 0),
+        // SAFETY: the caller promises it.
+        || pipeline(&unsafe { config(command_line) }, optimises != 0),
+    )
+}
+
+/// The pass that is the `index`-th to be put into the pipeline, and where; an empty name behind the last.
+///
+/// # Safety
+/// The text is live and as long as it says.
+// SAFETY: the shim declares this very name.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn nvptx_ra_place_at(
+    command_line: abi::nvptx_ra_str,
+    optimises: u32,
+    index: u64,
+) -> abi::nvptx_ra_place {
+    entry(
+        |_| abi::nvptx_ra_place::default(),
         || {
             // SAFETY: the caller promises it.
-            let command_line = unsafe { abi::text(command_line) };
-            pipeline(Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() }))
+            let places = places(&unsafe { config(command_line) }, optimises != 0);
+            let raw = |&Place { pass, anchor, replaces, with_analyses }: &Place| abi::nvptx_ra_place {
+                pass: abi::borrow(pass),
+                anchor: abi::borrow(anchor),
+                replaces: replaces.into(),
+                with_analyses: with_analyses.into(),
+            };
+            places.get(index as usize).map(raw).unwrap_or_default()
         },
     )
 }
 
-fn pipeline(config: Config) -> abi::nvptx_ra_pipeline {
-    let Config { position, cssa, rename, forecast, budget, profile, .. } = config;
-    let position = match position {
-        CoalescerPosition::Off => abi::NVPTX_RA_POSITION_OFF,
-        CoalescerPosition::Before => abi::NVPTX_RA_POSITION_BEFORE,
-        CoalescerPosition::After => abi::NVPTX_RA_POSITION_AFTER,
-        CoalescerPosition::Instead => abi::NVPTX_RA_POSITION_INSTEAD,
-    };
+/// # Safety
+/// The text is live and as long as it says.
+unsafe fn config(command_line: abi::nvptx_ra_str) -> Config {
+    // SAFETY: the caller promises it.
+    let command_line = unsafe { abi::text(command_line) };
+    Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() })
+}
+
+fn pipeline(config: &Config, optimises: bool) -> abi::nvptx_ra_pipeline {
+    let coalesces = config.position != CoalescerPosition::Off;
     abi::nvptx_ra_pipeline {
-        position,
-        cssa: cssa.into(),
-        rename: rename.into(),
-        forecast: forecast.into(),
-        budget: (budget != RegisterBudget::Off).into(),
-        profile: profile.is_some().into(),
+        edits: (config.cssa || coalesces || config.rename).into(),
+        coalesces: coalesces.into(),
+        directly_behind: forecast_is_directly_behind(config, optimises).into(),
+        forecast: config.forecast.into(),
+        budget: (config.budget != RegisterBudget::Off).into(),
+        profile: config.profile.is_some().into(),
     }
 }

@@ -267,21 +267,23 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
 /// Replays the profile that the options name ahead of LLVM's optimisations. Null where there is nothing to say.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call; the texts are live and as long as they say.
+/// `module` is a live module that nobody else touches during the call; the text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_replay_profile_ahead(
     module: LLVMModuleRef,
     command_line: nvptx_ra_str,
-    target: nvptx_ra_str,
 ) -> *const nvptx_ra_response {
     entry(
         |error| Response::of_error(&error, false).hand_over(),
         || {
-            // SAFETY: the caller promises the texts.
-            let [command_line, target] = [command_line, target].map(|text| unsafe { abi::text(text) });
+            // SAFETY: the caller promises the text.
+            let command_line = unsafe { abi::text(command_line) };
             // SAFETY: the caller promises the module.
-            unsafe { replay_stage(module, &command_line, &target, Stage::Ahead) }
+            let target =
+                unsafe { Module::new(module) }.definitions().find_map(|function| function.attribute("target-cpu"));
+            // SAFETY: the caller promises the module. Without a target there is none to compare.
+            unsafe { replay_stage(module, &command_line, &target.unwrap_or_default(), Stage::Ahead) }
         },
     )
 }

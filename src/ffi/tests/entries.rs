@@ -10,7 +10,7 @@ use inkwell::context::Context;
 use super::super::abi::{self, nvptx_ra_response};
 use super::super::ahead::{nvptx_ra_choose_ahead, nvptx_ra_chooses_ahead, nvptx_ra_ir_marks_free};
 use super::super::assembly::nvptx_ra_assembly_effects;
-use super::super::choices::{nvptx_ra_print_choices, nvptx_ra_record_choices};
+use super::super::choices::{nvptx_ra_add_header_note, nvptx_ra_print_choices, nvptx_ra_record_choices};
 use super::super::forecast::nvptx_ra_forecast;
 use super::super::guard::injection;
 use super::super::inserted::{nvptx_ra_inserted_at, nvptx_ra_inserted_count, nvptx_ra_inserted_takes};
@@ -18,8 +18,10 @@ use super::super::loops::{nvptx_ra_loop_reads, nvptx_ra_mark_loop};
 use super::super::messages::{clean_up_with, nvptx_ra_check_machine_code, nvptx_ra_clean_up, nvptx_ra_say};
 use super::super::opcodes::{nvptx_ra_opcodes_create, nvptx_ra_opcodes_free};
 use super::super::optimisations::{nvptx_ra_added, nvptx_ra_added_pipeline, nvptx_ra_skip_bit, nvptx_ra_skipped};
-use super::super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
-use super::super::plugin::{llvmGetPassPluginInfo, nvptx_ra_pipeline_of, nvptx_ra_start, register_callbacks};
+use super::super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count};
+use super::super::plugin::{
+    llvmGetPassPluginInfo, nvptx_ra_pipeline_of, nvptx_ra_place_at, nvptx_ra_start, register_callbacks,
+};
 use super::super::profile::{nvptx_ra_replay_profile, nvptx_ra_replay_profile_ahead};
 use super::super::response::nvptx_ra_response_free;
 use super::super::run::{
@@ -141,19 +143,20 @@ fn a_panic_in_any_entry_is_survived() {
             assert_eq!(nvptx_ra_assembly_effects(none, none), abi::NVPTX_RA_ASSEMBLY_UNKNOWN);
         });
         with_panic("nvptx_ra_record_choices", &mut || assert_eq!(nvptx_ra_record_choices(module, none), 0));
+        with_panic("nvptx_ra_add_header_note", &mut || nvptx_ra_add_header_note(module));
         with_panic("nvptx_ra_print_choices", &mut || nvptx_ra_print_choices(module));
         with_panic("nvptx_ra_replay_profile", &mut || {
             answered(nvptx_ra_replay_profile(module, none, none, none), 0);
         });
         with_panic("nvptx_ra_replay_profile_ahead", &mut || {
-            answered(nvptx_ra_replay_profile_ahead(module, none, none), 0);
+            answered(nvptx_ra_replay_profile_ahead(module, none), 0);
         });
         with_panic("nvptx_ra_say", &mut || nvptx_ra_say(none));
         with_panic("nvptx_ra_check_machine_code", &mut || assert_eq!(nvptx_ra_check_machine_code(none, none), 0));
         with_panic("nvptx_ra_pipeline_of", &mut || {
-            let default = abi::NVPTX_RA_POSITION_AFTER;
-            assert_eq!(nvptx_ra_pipeline_of(abi::borrow("position=off")).position, default);
+            assert_eq!(nvptx_ra_pipeline_of(abi::borrow("position=off"), 1).coalesces, 1);
         });
+        with_panic("nvptx_ra_place_at", &mut || assert_eq!(nvptx_ra_place_at(none, 1, 0).pass.len, 0));
     }
     with_panic("nvptx_ra_added_pipeline", &mut || assert_eq!(nvptx_ra_added_pipeline(u32::MAX, 0).len, 0));
     with_panic("nvptx_ra_loop_reads", &mut || {
@@ -168,7 +171,6 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_inserted_takes", &mut || {
         assert_eq!(nvptx_ra_inserted_takes(0, 0, abi::nvptx_ra_operand::default(), 1), 0);
     });
-    with_panic("nvptx_ra_version", &mut || assert_eq!(nvptx_ra_version().len, 0));
     with_panic("nvptx_ra_is_off", &mut || assert_eq!(nvptx_ra_is_off(), 0));
     with_panic("nvptx_ra_off_note", &mut || assert_eq!(nvptx_ra_off_note().len, 0));
     with_panic("nvptx_ra_start", &mut || nvptx_ra_start());

@@ -8,7 +8,7 @@ use std::ptr;
 
 use super::abi::{self, nvptx_ra_request};
 use super::compare::compare;
-use super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count, nvptx_ra_version};
+use super::options::{nvptx_ra_check_options, nvptx_ra_option_at, nvptx_ra_option_count};
 use super::run::{nvptx_ra_report_failure, nvptx_ra_report_time, nvptx_ra_run};
 use super::verify::nvptx_ra_verify_applied;
 use super::view;
@@ -143,8 +143,6 @@ fn option_table() {
     let name = unsafe { abi::text(nvptx_ra_option_at(0).name) };
     assert_eq!(name, crate::config::OPTIONS[0].name);
     assert_eq!(nvptx_ra_option_at(u64::MAX).name.len, 0);
-    // SAFETY: as above.
-    assert_eq!(unsafe { abi::text(nvptx_ra_version()) }, env!("CARGO_PKG_VERSION"));
 }
 
 /// Right options are answered by null, wrong ones and an unknown origin by an error.
