@@ -50,6 +50,21 @@ fn a_loop_that_ends_at_equality() {
     assert!(self::outcome(&edited).turned.is_empty(), "a second run finds nothing");
 }
 
+/// A loop that computes much stays, for four bodies hold more values at once, unless a search measures what comes of it.
+#[test]
+fn a_long_turn() {
+    for (length, is_left) in [(10, false), (20, true)] {
+        let loads = "  %2 = LOAD :: read\n".repeat(length);
+        let text = looped("", &format!("{loads}{SUB}{TO_ZERO}"), JUMPS).to_string();
+        let text = text.replace("B32 B32 B32 B1", "B32 B32 B128 B1");
+        let function = Function::parse(&text).expect("a view");
+        let left = outcome(&function).left;
+        assert_eq!(left, Vec::from_iter(is_left.then_some((Block(1), Reason::Pressure))), "{length}");
+        let all = shape_loops((&function, &Classification::by_name(function.opcodes())), LoopShape::All);
+        assert_eq!(all.turned.len(), 1, "{length}");
+    }
+}
+
 /// Each reason for which a loop stays, and nothing is said of a loop that ptxas does not unroll in any form.
 #[test]
 fn loops_that_stay() {

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::cuda;
 use super::doors::installed;
 use super::outcome::TOOL;
+use crate::cuda;
 
 /// A loop with many constants, which ptxas keeps in registers by one name, and computes again in each turn by another.
 fn text(name: &str) -> String {
