@@ -80,7 +80,7 @@ class Page(unittest.TestCase):
         commands = [block for block in self.blocks[heading] if block[0] != "cmake"]
         (folder / "CMakeLists.txt").write_text(lists or self.lists(heading), encoding="utf8")
         log = folder / "log"
-        self.run_blocks(folder, commands, NVPTX_RA_LOG=str(log), NVPTX_RA_RUNS="1")
+        self.run_blocks(folder, commands, NVPTX_RA_LOG=str(log), NVPTX_RA_RUNS="2")
         return folder / "build/libkernels.a", log.read_text(encoding="utf8") if log.exists() else ""
 
     def lists(self, heading, but=None):

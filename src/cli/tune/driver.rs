@@ -3,7 +3,6 @@
 //! Both say what is searched and for how long, and who is told what. All else is the same.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::tune::aim::Budget;
@@ -13,32 +12,9 @@ use nvptx_ra::tune::search::Search;
 use super::code::Code;
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
-use super::tuning::Tuning;
+use super::tuning::{Pace, Tuning};
 use super::winners::{self, Comparer, Keep};
 use crate::interrupt;
-
-/// How fast a search goes on, and until when.
-#[derive(Clone, Copy)]
-pub(crate) struct Pace {
-    /// Time after which no round starts.
-    pub(super) until: Option<Instant>,
-    /// Threads.
-    pub(super) jobs: usize,
-}
-
-impl Pace {
-    /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
-    /// can tell is no limit.
-    pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
-        let processors = || std::thread::available_parallelism().ok().map(Into::into);
-        let until = time.and_then(|time| start.checked_add(time));
-        Self { until, jobs: jobs.or_else(processors).unwrap_or(1) }
-    }
-
-    fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
-}
 
 /// What is searched, and how.
 pub(super) struct Plan<'a, 'p> {

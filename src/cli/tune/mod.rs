@@ -75,7 +75,7 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::driver::{Cut, Listener, Pace, Plan, Searched};
+use self::driver::{Cut, Listener, Plan, Searched};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::Judge;
@@ -87,7 +87,7 @@ use self::measure::NamedMeasure;
 use self::progress::{Course, Progress};
 use self::stock::{Conditions, Wanted};
 use self::text::Text;
-use self::tuning::{Judges, Tuning};
+use self::tuning::{Judges, Pace, Tuning};
 #[cfg(feature = "llvm")]
 use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;

@@ -21,7 +21,6 @@ use nvptx_ra::tune::variant::Variant;
 
 use super::code::Code as _;
 use super::compose::compose;
-pub(crate) use super::driver::Pace;
 use super::driver::{self, Cut, Listener, Plan, Searched};
 use super::judge::ptxas::{Gate, Ptxas, Tools};
 use super::judge::{Judge as _, Look};
@@ -29,6 +28,7 @@ use super::print::by_blocks;
 use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
 use super::tuning::Judges;
+pub(crate) use super::tuning::Pace;
 use super::winners::Keep;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;

@@ -1,7 +1,7 @@
 //! A search of this tool: the core's, with the code of each kernel and those who answer.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
@@ -16,9 +16,31 @@ use nvptx_ra::tune::variant::Variant;
 use super::benchmark::Benchmark;
 use super::code::{Code, Made};
 use super::cpu_time;
-use super::driver::Pace;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
+
+/// How fast a search goes on, and until when.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Time after which no round starts.
+    pub(super) until: Option<Instant>,
+    /// Threads.
+    pub(super) jobs: usize,
+}
+
+impl Pace {
+    /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
+    /// can tell is no limit.
+    pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
+        let processors = || std::thread::available_parallelism().ok().map(Into::into);
+        let until = time.and_then(|time| start.checked_add(time));
+        Self { until, jobs: jobs.or_else(processors).unwrap_or(1) }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
 
 /// Those who say what PTX costs.
 #[derive(Clone, Copy)]
