@@ -35,11 +35,11 @@ struct Comparison<'a> {
     symbols: [HashMap<Symbol, Symbol>; 2],
     /// The registers that something in `wanted` writes.
     defined: IndexVec<VReg, bool>,
-    /// The registers of the shim that hold an address for slots.
+    /// The registers that lowering made for the addresses of slots.
     addresses: HashMap<VReg, Address>,
-    /// The registers of the shim that hold predicates: the number of each, and the instruction at the entry that clears it.
+    /// The registers that lowering made for predicates: the number of each, and the instruction at the entry that clears it.
     words: HashMap<VReg, (u32, Inst)>,
-    /// Where the shim defines registers of its own.
+    /// Where registers are defined that lowering made.
     own_definitions: HashMap<VReg, Inst>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Comparison<'a> {
         if found.num_slots() > wanted.num_slots() {
             number("slots", wanted.num_slots(), found.num_slots())?;
         }
-        // The shim's own registers, for addresses and predicates, come behind.
+        // The registers that lowering makes, for addresses and predicates, come behind.
         if found.num_regs() < wanted.num_regs() {
             number("registers", wanted.num_regs(), found.num_regs())?;
         }
