@@ -29,6 +29,24 @@ using namespace llvm;
 
 namespace nvptx_ra {
 
+template <typename PassT>
+static bool addNamed(StringRef Name, FunctionPassManager &Passes) {
+  if (Name != PassT::name())
+    return false;
+  if (!nvptx_ra_is_off())
+    Passes.addPass(PassT());
+  return true;
+}
+
+void registerOptimisations(PassBuilder &PB) {
+  PB.registerPipelineParsingCallback(
+      [](StringRef Name, FunctionPassManager &Passes,
+         ArrayRef<PassBuilder::PipelineElement>) {
+        return addNamed<AssemblyEffects>(Name, Passes) ||
+               addNamed<StructurizeReducible>(Name, Passes);
+      });
+}
+
 /// Optimisations are passes of the new pass manager, which needs analyses of
 /// its own. They are made for the first function that asks.
 class Optimiser {
@@ -46,8 +64,7 @@ public:
     Builder.registerFunctionAnalyses(Functions);
     Builder.registerLoopAnalyses(Loops);
     Builder.crossRegisterProxies(Loops, Functions, Components, Modules);
-    registerAssemblyEffects(Builder);
-    registerStructurizeReducible(Builder);
+    registerOptimisations(Builder);
   }
 
   /// Runs all of the set, or nothing where LLVM lacks one of them.

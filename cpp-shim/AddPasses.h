@@ -20,6 +20,7 @@
 #include <string>
 
 namespace llvm {
+class PassBuilder;
 class TargetMachine;
 } // namespace llvm
 
@@ -52,6 +53,9 @@ public:
 
   bool doFinalization(llvm::Module &M) override;
 };
+
+/// Lets pipelines name the optimisations on IR that LLVM has not.
+void registerOptimisations(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra
 

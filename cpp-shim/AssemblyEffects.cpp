@@ -16,7 +16,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ModRef.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 
@@ -69,18 +68,6 @@ PreservedAnalyses AssemblyEffects::run(Function &F,
   FAM.invalidate(F, PreservedAnalyses::none());
   EarlyCSEPass(/*UseMemorySSA=*/true).run(F, FAM);
   return PreservedAnalyses::none();
-}
-
-void registerAssemblyEffects(PassBuilder &PB) {
-  PB.registerPipelineParsingCallback(
-      [](StringRef Name, FunctionPassManager &Passes,
-         ArrayRef<PassBuilder::PipelineElement>) {
-        if (Name != AssemblyEffects::name())
-          return false;
-        if (!nvptx_ra_is_off())
-          Passes.addPass(AssemblyEffects());
-        return true;
-      });
 }
 
 } // namespace nvptx_ra

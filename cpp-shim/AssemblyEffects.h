@@ -16,10 +16,6 @@
 
 #include "llvm/IR/PassManager.h"
 
-namespace llvm {
-class PassBuilder;
-} // namespace llvm
-
 namespace nvptx_ra {
 
 /// `nvptx-assembly-effects`.
@@ -30,9 +26,6 @@ public:
   llvm::PreservedAnalyses run(llvm::Function &F,
                               llvm::FunctionAnalysisManager &FAM);
 };
-
-/// Makes the pass's name known in pipelines.
-void registerAssemblyEffects(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra
 

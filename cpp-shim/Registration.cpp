@@ -15,7 +15,6 @@
 
 #include "AddPasses.h"
 #include "AheadChoices.h"
-#include "AssemblyEffects.h"
 #include "BranchingPoint.h"
 #include "Compilation.h"
 #include "Forecast.h"
@@ -24,7 +23,6 @@
 #include "Options.h"
 #include "Remarks.h"
 #include "SkipPasses.h"
-#include "StructurizeReducible.h"
 #include "Text.h"
 #include "nvptx_ra_host.h"
 #include "nvptx_ra_ir.h"
@@ -334,8 +332,7 @@ void nvptx_ra_register_callbacks(void *pass_builder) {
           StringRef Text, MachineFunctionPassManager &MFPM, Elements) {
         return nvptx_ra::parseMachinePass(Text, MFPM, Within);
       });
-  nvptx_ra::registerAssemblyEffects(PB);
-  nvptx_ra::registerStructurizeReducible(PB);
+  nvptx_ra::registerOptimisations(PB);
   if (!nvptx_ra_is_off())
     nvptx_ra::registerAheadChoices(PB);
 }

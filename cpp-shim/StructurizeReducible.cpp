@@ -12,13 +12,10 @@
 
 #include "StructurizeReducible.h"
 
-#include "Text.h"
-
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/CFG.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Scalar/StructurizeCFG.h"
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyLoopExits.h"
@@ -51,18 +48,6 @@ PreservedAnalyses StructurizeReducible::run(Function &F,
   Structurizer.addPass(StructurizeCFGPass());
   Preserved.intersect(Structurizer.run(F, FAM));
   return Preserved;
-}
-
-void registerStructurizeReducible(PassBuilder &PB) {
-  PB.registerPipelineParsingCallback(
-      [](StringRef Name, FunctionPassManager &Passes,
-         ArrayRef<PassBuilder::PipelineElement>) {
-        if (Name != StructurizeReducible::name())
-          return false;
-        if (!nvptx_ra_is_off())
-          Passes.addPass(StructurizeReducible());
-        return true;
-      });
 }
 
 } // namespace nvptx_ra

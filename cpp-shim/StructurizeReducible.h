@@ -18,10 +18,6 @@
 
 #include "llvm/IR/PassManager.h"
 
-namespace llvm {
-class PassBuilder;
-} // namespace llvm
-
 namespace nvptx_ra {
 
 /// `nvptx-structurize-reducible`: LLVM's structurizecfg on functions whose
@@ -34,9 +30,6 @@ public:
   llvm::PreservedAnalyses run(llvm::Function &F,
                               llvm::FunctionAnalysisManager &FAM);
 };
-
-/// Makes the pass's name known in pipelines.
-void registerStructurizeReducible(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra
 
