@@ -18,6 +18,7 @@
 #include "Flatten.h"
 #include "nvptx_ra.h"
 #include "nvptx_ra_codegen.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugLoc.h"
 #include <memory>
@@ -70,6 +71,12 @@ public:
   PurposeScope &operator=(const PurposeScope &) = delete;
 };
 
+/// What a function has, counted without a view of it.
+struct Census {
+  nvptx_ra_census Counts = {};
+  llvm::SmallVector<nvptx_ra_str, 0> Assembly;
+};
+
 class Compilation {
   struct FreeSession {
     void operator()(nvptx_ra_session *Session) const {
@@ -96,6 +103,10 @@ public:
 
   /// The memory of views.
   FlatFunction::Pool Views;
+
+  /// The census of the function that comes through; none where it was not taken
+  /// since the function changed.
+  std::optional<Census> Counted;
 
   /// The function of the loop that LLVM's passes on loops are at.
   const llvm::Function *FunctionOfLoop = nullptr;

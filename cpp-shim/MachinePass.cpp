@@ -60,7 +60,6 @@ class Run {
   const PassDesc &Desc;
   const std::string CommandLine = commandLine();
   nvptx_ra_request Request = {};
-  SmallVector<nvptx_ra_str, 0> AssemblyTexts;
   ResponsePtr Response;
 
 public:
@@ -162,26 +161,27 @@ private:
   }
 
   nvptx_ra_census census() {
-    nvptx_ra_census Census = {};
-    AssemblyTexts.clear();
+    if (Within.Counted)
+      return Within.Counted->Counts;
+    auto &[Counts, Assembly] = Within.Counted.emplace();
     for (const MachineBasicBlock &MBB : MF) {
       for (const MachineInstr &MI : MBB) {
-        Census.instructions += !MI.isDebugInstr();
-        Census.phis += MI.isPHI();
+        Counts.instructions += !MI.isDebugInstr();
+        Counts.phis += MI.isPHI();
         if (MI.isInlineAsm())
-          AssemblyTexts.push_back(toStr(
+          Assembly.push_back(toStr(
               MI.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()));
         else
-          Census.shared_accesses +=
+          Counts.shared_accesses +=
               any_of(MI.memoperands(), [](const MachineMemOperand *MMO) {
                 return MMO->getAddrSpace() == NVPTXAS::ADDRESS_SPACE_SHARED;
               });
       }
-      Census.two_jumps += endsInTwoJumps(MBB);
+      Counts.two_jumps += endsInTwoJumps(MBB);
     }
-    Census.assembly = AssemblyTexts.data();
-    Census.num_assembly = AssemblyTexts.size();
-    return Census;
+    Counts.assembly = Assembly.data();
+    Counts.num_assembly = Assembly.size();
+    return Counts;
   }
 
   static bool endsInTwoJumps(const MachineBasicBlock &MBB) {
@@ -208,6 +208,7 @@ private:
   }
 
   bool apply(const FlatFunction &Flat, uint64_t &Time) {
+    Within.Counted.reset();
     bool WasClean = !Response->verify || wasClean();
     Clock::time_point Start = Clock::now();
     Error Failure = checkEdits();

@@ -87,14 +87,16 @@ class LegacyPass : public llvm::MachineFunctionPass {
   const CompilationPtr Within;
   /// Whether block frequencies and loops are computed for it.
   bool WithAnalyses;
+  /// Whether it stands directly behind another pass of the core.
+  bool Follows;
 
 public:
   static char ID;
 
   explicit LegacyPass(CompilationPtr Within = std::make_shared<Compilation>(),
-                      bool WithAnalyses = true)
+                      bool WithAnalyses = true, bool Follows = false)
       : MachineFunctionPass(ID), Within(std::move(Within)),
-        WithAnalyses(WithAnalyses) {}
+        WithAnalyses(WithAnalyses), Follows(Follows) {}
 
   llvm::StringRef getPassName() const override { return Desc.Title; }
 
@@ -116,6 +118,8 @@ public:
   }
 
   bool runOnMachineFunction(llvm::MachineFunction &MF) override {
+    if (!Follows)
+      Within->Counted.reset();
     return runPass(*Within, MF,
                    WithAnalyses ? RequiredAnalyses(*this) : RequiredAnalyses(),
                    Desc, /*Parameters=*/"");
@@ -143,6 +147,7 @@ public:
 
   llvm::PreservedAnalyses run(llvm::MachineFunction &MF,
                               llvm::MachineFunctionAnalysisManager &MFAM) {
+    Within->Counted.reset();
     if (!MF.getTarget().getTargetTriple().isNVPTX() ||
         !runPass(*Within, MF, RequiredAnalyses(MF, MFAM), Desc, Parameters))
       return llvm::PreservedAnalyses::all();

@@ -98,7 +98,6 @@ ForecastUse useOfForecast(TargetPassConfig &Config,
   ForecastUse Use;
   Use.Into = Within->cloneFor();
   Use.Coalesced = Wanted.coalesces;
-  Use.DirectlyBehind = Wanted.directly_behind;
   if (Wanted.budget && !Use.Into) {
     auto *Barrier = new ForecastBarrier();
     Use.Into = &Barrier->Into;
@@ -109,11 +108,13 @@ ForecastUse useOfForecast(TargetPassConfig &Config,
 }
 
 Pass *makePass(const nvptx_ra_place &Place, const CompilationPtr &Within,
-               const ForecastUse &Use) {
+               ForecastUse Use) {
   StringRef Wanted = toRef(Place.pass);
+  Use.DirectlyBehind = Place.follows;
 #define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
   if (Wanted == Name)                                                          \
-    return new LegacyPass<Identifier>(Within, Place.with_analyses);
+    return new LegacyPass<Identifier>(Within, Place.with_analyses,             \
+                                      Place.follows);
 #define FORECAST_PASS(Identifier, Name, Title)                                 \
   if (Wanted == Name)                                                          \
     return new LegacyForecast<Identifier>(Within, Use);
@@ -144,7 +145,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   auto Within = std::make_shared<Compilation>();
   bool Optimises = TM.getOptLevel() != CodeGenOptLevel::None;
   std::string Options = commandLine();
-  nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options), Optimises);
+  nvptx_ra_pipeline Wanted = nvptx_ra_pipeline_of(toStr(Options));
   ForecastUse Use = useOfForecast(*Config, Within, Wanted);
   for (uint64_t I = 0;; ++I) {
     nvptx_ra_place Place = nvptx_ra_place_at(toStr(Options), Optimises, I);

@@ -48,8 +48,8 @@ class ValueGraph {
   uint32_t describeValue(const llvm::Value &V);
 
 public:
-  /// The calls are those whose arguments are wanted. Takes time in proportion to
-  /// the instructions.
+  /// The calls are those whose arguments are wanted. Takes time in proportion
+  /// to the instructions.
   ValueGraph(const llvm::Function &F, llvm::ArrayRef<llvm::CallBase *> Calls);
 
   /// Lives as long as this does.

@@ -396,21 +396,22 @@ void nvptx_ra_start(void);
 typedef struct nvptx_ra_pipeline {
   uint32_t edits;           /* 1: it has passes that change every function */
   uint32_t coalesces;       /* 1: nvptx-copy-coalescer is in it */
-  uint32_t directly_behind; /* 1: the forecast stands directly behind that: nothing changes a function in between */
   uint32_t forecast;        /* 1: the forecast is wanted, whoever reads remarks */
   uint32_t budget;          /* 1: it may limit the registers of kernels, ahead of the first that is printed */
   uint32_t profile;         /* 1: a profile is replayed ahead of it */
 } nvptx_ra_pipeline;
 
 /* The pipeline that the -nvptx-ra-… options ask for; the default where they are wrong, which is reported elsewhere. */
-nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line, uint32_t optimises);
+nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
 
 /* A pass in the code generator's pipeline. */
 typedef struct nvptx_ra_place {
   nvptx_ra_str pass;   /* empty: there is none */
   nvptx_ra_str anchor; /* the pass that it stands behind, by the name that LLVM registers it under */
   uint32_t replaces;      /* 1: it stands in the place of that */
+  uint32_t follows;       /* 1: it stands directly behind the pass ahead of it here: nothing else changes a function */
   uint32_t with_analyses; /* 1: block frequencies and loops are computed for it */
+  uint32_t reserved;
 } nvptx_ra_place;
 
 /* The pass that is the index-th to be put into that pipeline; those behind the same anchor in this order. */

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use super::abi;
 use super::guard::entry;
 use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
-use crate::passes::{Place, forecast_is_directly_behind, places};
+use crate::passes::{Place, places};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
 const PLUGIN_API_VERSION: u32 = 2;
@@ -60,15 +60,9 @@ pub(super) extern "C" fn nvptx_ra_start() {
 /// The text is live and as long as it says.
 // SAFETY: the shim declares this very name.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(
-    command_line: abi::nvptx_ra_str,
-    optimises: u32,
-) -> abi::nvptx_ra_pipeline {
-    entry(
-        |_| pipeline(&Config::default(), optimises != 0),
-        // SAFETY: the caller promises it.
-        || pipeline(&unsafe { config(command_line) }, optimises != 0),
-    )
+pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra_str) -> abi::nvptx_ra_pipeline {
+    // SAFETY: the caller promises it.
+    entry(|_| pipeline(&Config::default()), || pipeline(&unsafe { config(command_line) }))
 }
 
 /// The pass that is the `index`-th to be put into the pipeline, and where; an empty name behind the last.
@@ -87,11 +81,13 @@ pub(super) unsafe extern "C" fn nvptx_ra_place_at(
         || {
             // SAFETY: the caller promises it.
             let places = places(&unsafe { config(command_line) }, optimises != 0);
-            let raw = |&Place { pass, anchor, replaces, with_analyses }: &Place| abi::nvptx_ra_place {
+            let raw = |&Place { pass, anchor, replaces, follows, with_analyses }: &Place| abi::nvptx_ra_place {
                 pass: abi::borrow(pass),
                 anchor: abi::borrow(anchor),
                 replaces: replaces.into(),
+                follows: follows.into(),
                 with_analyses: with_analyses.into(),
+                reserved: 0,
             };
             places.get(index as usize).map(raw).unwrap_or_default()
         },
@@ -106,12 +102,11 @@ unsafe fn config(command_line: abi::nvptx_ra_str) -> Config {
     Config::resolve_valid(&Layers { command_line: &command_line, ..Layers::default() })
 }
 
-fn pipeline(config: &Config, optimises: bool) -> abi::nvptx_ra_pipeline {
+fn pipeline(config: &Config) -> abi::nvptx_ra_pipeline {
     let coalesces = config.position != CoalescerPosition::Off;
     abi::nvptx_ra_pipeline {
         edits: (config.cssa || coalesces || config.rename).into(),
         coalesces: coalesces.into(),
-        directly_behind: forecast_is_directly_behind(config, optimises).into(),
         forecast: config.forecast.into(),
         budget: (config.budget != RegisterBudget::Off).into(),
         profile: config.profile.is_some().into(),

@@ -21,7 +21,7 @@ mod simd_video;
 mod spilled;
 
 pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
-pub use places::{Place, forecast_is_directly_behind, places};
+pub use places::{Place, places};
 pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
 pub use ptx_linked::{Other, code_hashes, link_on_ptx, replay_linked};
 pub use ptx_profile::{functions_of_ptx, replay_on_ptx};

@@ -14,6 +14,8 @@ pub struct Place {
     pub anchor: &'static str,
     /// It stands in the place of that.
     pub replaces: bool,
+    /// It stands directly behind the pass ahead of it in the list: nothing else changes a function in between.
+    pub follows: bool,
     /// Block frequencies and loops are computed for it, where they are not there already.
     pub with_analyses: bool,
 }
@@ -39,9 +41,10 @@ const AHEAD_OF_PRINTER: &str = "xray-instrumentation";
 /// Passes that do nothing by default stand there, too: a function's own attribute may ask for them. They make no view
 /// where nobody does.
 pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
-    let mut places = Vec::new();
+    let mut places = Vec::<Place>::new();
     let mut add = |pass, anchor, with_analyses, replaces| {
-        places.push(Place { pass, anchor, replaces, with_analyses });
+        let follows = places.last().is_some_and(|ahead| ahead.anchor == anchor && !ahead.replaces);
+        places.push(Place { pass, anchor, replaces, follows, with_analyses });
     };
     let with_analyses = optimises;
     if config.cssa {
@@ -82,18 +85,6 @@ pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
         add(RENAME, if optimises { AHEAD_OF_PRINTER } else { "nvptx-prolog-epilog" }, false, false);
     }
     places
-}
-
-/// Whether nothing changes a function between the coalescer and the forecast.
-pub fn forecast_is_directly_behind(config: &Config, optimises: bool) -> bool {
-    let anchors = |pass: &str| {
-        places(config, optimises)
-            .into_iter()
-            .filter(|place| place.pass == pass && !place.replaces)
-            .map(|place| place.anchor)
-            .next()
-    };
-    anchors(COPY_COALESCER).is_some_and(|anchor| anchors(FORECAST) == Some(anchor))
 }
 
 #[cfg(test)]
@@ -137,9 +128,18 @@ mod tests {
     #[test]
     fn forecasts() {
         let directly = |position: &str, optimises| {
-            forecast_is_directly_behind(&config(&format!("position={position}")), optimises)
+            let places = places(&config(&format!("position={position}")), optimises);
+            places.iter().any(|place| place.pass == FORECAST && place.follows)
         };
         assert!(directly("after", true) && directly("after", false) && directly("before", false));
         assert!(!directly("before", true) && !directly("instead", true) && !directly("off", false));
+    }
+
+    /// Passes behind one anchor follow each other, the first of them follows none.
+    #[test]
+    fn neighbours() {
+        let places = places(&config("cssa;rename"), true);
+        let follow: Vec<&str> = places.iter().filter(|place| place.follows).map(|place| place.pass).collect();
+        assert_eq!(follow, [FORECAST, SHARED_ADDRESSES, REMAT, SCHEDULE, REGALLOC, RENAME]);
     }
 }

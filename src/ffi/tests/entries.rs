@@ -154,7 +154,7 @@ fn a_panic_in_any_entry_is_survived() {
         with_panic("nvptx_ra_say", &mut || nvptx_ra_say(none));
         with_panic("nvptx_ra_check_machine_code", &mut || assert_eq!(nvptx_ra_check_machine_code(none, none), 0));
         with_panic("nvptx_ra_pipeline_of", &mut || {
-            assert_eq!(nvptx_ra_pipeline_of(abi::borrow("position=off"), 1).coalesces, 1);
+            assert_eq!(nvptx_ra_pipeline_of(abi::borrow("position=off")).coalesces, 1);
         });
         with_panic("nvptx_ra_place_at", &mut || assert_eq!(nvptx_ra_place_at(none, 1, 0).pass.len, 0));
     }
