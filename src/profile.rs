@@ -116,8 +116,8 @@ pub struct Unfit {
 
 /// What is said of one function with `setmaxnreg` whose registers a choice limits, and of several.
 const LIMITED: [&str; 2] = [
-    "has setmaxnreg, which may wait for ever with the profile's maxnreg,",
-    "have setmaxnreg, which may wait for ever with the profile's maxnreg,",
+    "has setmaxnreg, which may wait for ever with the profile's bounds,",
+    "have setmaxnreg, which may wait for ever with the profile's bounds,",
 ];
 
 impl Unfit {

@@ -192,7 +192,7 @@ mod tests {
         let (same, unfit) = replayed(80);
         assert_eq!((&same, &unfit.limited), (&text, &vec!["b".to_owned()]));
         let warning = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "newer");
-        let expected = "'b' has setmaxnreg, which may wait for ever with the profile's maxnreg, and keeps its text; remove the profile";
+        let expected = "'b' has setmaxnreg, which may wait for ever with the profile's bounds, and keeps its text; remove the profile";
         assert_eq!(warning.as_deref(), Some(expected));
         let (other, unfit) = replayed(240);
         assert!(unfit.is_empty() && other.contains(".maxnreg 240"), "{other}");

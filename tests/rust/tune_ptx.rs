@@ -287,7 +287,7 @@ fn limits_beside_setmaxnreg() {
         let profile = read(folder, "k.toml").replace("options = ", "maxnreg = 80\noptions = ");
         fs::write(folder.join("limited.toml"), profile).expect("there is space");
         let said = succeeds(folder, &["ptx", "k.ptx", "--profile", "limited.toml", "-o", "out.ptx"]);
-        let warns = said.contains("'k' has setmaxnreg, which may wait for ever with the profile's maxnreg");
+        let warns = said.contains("'k' has setmaxnreg, which may wait for ever with the profile's bounds");
         assert_eq!(warns, text.contains("setmaxnreg"), "{said}");
         assert_eq!(read(folder, "out.ptx").contains(".maxnreg 80"), !warns, "{said}");
     }
