@@ -108,8 +108,9 @@ mod tests {
     fn marks() {
         let of = |choice, asked, size, exits: &[u32]| {
             let loops = [nvptx_ra_loop { size, parent: abi::NVPTX_RA_NONE, ..nvptx_ra_loop::default() }];
-            // SAFETY: the arrays are alive.
-            let mark = unsafe { nvptx_ra_mark_loop(&raw const *&facts(choice, asked, &loops, exits)) };
+            let facts = facts(choice, asked, &loops, exits);
+            // SAFETY: the facts and their arrays are alive.
+            let mark = unsafe { nvptx_ra_mark_loop(&raw const facts) };
             (mark.kind, mark.count)
         };
         let (nothing, unrolling) = (abi::NVPTX_RA_LOOP_ASKS_NOTHING, abi::NVPTX_RA_LOOP_ASKS_UNROLLING);

@@ -116,7 +116,7 @@ impl StackAddresses {
             .collect();
         let numbers = functions.iter().enumerate().map(|(number, &function)| (function, number)).collect();
         let mut addresses = Self { members, numbers };
-        while (0..functions.len()).fold(false, |changed, member| addresses.visit(graph, member) || changed) {}
+        while addresses.visit_all(graph) {}
         addresses
     }
 
@@ -125,6 +125,15 @@ impl StackAddresses {
         let Some(member) = self.numbers.get(&function).map(|&number| &self.members[number]) else { return false };
         let arguments = graph.place(function, call).and_then(|place| member.body.arguments.get(place));
         arguments.is_some_and(|arguments| arguments.iter().any(|&argument| member.passed(argument) != 0))
+    }
+
+    /// Looks at each function once. Returns whether something is new.
+    fn visit_all(&mut self, graph: &CallGraph) -> bool {
+        let mut changed = false;
+        for member in 0..self.members.len() {
+            changed |= self.visit(graph, member);
+        }
+        changed
     }
 
     /// Adds what the statements of a function say. Returns whether something is new.
