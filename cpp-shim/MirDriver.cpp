@@ -216,8 +216,8 @@ int32_t nvptx_ra_mir_main(int32_t argc, const char *const *argv) {
   DriverOptions Options;
   // -help lists ours; those of LLVM's other targets would bury them.
   // -help-hidden still lists all.
-  cl::OptionCategory *const Ours[] = {&Options.Category,
-                                      nvptx_ra::optionCategory()};
+  const cl::OptionCategory *const Ours[] = {&Options.Category,
+                                            nvptx_ra::optionCategory()};
   cl::HideUnrelatedOptions(Ours);
   cl::ParseCommandLineOptions(
       argc, argv,

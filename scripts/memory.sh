@@ -2,8 +2,10 @@
 # Runs the tests of the C ABI and the lit suite under a tool that sees wrong uses of memory.
 #
 #   scripts/memory.sh valgrind|sanitizers [LIT ARGUMENT...]
+#   scripts/memory.sh fuzz SECONDS [FIRST]
 #     valgrind    the programs as they are
 #     sanitizers  a build of its own, whose shim clang instruments for ASan and UBSan; Rust's half and LLVM are not
+#     fuzz        the same build, which applies edits that nobody checked, drawn by the functions' numbers from FIRST on
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
@@ -26,7 +28,8 @@ under_valgrind() {
   under "valgrind -q --error-exitcode=99" --leak-check=full --errors-for-leak-kinds=definite
 }
 
-under_sanitizers() {
+# Builds with sanitizers, into a folder of its own; what runs such programs is $SANITIZED.
+with_sanitizers() {
   local runtime
   runtime=$(asan_runtime)
   # With a target named, the flags are for what runs there and not for the build's own programs.
@@ -39,7 +42,42 @@ under_sanitizers() {
   export RUSTFLAGS="-Clink-arg=$runtime -Clink-arg=-Wl,-z,nodelete"
   cargo build "${CARGO_FLAGS[@]}"
   export UBSAN_OPTIONS=print_stacktrace=1
-  under "$ROOT/scripts/preload.sh $runtime"
+  SANITIZED="$ROOT/scripts/preload.sh $runtime"
+}
+
+under_sanitizers() {
+  with_sanitizers
+  under "$SANITIZED"
+}
+
+# The functions of tests/lit/edits/wrong.test, through the new pass manager and through llc.
+fuzz() {
+  local seconds=${1:?"how many seconds"} first=${2:-0} count=500 form folder
+  local edits=$ROOT/tests/lit/edits
+  with_sanitizers
+  # A pass behind another that -start-before leaves out is never LLVM's, and looks lost.
+  export ASAN_OPTIONS=detect_leaks=0
+  folder=$(mktemp -d)
+  "$LLVM_BIN/split-file" "$edits/wrong.test" "$folder"
+  SECONDS=0
+  while ((SECONDS < seconds)); do
+    for form in ssa:phi-node-elimination flat:register-coalescer; do
+      local place=before
+      if [[ $form == flat:* ]]; then place=after; fi
+      python3 "$edits/Inputs/functions.py" "$folder/${form%%:*}.mir" $count "$first" >"$folder/all.mir"
+      if ! $SANITIZED "$NVPTX_RA" mir -mcpu=sm_90 "$folder/all.mir" -o "$folder/out.mir" 2>"$folder/said" \
+        -passes="nvptx-apply-edits<edits=$folder/none.edits;inject=wrong-edits>,print<nvptx-ra-view>" ||
+        ! $SANITIZED "$LLVM_BIN/llc" -load-pass-plugin="$PLUGIN" -nvptx-ra-inject=wrong-edits -mcpu=sm_90 -x mir \
+          "-start-$place=${form#*:}" "$folder/all.mir" -o "$folder/out.ptx" 2>"$folder/said"; then
+        tail -n 60 "$folder/said"
+        echo "form ${form%%:*}: one of the $count functions from k$first on ends the program: scripts/memory.sh fuzz 1 $first"
+        return 1
+      fi
+    done
+    first=$((first + count))
+  done
+  rm -rf "$folder"
+  echo "functions k${2:-0} to k$((first - 1)) in two forms, through both pass managers: no program ended"
 }
 
 [[ $# -gt 0 ]] || set -- help
@@ -48,5 +86,6 @@ shift
 LIT_ARGUMENTS=("$@")
 case $TOOL in
   valgrind | sanitizers) "under_$TOOL" ;;
-  *) echo "usage: memory.sh valgrind|sanitizers [LIT ARGUMENT...]" >&2 && exit 1 ;;
+  fuzz) fuzz "$@" ;;
+  *) echo "usage: memory.sh valgrind|sanitizers [LIT ARGUMENT...] | fuzz SECONDS [FIRST]" >&2 && exit 1 ;;
 esac

@@ -1,4 +1,5 @@
-"""functions.py BODY EDITS: a .mir file with one function for each that EDITS names, or with so many functions.
+"""functions.py BODY EDITS [FIRST]: a .mir file with one function for each that EDITS names, or with so many functions,
+numbered from FIRST.
 
 BODY is machine code with IR ahead of it, where NAME stands for the function's name; a line of the IR with NAME is there
 for each function. So a test states its function once, and each list of edits has one of its own.
@@ -10,7 +11,8 @@ import sys
 with open(sys.argv[1]) as body:
     ir, _, function = body.read().partition("...\n")
 if sys.argv[2].isdigit():
-    names = [f"k{number}" for number in range(int(sys.argv[2]))]
+    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    names = [f"k{number}" for number in range(first, first + int(sys.argv[2]))]
 else:
     with open(sys.argv[2]) as edits:
         names = re.findall(r'^function "(\w+)"', edits.read(), re.MULTILINE)
