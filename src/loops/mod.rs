@@ -82,7 +82,7 @@ impl Reason {
         match self {
             Self::Pragma => "a pragma says not to unroll it",
             Self::Bounds => "the kernel bounds its registers",
-            Self::Pressure => "too many values are live for more of them at full occupancy",
+            Self::Pressure => "too many values are live or computed for more of them at full occupancy",
             Self::Overflow => {
                 "ptxas's code would make too few or too many turns where the counter overflows or is rounded"
             }
