@@ -33,7 +33,7 @@ pub struct Profile {
 }
 
 /// The choices for one function.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Its name.

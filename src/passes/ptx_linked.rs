@@ -151,16 +151,7 @@ mod tests {
                 || Linked { file: other.name.clone(), hash: other.hash.clone(), replaces: codes[&name].clone() };
             let linked = (name == "b").then(of_other);
             let options = if name == "b" { options } else { "off" };
-            Entry {
-                name,
-                hash,
-                options: options.into(),
-                maxnreg: None,
-                smem_spilling: false,
-                minnctapersm: None,
-                other_name: false,
-                linked,
-            }
+            Entry { name, hash, options: options.into(), linked, ..Entry::default() }
         };
         Profile::new("sm_90", functions_of_ptx(&module).into_iter().map(entry).collect())
     }

@@ -134,16 +134,7 @@ mod tests {
     fn entry(name: &str, options: &str) -> Entry {
         let module = Module::read("two.ptx", TWO.as_bytes()).expect("it is right");
         let (_, hash) = functions_of_ptx(&module).into_iter().find(|(other, _)| other == name).expect("it is there");
-        Entry {
-            name: name.into(),
-            hash,
-            options: options.into(),
-            maxnreg: None,
-            smem_spilling: false,
-            minnctapersm: None,
-            other_name: false,
-            linked: None,
-        }
+        Entry { name: name.into(), hash, options: options.into(), ..Entry::default() }
     }
 
     fn replayed(text: &str, entries: Vec<Entry>) -> (String, Unfit) {

@@ -178,16 +178,7 @@ mod tests {
 
     fn entry(name: &str, options: &str) -> Entry {
         let (name, hash, options) = (name.into(), "7".into(), options.into());
-        Entry {
-            name,
-            hash,
-            options,
-            maxnreg: Some(64),
-            smem_spilling: true,
-            minnctapersm: None,
-            other_name: false,
-            linked: None,
-        }
+        Entry { name, hash, options, maxnreg: Some(64), smem_spilling: true, ..Entry::default() }
     }
 
     fn read(value: &str) -> AllLeftOut {
