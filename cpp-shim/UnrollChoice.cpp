@@ -19,6 +19,7 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
@@ -113,6 +114,15 @@ static bool walksStack(const Loop &L) {
   return false;
 }
 
+/// Whether the number of turns is the lesser of two.
+static bool endsAtLesser(const Loop &L, ScalarEvolution &SE) {
+  const SCEV *Turns = SE.getBackedgeTakenCount(&L);
+  return L.getExitingBlock() && !isa<SCEVCouldNotCompute>(Turns) &&
+         SCEVExprContains(Turns, [](const SCEV *S) {
+           return isa<SCEVUMinExpr, SCEVSMinExpr, SCEVSequentialUMinExpr>(S);
+         });
+}
+
 static uint32_t askedBy(const Loop &L) {
   switch (hasUnrollTransformation(&L)) {
   case TM_Unspecified:
@@ -144,6 +154,11 @@ static nvptx_ra_loop_mark decide(Loop &L, LoopStandardAnalysisResults &AR,
   } else if (Reads == NVPTX_RA_LOOP_READS_STACK) {
     Facts.turns = AR.SE.getSmallConstantTripCount(&L);
     Facts.walks_stack = walksStack(L);
+  } else if (Reads == NVPTX_RA_LOOP_READS_BOUNDS) {
+    Facts.ends_at_lesser = L.isInnermost() && endsAtLesser(L, AR.SE);
+    // Most loops do not, and are measured for nothing.
+    if (!Facts.ends_at_lesser)
+      return {NVPTX_RA_LOOP_LEAVE, 0};
   }
   if (Reads != NVPTX_RA_LOOP_READS_ASKED)
     flatten(L, AR, NVPTX_RA_NONE, ReadsNest, Loops);

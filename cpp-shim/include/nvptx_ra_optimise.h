@@ -146,6 +146,8 @@ typedef struct nvptx_ra_loop_facts {
   uint64_t num_exits;
   uint32_t turns; /* how often it runs; 0 where unknown */
   uint32_t walks_stack; /* 1: an access has an address in a stack variable that differs from turn to turn */
+  uint32_t ends_at_lesser; /* 1: no loop is inside, and its turns are the lesser of two numbers, not known as one */
+  uint32_t reserved;
 } nvptx_ra_loop_facts;
 
 /* Which facts beside `choice` and `asked` are read. */
@@ -153,6 +155,7 @@ typedef struct nvptx_ra_loop_facts {
 #define NVPTX_RA_LOOP_READS_ASKED 1u   /* no others */
 #define NVPTX_RA_LOOP_READS_NEST 2u    /* loops, exits */
 #define NVPTX_RA_LOOP_READS_STACK 3u   /* the first of loops, turns, walks_stack */
+#define NVPTX_RA_LOOP_READS_BOUNDS 4u  /* the first of loops, ends_at_lesser */
 uint32_t nvptx_ra_loop_reads(uint32_t choice, uint32_t asked);
 
 /* nvptx_ra_loop_mark.kind */

@@ -35,6 +35,7 @@ pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {
             Reads::Asked => abi::NVPTX_RA_LOOP_READS_ASKED,
             Reads::Nest => abi::NVPTX_RA_LOOP_READS_NEST,
             Reads::Stack => abi::NVPTX_RA_LOOP_READS_STACK,
+            Reads::Bounds => abi::NVPTX_RA_LOOP_READS_BOUNDS,
         },
     )
 }
@@ -78,6 +79,7 @@ unsafe fn decide(facts: &nvptx_ra_loop_facts) -> Result<Mark, Error> {
         turns: facts.turns,
         end: abi::NVPTX_RA_LOOP_END.into(),
         walks_stack: facts.walks_stack != 0,
+        ends_at_lesser: facts.ends_at_lesser != 0,
         may_leave_rest: has(abi::NVPTX_RA_LOOP_RESTS),
         is_uncontrolled: has(abi::NVPTX_RA_LOOP_UNCONTROLLED),
     };
@@ -100,6 +102,7 @@ mod tests {
             num_exits: exits.len() as u64,
             turns: exits.first().copied().unwrap_or(0),
             walks_stack: 1,
+            ..nvptx_ra_loop_facts::default()
         }
     }
 

@@ -15,6 +15,12 @@ const MOST_OF_NVIDIA: u64 = 32 * 1024;
 /// The size up to which LLVM does.
 const MOST_OF_LLVM: u64 = 16 * 1024 - 1;
 
+/// The turns that NVIDIA's compiler unrolls of a loop that ends at the lesser of two bounds, and their size, in LLVM's
+/// estimate, up to which we have LLVM do so: LLVM's own for unrolling wholly at -O3
+/// (docs/notebook/2026-11-29-loops-of-unseen-packages.md).
+const TURNS_TO_LESSER: u32 = 4;
+const MOST_TO_LESSER: u64 = 300;
+
 /// What the metadata of a loop asks of LLVM's unroller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
@@ -37,6 +43,8 @@ pub enum Reads {
     Nest,
     /// How often it runs, and whether it walks the stack.
     Stack,
+    /// Whether it ends at the lesser of two bounds.
+    Bounds,
 }
 
 /// A loop of a nest.
@@ -65,6 +73,8 @@ pub struct Facts<'a> {
     pub end: u64,
     /// An access of the loop has an address in a stack variable that differs from turn to turn.
     pub walks_stack: bool,
+    /// No loop is inside, and how often it runs is the lesser of two numbers, of which one is not known.
+    pub ends_at_lesser: bool,
     /// LLVM may unroll it so that a rest of the turns is left. Not where all threads of a warp must take part.
     pub may_leave_rest: bool,
     /// Threads that part in it meet again where nothing says so.
@@ -89,6 +99,7 @@ pub fn reads(choice: Unroll, asked: Asked) -> Reads {
     match (choice, asked) {
         (Unroll::Asked, Asked::Nothing) => Reads::Asked,
         (Unroll::Cut, Asked::Unrolling) => Reads::Nest,
+        (Unroll::Cut, Asked::Nothing) => Reads::Bounds,
         (Unroll::Stack, Asked::Nothing) => Reads::Stack,
         _ => Reads::Nothing,
     }
@@ -101,6 +112,7 @@ pub fn decide(choice: Unroll, asked: Asked, facts: &Facts<'_>) -> Mark {
         Reads::Asked => Mark::Disable,
         Reads::Nest => as_nvidia(facts),
         Reads::Stack => over_stack(facts),
+        Reads::Bounds => to_lesser(facts),
     }
 }
 
@@ -188,4 +200,12 @@ fn over_stack(facts: &Facts<'_>) -> Mark {
     let size = facts.nest.first().and_then(|whole| whole.size);
     let fits = size.is_some_and(|size| size.saturating_mul(facts.turns.into()) <= MOST_OF_LLVM);
     if facts.turns >= 2 && facts.walks_stack && !facts.is_uncontrolled && fits { Mark::Full } else { Mark::Leave }
+}
+
+/// Has LLVM unroll a short loop that ends at the lesser of two bounds, as `for (i = 0; i < 32; ++i) { if (y >= height) break; … }`
+/// does. LLVM leaves it for the price of its number of turns. NVIDIA's compiler computes that and has a remainder.
+fn to_lesser(facts: &Facts<'_>) -> Mark {
+    let turn = facts.nest.first().and_then(|whole| whole.turn(facts.end));
+    let fits = turn.is_some_and(|turn| facts.fits(TURNS_TO_LESSER, turn, MOST_TO_LESSER));
+    if facts.ends_at_lesser && facts.may_leave_rest && fits { Mark::Count(TURNS_TO_LESSER) } else { Mark::Leave }
 }

@@ -11,7 +11,16 @@ const END: u64 = 2;
 
 fn facts<'a>(nest: &'a [Loop], exits: &'a [u32]) -> Facts<'a> {
     let turns = exits.first().copied().unwrap_or(0);
-    Facts { nest, exits, turns, end: END, walks_stack: true, may_leave_rest: true, is_uncontrolled: false }
+    Facts {
+        nest,
+        exits,
+        turns,
+        end: END,
+        walks_stack: true,
+        ends_at_lesser: false,
+        may_leave_rest: true,
+        is_uncontrolled: false,
+    }
 }
 
 fn cut(nest: &[Loop], exits: &[u32]) -> Mark {
@@ -26,12 +35,14 @@ fn reads_what_the_choice_is_about() {
             let expected = match (choice, asked) {
                 (Unroll::Asked, Asked::Nothing) => Reads::Asked,
                 (Unroll::Cut, Asked::Unrolling) => Reads::Nest,
+                (Unroll::Cut, Asked::Nothing) => Reads::Bounds,
                 (Unroll::Stack, Asked::Nothing) => Reads::Stack,
                 _ => Reads::Nothing,
             };
             assert_eq!(reads(choice, asked), expected, "{choice:?} {asked:?}");
             let is_left = decide(choice, asked, &facts(&[sized(2)], &[20_000])) == Mark::Leave;
-            assert_eq!(is_left, expected == Reads::Nothing || expected == Reads::Stack, "{choice:?} {asked:?}");
+            let may_stay = [Reads::Nothing, Reads::Stack, Reads::Bounds];
+            assert_eq!(is_left, may_stay.contains(&expected), "{choice:?} {asked:?}");
         }
     }
 }
@@ -110,6 +121,19 @@ fn over_the_stack() {
     assert_eq!(decide(Facts { walks_stack: false, ..facts }), Mark::Leave);
     assert_eq!(decide(Facts { is_uncontrolled: true, ..facts }), Mark::Leave);
     assert_eq!(decide(Facts { nest: &[Loop { size: None, ..nest[0] }], ..facts }), Mark::Leave);
+}
+
+/// A short loop that ends at the lesser of two bounds is unrolled by four, if LLVM can and may leave a rest.
+#[test]
+fn to_the_lesser_bound() {
+    let of = |facts| decide(Unroll::Cut, Asked::Nothing, &facts);
+    let nest = [sized(74)];
+    let facts = Facts { ends_at_lesser: true, ..facts(&nest, &[]) };
+    assert_eq!(of(facts), Mark::Count(4));
+    assert_eq!(of(Facts { ends_at_lesser: false, ..facts }), Mark::Leave);
+    assert_eq!(of(Facts { may_leave_rest: false, ..facts }), Mark::Leave);
+    assert_eq!(of(Facts { nest: &[sized(75)], ..facts }), Mark::Leave);
+    assert_eq!(of(Facts { nest: &[Loop { size: None, ..nest[0] }], ..facts }), Mark::Leave);
 }
 
 fn nest(u: &mut Unstructured<'_>) -> arbitrary::Result<Vec<Loop>> {

@@ -110,6 +110,36 @@ end:
   ret void
 }
 
+; A short loop that ends at the lesser of two bounds: four turns, and a rest. LLVM leaves it.
+; LLVM-LABEL: define {{.*}}@lesser(
+; LLVM-COUNT-1: store volatile
+; LLVM-NOT: store volatile
+; LLVM: ret void
+; CHECK-LABEL: define {{.*}}@lesser(
+; CHECK-COUNT-5: store volatile
+; CHECK-NOT: store volatile
+; CHECK: ret void
+define ptx_kernel void @lesser(ptr %p, i32 %y, i32 %height) "nvptx-ra"="unroll=cut" {
+entry:
+  %first = icmp slt i32 %y, %height
+  br i1 %first, label %loop, label %end
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %at = phi i32 [ %y, %entry ], [ %below, %loop ]
+  %place = getelementptr i32, ptr %p, i32 %at
+  store volatile i32 %i, ptr %place
+  %next = add nuw nsw i32 %i, 1
+  %below = add nsw i32 %at, 1
+  %few = icmp ult i32 %next, 32
+  %inside = icmp slt i32 %below, %height
+  %on = select i1 %few, i1 %inside, i1 false
+  br i1 %on, label %loop, label %end
+
+end:
+  ret void
+}
+
 ; All 10,000 turns fit NVIDIA's size and not LLVM's, which unrolls 5,000.
 ; LLVM-LABEL: define {{.*}}@more(
 ; LLVM-COUNT-5000: store volatile
