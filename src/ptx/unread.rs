@@ -44,8 +44,22 @@ impl fmt::Display for Unread {
 pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
     let (text, statements) = (file.text(), file.statements());
     let mut read: Vec<Token> = bodies.iter().map(|body| body.parts.word).collect();
-    let functions = statements.ids().filter(|&statement| statements.kind(statement) == StatementKind::Function);
-    read.extend(functions.filter_map(|statement| prototype(file, statement)));
+    let (mut head, mut depth) = (None, 0usize);
+    for statement in statements.ids() {
+        match statements.kind(statement) {
+            StatementKind::Function if depth == 0 => {
+                read.extend(std::mem::replace(&mut head, prototype(file, statement)))
+            }
+            StatementKind::Open => {
+                // A body that stands behind other statements is some head's that was cut too early.
+                head = head.filter(|_| depth > 0);
+                depth += 1;
+            }
+            StatementKind::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    read.extend(head);
     read.sort_unstable();
     let is_unread = |&token: &Token| {
         text.kind(token) == TokenKind::DotWord
@@ -68,7 +82,7 @@ pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
     unread.collect()
 }
 
-/// The word `.func` of a head that is understood and has no body.
+/// The word `.entry` or `.func` of a head that is understood and has no body.
 fn prototype(file: &File<'_>, statement: Statement) -> Option<Token> {
     match file.parts(statement)? {
         Parts::Function(head) => head.is_prototype.then_some(head.word),
