@@ -90,6 +90,7 @@ mod tests {
     use arbitrary::Unstructured;
 
     use super::*;
+    use crate::fuzzing::{explore, reached};
 
     fn footprint(u: &mut Unstructured<'_>) -> arbitrary::Result<Footprint> {
         let mut number = || u.int_in_range(0..=2u32);
@@ -116,8 +117,7 @@ mod tests {
     /// passes.
     #[test]
     fn no_function_takes_more() {
-        let mut passed = [0, 0];
-        arbtest::arbtest(|u| {
+        let check = |u: &mut Unstructured<'_>| {
             let other = object(u)?;
             let mut one = if u.ratio(1, 4)? { object(u)? } else { other.clone() };
             if let Some(function) = one.functions.get_mut("f") {
@@ -141,11 +141,11 @@ mod tests {
             let expected = is_same && is_no_more("f") && is_no_more("k");
             assert_eq!(one.check(&other).is_ok(), expected, "{one:?} {other:?}");
             assert!(one.check(&one).is_ok());
-            passed[usize::from(expected)] += 1;
+            reached("passes", expected);
+            reached("refused", !expected);
             Ok(())
-        })
-        .size_min(64);
-        assert!(passed.iter().all(|&count| count > 0), "{passed:?}");
+        };
+        explore(check, 100, &[("passes", 5), ("refused", 5)]);
     }
 
     /// The reason names the function and both numbers, or what a linker would see.
