@@ -127,12 +127,12 @@ fn over_the_stack() {
 #[test]
 fn to_the_lesser_bound() {
     let of = |facts| decide(Unroll::Cut, Asked::Nothing, &facts);
-    let nest = [sized(74)];
+    let (nest, longer) = ([sized(74)], [sized(75)]);
     let facts = Facts { ends_at_lesser: true, ..facts(&nest, &[]) };
     assert_eq!(of(facts), Mark::Count(4));
     assert_eq!(of(Facts { ends_at_lesser: false, ..facts }), Mark::Leave);
     assert_eq!(of(Facts { may_leave_rest: false, ..facts }), Mark::Leave);
-    assert_eq!(of(Facts { nest: &[sized(75)], ..facts }), Mark::Leave);
+    assert_eq!(of(Facts { nest: &longer, ..facts }), Mark::Leave);
     assert_eq!(of(Facts { nest: &[Loop { size: None, ..nest[0] }], ..facts }), Mark::Leave);
 }
 
