@@ -87,12 +87,14 @@ Reason EditChecker::insertConstant(const nvptx_ra_edit &E) {
       (E.operand.kind != NVPTX_RA_OPERAND_SYMBOL ||
        E.operand.id >= View.num_symbols))
     return "not an immediate, a float or a symbol of the view";
-  // Views call other things symbols, too, as metadata, of which LLVM prints
-  // none in an instruction.
-  if (E.operand.kind == NVPTX_RA_OPERAND_SYMBOL &&
-      !Flat.symbol(E.operand.id).isGlobal() &&
-      !Flat.symbol(E.operand.id).isSymbol())
-    return "the symbol has no address";
+  // Views call other things symbols, too: metadata, the text of inline assembly.
+  // LLVM prints none of these in another instruction.
+  if (E.operand.kind == NVPTX_RA_OPERAND_SYMBOL) {
+    const MachineOperand &Symbol = Flat.symbol(E.operand.id);
+    if (!Symbol.isGlobal() &&
+        (!Symbol.isSymbol() || Symbol.getParent()->isInlineAsm()))
+      return "the symbol has no address";
+  }
   if (WantsFloat != IsFloat)
     return "the opcode takes another kind of constant";
   return nullptr;
