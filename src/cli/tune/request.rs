@@ -268,9 +268,10 @@ impl Listener for Log<'_> {
     }
 }
 
-/// What is said of a kernel that is linked later, and of which variants were refused: as a rule for what a linker sees.
+/// What is said of a kernel of which variants were refused, where there is most often a reason beside ptxas: what a linker sees of a
+/// kernel that is linked later, and another name that stands where nobody can take it back.
 fn refused(kernel: &Kernel) -> Option<String> {
-    let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable)?;
+    let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable || kernel.may_have_other_name)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
     Some(format!("{name}: {variants} refused, the first because {reason}"))
 }

@@ -242,6 +242,26 @@ mod tests {
         assert!(is_tried(of_arrays(4, 1, figures(0, 64, 500))) && is_tried(Figures { timing, ..figures(0, 64, 500) }));
     }
 
+    /// Turned loops are held against the same variant with loops as they come; where ptxas refuses that one, against its compiler's code
+    /// unchanged; and against stock where that is not known either.
+    #[test]
+    fn what_turned_loops_are_held_against() {
+        let [stock, theirs, mine] = [500, 400, 300].map(|instructions| figures(100, 32, instructions));
+        let as_it_comes = Variant::DEFAULT.on_code_of(2);
+        let of = |known: &[(Variant, Option<Figures>)]| {
+            let mut kernel = kernel_with(stock);
+            for (number, (variant, figures)) in known.iter().enumerate() {
+                kernel.record(&aim(0), variant.clone(), number.to_string(), *figures);
+            }
+            kernel.as_it_comes(&as_it_comes.with_turned_loops()).map(|figures| figures.sass.instructions)
+        };
+        let linked = (Variant::Linked(2), Some(theirs));
+        assert_eq!(of(&[linked.clone(), (as_it_comes.clone(), Some(mine))]), Some(300));
+        assert_eq!(of(&[linked, (as_it_comes.clone(), None)]), Some(400));
+        assert_eq!(of(&[(as_it_comes.clone(), None)]), Some(500));
+        assert_eq!(kernel_with(stock).as_it_comes(&as_it_comes), None);
+    }
+
     /// Of what is linked later, nothing is tried that other files see, whatever ptxas says of it. Where instructions alone count, the
     /// winner has fewer of them, and no more of anything else.
     #[test]

@@ -83,6 +83,30 @@ fn another_name_wins() {
     }
 }
 
+/// With `-lineinfo`, and with lines of source in the PTX, ptxas puts the text into the cubin, and the other name with it. No such variant
+/// is taken; the log says why, and the cubin is ptxas's own.
+#[test]
+fn names_in_debug_information_stay() {
+    let with_lines =
+        text("my_cutlass_loop").replace(".visible", ".file 1 \"k.cu\"\n.visible").replace("L:\n", "L:\n\t.loc 1 2 0\n");
+    for (text, options) in [(text("my_cutlass_loop"), &["-lineinfo"][..]), (with_lines, &[])] {
+        for ptxas in programs() {
+            let folder = tempfile::tempdir().expect("there is space");
+            let folder = folder.path();
+            fs::write(folder.join("k.ptx"), &text).expect("there is space");
+            let said = run(folder, &ptxas, options, "on");
+            let reason =
+                "refused, the first because the machine code has the name my_cutlasz_loop beside its tables of names";
+            assert!(said.contains(reason) && !said.contains("other-name"), "{said}");
+            let found = fs::read(folder.join("k.cubin")).expect("a cubin");
+            let mut command = Command::new(&ptxas);
+            command.args(options).args(["-arch=sm_90", "k.ptx", "-o", "k.cubin"]).current_dir(folder);
+            assert!(command.status().expect("it starts").success());
+            assert!(found == fs::read(folder.join("k.cubin")).expect("a cubin"), "{}", ptxas.display());
+        }
+    }
+}
+
 /// Nobody gets another name who does not ask for it, nor where a linker knows the kernel by its name.
 #[test]
 fn names_stay() {
