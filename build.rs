@@ -232,6 +232,7 @@ mod shim {
     }
 
     fn bind(llvm: &Llvm, wanted: &Wanted) -> Result<(), String> {
+        println!("cargo:rerun-if-changed={SHIM}/include");
         println!("cargo:rerun-if-env-changed=LIBCLANG_PATH");
         if std::env::var_os("LIBCLANG_PATH").is_none() {
             let libdir = llvm.query("--libdir")?;

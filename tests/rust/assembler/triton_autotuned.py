@@ -64,7 +64,7 @@ make_cubin = triton.backends.nvidia.compiler.CUDABackend.make_cubin
 def noting_cubin(self, src, metadata, *rest):
     """What a search makes differs from what ptxas makes, as if it had found something."""
     cubin = make_cubin(self, src, metadata, *rest)
-    if "candidate" not in _autotuned.notes():
+    if not _autotuned.notes()["is_candidate"]:
         cubin += b"\0"
         searched.add(cubin)
     return cubin
