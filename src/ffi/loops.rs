@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::optimise::choice::unroll_of;
 use crate::optimise::unroll::{self, Asked, Facts, Loop, Mark, Reads};
 
-/// A loop whose metadata nobody can read is left.
+/// A number that is not known counts as restraint, so that the loop is left.
 fn asked_of(number: u32) -> Asked {
     match number {
         abi::NVPTX_RA_LOOP_ASKS_NOTHING => Asked::Nothing,

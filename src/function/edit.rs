@@ -281,30 +281,30 @@ impl Edit {
     /// Whether LLVM takes the edit whatever it says, so that only the meaning of its list bounds it: a slot lies where
     /// another lies, a line of PTX does what it likes.
     pub(crate) fn is_unbounded_in_llvm(&self) -> bool {
+        self.makes_slot() || matches!(self, Edit::InsertDirective { .. } | Edit::SetAttribute { .. })
+    }
+
+    /// Whether the edit makes a slot, or the array that slots lie in.
+    fn makes_slot(&self) -> bool {
         matches!(
             self,
             Edit::CreateSlot { .. }
                 | Edit::CreateSharedArray(_)
                 | Edit::CreateSharedSlot { .. }
                 | Edit::CreateBitSlot { .. }
-                | Edit::InsertDirective { .. }
-                | Edit::SetAttribute { .. }
         )
     }
 
     /// Whether the edit makes a slot or accesses one.
     pub(crate) fn is_of_slots(&self) -> bool {
-        matches!(
+        let accesses_slot = matches!(
             self,
-            Edit::CreateSlot { .. }
-                | Edit::CreateSharedArray(_)
-                | Edit::CreateSharedSlot { .. }
-                | Edit::CreateBitSlot { .. }
-                | Edit::InsertSpill { .. }
+            Edit::InsertSpill { .. }
                 | Edit::InsertReload { .. }
                 | Edit::InsertWideSpill { .. }
                 | Edit::InsertWideReload { .. }
-        )
+        );
+        self.makes_slot() || accesses_slot
     }
 
     /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.

@@ -166,7 +166,7 @@ pub fn shape_loops((function, classification): (&Function, &Classification), wan
     outcome
 }
 
-/// The 32-bit words that a turn of a loop computes.
+/// The 32-bit words that a turn of a loop computes. A predicate counts as one, unlike in [`RegClass::words`](crate::function::RegClass::words).
 fn computed_words(function: &Function, blocks: &[Block]) -> u32 {
     let insts = blocks.iter().flat_map(|&block| function.block_insts(block));
     let defs = insts.flat_map(|inst| function.operands(inst)).filter_map(Operand::def);

@@ -64,8 +64,8 @@ pub fn places(config: &Config, optimises: bool) -> Vec<Place> {
     // nothing where nobody wants it, which shows only when the code generator runs.
     add(FORECAST, if optimises { BEHIND_COALESCER } else { AHEAD_OF_COALESCER }, false, false);
     if optimises {
-        // Ahead of all that look at what is live: one only changes texts, and the coalescers leave each address one
-        // definition.
+        // Both stand ahead of the passes that look at what is live. The first only changes texts. The second wants one
+        // definition of each address, as the coalescers leave it.
         add(SIMD_VIDEO, BEHIND_NUMBERS, false, false);
         add(SHARED_ADDRESSES, BEHIND_NUMBERS, false, false);
         // The coalescers leave rematerialisation no copies, and its clones are ordered with the rest.

@@ -58,7 +58,7 @@ mod tests {
         }
     }
 
-    /// A line that begins as a note and is none is told, and those ahead of it are read all the same.
+    /// A line that only begins as a note is told. The notes ahead of that line are read all the same.
     #[test]
     fn what_is_no_note_is_told() {
         for words in ["timd", "timed 1", "dynamic-shared", "dynamic-shared -1", "dynamic-shared 4294967296"] {

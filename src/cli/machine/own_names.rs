@@ -20,21 +20,17 @@ const SYMBOL_BYTES: usize = 24;
 /// The file in which kernels have their own names again.
 ///
 /// # Errors
-/// No file of that form, or a name at a place of which nobody knows what it is.
+/// The file has another form, or a name stands at a place whose meaning is not known.
 pub(crate) fn put_back(cubin: &[u8], others: &[OtherName]) -> Result<Vec<u8>, String> {
     let unread = || "the machine code under another name cannot be read".to_owned();
     let before = Names::of(cubin).ok_or_else(unread)?;
     let mut bytes = cubin.to_vec();
-    for OtherName { name, own } in others {
-        for entry in before.tables.iter().flat_map(|table| entries(cubin, table.clone())) {
-            for at in places(&cubin[entry.clone()], name.as_bytes()) {
-                let at = entry.start + at;
-                bytes[at..at + name.len()].copy_from_slice(own.as_bytes());
-            }
-        }
+    for entry in before.tables.iter().flat_map(|table| entries(cubin, table.clone())) {
+        put_own(&mut bytes[entry], others);
     }
     let after = Names::of(&bytes).ok_or_else(unread)?;
-    let expected: Vec<Vec<u8>> = before.names.into_iter().map(|name| with_own(name, others)).collect();
+    let mut expected = before.names;
+    expected.iter_mut().for_each(|name| put_own(name, others));
     if after.names != expected {
         return Err("the names of two symbols share bytes in the machine code".into());
     }
@@ -49,13 +45,12 @@ pub(crate) fn in_messages(messages: String, others: &[OtherName]) -> String {
     others.iter().fold(messages, |messages, other| messages.replace(&other.name, &other.own))
 }
 
-/// A name of the file in which kernels have their own names.
-fn with_own(mut text: Vec<u8>, others: &[OtherName]) -> Vec<u8> {
+/// Gives kernels their own names in a text.
+fn put_own(text: &mut [u8], others: &[OtherName]) {
     for OtherName { name, own } in others {
-        let found: Vec<usize> = places(&text, name.as_bytes()).collect();
+        let found: Vec<usize> = places(text, name.as_bytes()).collect();
         found.into_iter().for_each(|at| text[at..at + name.len()].copy_from_slice(own.as_bytes()));
     }
-    text
 }
 
 /// Where a text has a name.
