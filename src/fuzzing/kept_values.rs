@@ -9,11 +9,12 @@ use super::trace::sound;
 use super::{Options, check_same_effects, lowered_function, reached};
 use crate::check::{check, lowered};
 use crate::coalesce::coalesce;
-use crate::config::{Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
+use crate::config::{Chooser, Config, KeepInLoops, NamedLoad, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::{EntityIndex, IndexVec};
 use crate::spill::lower::lower;
-use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, keep_values};
+use crate::spill::spiller::{Aim, Facts, Launch, Paid};
+use crate::spill::{Engine, Kept, Outcome, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
@@ -53,7 +54,8 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let most_bytes = u.int_in_range(1024..=49152)?;
     let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes, callees: None };
     let facts = Facts::new((&function, &classification));
-    let keep = || keep_values(&facts, &aim, &launch);
+    let engine = Engine::new(*u.choose(&[Chooser::Price, Chooser::Greedy, Chooser::Briggs, Chooser::Fatpoint])?);
+    let keep = || keep_values(&facts, &aim, &engine, &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
     check_lowered(&function, &outcome.edits);

@@ -317,10 +317,12 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::config::Chooser;
     use crate::config::{KeepInLoops, Redefined, SpillTo};
     use crate::function::LaunchBounds;
     use crate::fuzzing::{Options, check_same_effects, lowered_function};
-    use crate::spill::spiller::{Aim, Facts, Launch, keep_values};
+    use crate::spill::spiller::{Aim, Facts, Launch};
+    use crate::spill::{Engine, keep_values};
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 
@@ -352,7 +354,9 @@ mod tests {
             hoists: true,
             access_bytes,
         };
-        if let Ok(outcome) = keep_values(&Facts::new((function, &classification)), &aim, &launch) {
+        if let Ok(outcome) =
+            keep_values(&Facts::new((function, &classification)), &aim, &Engine::new(Chooser::Price), &launch)
+        {
             try_all(function, &outcome.edits, table);
         }
     }

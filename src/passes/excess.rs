@@ -5,7 +5,8 @@
 use super::{Remark, RemarkKind};
 use crate::config::{Config, RegisterTarget};
 use crate::function::{Function, Inst};
-use crate::spill::spiller::{Facts, Outcome};
+use crate::spill::Outcome;
+use crate::spill::spiller::Facts;
 use crate::target::machine::MAX_REGISTERS;
 
 /// Where more words stay live than were wanted with `regalloc=N`: the instruction, and how many registers would do.

@@ -18,7 +18,6 @@ mod schedule;
 mod scope;
 mod shared_addresses;
 mod simd_video;
-mod spilled;
 
 pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
 pub use places::{Place, places};

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use super::excess::{self, excess, failure};
 use super::printed_names;
-use super::spilled::{Spilled, spilled};
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::Function;
-use crate::spill::spiller::{Aim, Facts, Kept, Launch, Outcome, Place, Refusal, Trial, bounds, keep_values};
+use crate::spill::spiller::{Aim, Facts, Launch, Refusal, Trial, bounds};
+use crate::spill::{Engine, Kept, Outcome, Place, keep_values};
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
@@ -62,24 +62,12 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let facts = Facts::new((function, &context.classification));
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
-    let among = match facts.peak() > words && !is_exact {
-        true => spilled(config.allocator, (function, &context.classification), words)?,
-        false => Spilled::NotAsked,
-    };
-    let among = match among {
-        Spilled::Registers(registers) => Some(registers),
-        Spilled::NotAsked => None,
-        Spilled::BudgetNotMet(error) => {
-            told += &format!("{error}; the cheapest values go\n");
-            None
-        }
-    };
     let aim = Aim {
         words,
         values: config.regalloc_values as usize,
         in_loops: config.regalloc_loops,
         redefined: config.regalloc_redefined,
-        among,
+        among: None,
         paid: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
         to: config.spill_to,
         trials: config.regalloc_trials,
@@ -90,7 +78,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     if facts.peak() > words {
         output.remarks.extend(failure(function, config, &facts));
     }
-    told += &match keep_values(&facts, &aim, &launch) {
+    let engine = Engine::new(config.allocator);
+    told += &match keep_values(&facts, &aim, &engine, &launch) {
         Ok(outcome) if is_careful && !is_enough(&outcome, words + config.regalloc_slack) => {
             let message = match outcome.refusal {
                 None if config.spill_to == SpillTo::SHARED => {
@@ -245,6 +234,15 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
     text += "\n";
     if outcome.cache_given_up > 0 {
         text += &(cache_told(outcome) + "\n");
+    }
+    if let Some(error) = &outcome.unmet {
+        text += &format!("{error}; the cheapest values go\n");
+    }
+    if outcome.came_back > 0 {
+        text += &format!("{} had no register of the right form, and room\n", counted(outcome.came_back, "part"));
+    }
+    if outcome.cut > 0 {
+        text += &format!("{} stay: memory has no room for them\n", counted(outcome.cut, "value"));
     }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     if let trials @ [_, _, ..] = &outcome.trials[..] {

@@ -1,11 +1,28 @@
-//! What to do about values that have no register: computing them again ([`remat`]), moving them out of the way, to memory too
-//! ([`spiller`]), or keeping predicates as bits of general registers ([`bits`]). What that becomes in the code is in [`lower`].
+//! What to do about values that have no register.
+//!
+//! One road for all that decide: what is known of the function ([`spiller::Facts`]), an [`engine`] (an allocator of
+//! [`allocate`](crate::allocate), or the price list of [`spiller`]), the [`plan`] with its clean-up, slots and
+//! [`neighbours`] among them, [`edits`]; [`keep`] shows it. What edits become in the code is in [`lower`].
+//!
+//! Two more ways need no plan: computing values again ([`remat`]), and keeping predicates as bits of general registers
+//! ([`bits`]).
 
 pub(crate) mod at;
 pub(crate) mod bits;
+mod edits;
+mod engine;
 pub(crate) mod groups;
+mod keep;
 pub mod lower;
+mod neighbours;
 pub(crate) mod packing;
+mod plan;
 pub mod remat;
 pub(crate) mod single_definition;
 pub mod spiller;
+#[cfg(test)]
+mod tests;
+
+pub use engine::Engine;
+pub use keep::{Kept, Outcome, keep_values};
+pub use plan::Place;

@@ -31,9 +31,19 @@ impl Problem {
         if function.insts().any(|inst| function.role(inst) == Role::Phi) {
             return Err(Error::pass("the function is in SSA form", "allocate after PHI elimination"));
         }
+        Ok(Self::of_registers((function, classification), preset, &|_| true, &|_| true))
+    }
+
+    /// The problem of some registers of a function that has left SSA form. What may not be spilled must have a register.
+    pub(crate) fn of_registers(
+        (function, classification): (&Function, &Classification),
+        preset: &Preset,
+        takes_part: &dyn Fn(VReg) -> bool,
+        may_spill: &dyn Fn(VReg) -> bool,
+    ) -> Self {
         let cfg = Cfg::new(function);
         let dominators = Dominators::new(function, &cfg);
-        let is_allocated = |reg: VReg| function.class(reg) != RegClass::Other;
+        let is_allocated = |reg: VReg| function.class(reg) != RegClass::Other && takes_part(reg);
         let occurrences = Occurrences::new(function, &is_allocated);
         let registers: Vec<VReg> = function.regs().filter(|&reg| !occurrences.of(reg).is_empty()).collect();
         let live_ranges = LiveRanges::new(function, &cfg, &dominators, &occurrences, &registers);
@@ -72,7 +82,12 @@ impl Problem {
         let uniformity =
             UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
         lowering.set_costs(&mut problem, preset, &uniformity);
-        Ok(problem)
+        for range in problem.ranges.ids() {
+            if problem.ranges[range].register.is_some_and(|reg| !may_spill(reg)) {
+                problem.ranges[range].spill_cost = f32::INFINITY;
+            }
+        }
+        problem
     }
 }
 

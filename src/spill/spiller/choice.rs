@@ -13,16 +13,16 @@ use super::aim::{Aim, Means, Paid};
 use super::eligible::Candidate;
 use super::facts::Facts;
 use super::full::FullPoints;
-use super::places::{Around, Home, Places};
+use super::places::{Around, Places};
 use super::served::served;
 use super::sink::{Sink, stored};
 use super::slots::Slots;
 use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{Occurrence, Segment};
 use crate::config::KeepInLoops;
-use crate::function::{Block, Inst, VReg};
-use crate::index::EntityIndex;
+use crate::function::{Block, VReg};
 use crate::spill::groups::{Group, freed, group};
+use crate::spill::plan::Home;
 use crate::target::machine::SHARED_COST;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.
@@ -33,42 +33,23 @@ const AROUND: f64 = 4.0;
 const MOST_FOR_PAID: f64 = 2.0;
 
 /// A value that is moved out of the way.
-pub(super) struct Chosen {
-    pub(super) reg: VReg,
-    pub(super) definitions: Vec<Occurrence>,
-    /// Whether each read comes behind a definition, and there is one.
-    pub(super) is_single: bool,
+pub(in crate::spill) struct Chosen {
+    /// Its number among those that can be moved.
+    pub(in crate::spill) number: usize,
     /// The block at whose end it is stored, if not behind its definitions.
-    pub(super) sink: Option<Block>,
-    pub(super) groups: Vec<Group>,
-    pub(super) home: Home,
-}
-
-impl Chosen {
-    /// Whether it is stored in one place, ahead of all reloads.
-    pub(super) fn is_stored_once(&self) -> bool {
-        self.sink.is_some() || self.is_single
-    }
-
-    /// The groups of reads for which the value comes back.
-    pub(super) fn reloads(&self) -> impl Iterator<Item = &Group> {
-        self.groups.iter().filter(|group| !group.has_definition)
-    }
-
-    /// Its first definition; its only one if it is computed again.
-    pub(super) fn definition(&self) -> Inst {
-        self.definitions[0].inst
-    }
+    pub(in crate::spill) sink: Option<Block>,
+    pub(in crate::spill) groups: Vec<Group>,
+    pub(in crate::spill) home: Home,
 }
 
 /// A choice of values, and what it leaves.
-pub(super) struct Choice {
+pub(in crate::spill) struct Choice {
     /// In the order in which they were chosen.
-    pub(super) chosen: Vec<Chosen>,
+    pub(in crate::spill) chosen: Vec<Chosen>,
     /// The words that are then live at each instruction.
-    pub(super) pressure: Pressure,
+    pub(in crate::spill) pressure: Pressure,
     /// What the places of the values cost, in loads from shared memory, each as often as it runs.
-    pub(super) cost: f64,
+    pub(in crate::spill) cost: f64,
 }
 
 /// What keeping a value would do.
@@ -96,13 +77,13 @@ fn queued(price: f64, number: usize) -> Queued {
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
 /// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
-pub(super) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slots<'_>) -> Choice {
+pub(in crate::spill) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slots<'_>) -> Choice {
     let mut chooser = Chooser::new(facts, aim, means);
     chooser.choose(slots);
     if means.packs && chooser.is_short() && slots.pack(&facts.live) {
         // The slots in local memory stay as they are, and their numbers change, too.
         for value in chooser.chosen.iter_mut().filter(|value| value.home.slot.is_some()) {
-            value.home.slot = slots.of(value.reg);
+            value.home.slot = slots.of(facts.values[value.number].reg);
         }
         chooser.choose(slots);
     }
@@ -191,8 +172,7 @@ impl<'c> Chooser<'c> {
         }
         self.cost += cost;
         self.is_chosen[number] = true;
-        let &Candidate { reg, ref definitions, is_single, .. } = value;
-        self.chosen.push(Chosen { reg, definitions: definitions.clone(), is_single, sink, groups, home });
+        self.chosen.push(Chosen { number, sink, groups, home });
     }
 
     /// The cheapest way of moving a value now: stored behind its definitions or further down; of equals the first. `None` if
@@ -277,17 +257,9 @@ impl<'c> Chooser<'c> {
     }
 }
 
-impl Choice {
-    /// The instruction at which the most words are live: the first of several.
-    pub(super) fn fullest(&self) -> Inst {
-        let peak = self.pressure.peak();
-        Inst::new(self.pressure.all().iter().position(|&words| words == peak).unwrap_or(0))
-    }
-}
-
 /// How often a store or load may run, for full instructions that run so often on average. What runs more often than the
 /// function does so in a loop.
-fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
+pub(in crate::spill) fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
     match in_loops {
         KeepInLoops::Auto | KeepInLoops::Off => 1.0,
         KeepInLoops::Around => f64::max(1.0, freed / AROUND),
@@ -297,11 +269,11 @@ fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Place;
     use super::super::room::Room;
-    use super::super::tests::{aim, function};
     use super::*;
     use crate::config::SpillTo;
+    use crate::spill::plan::Place;
+    use crate::spill::tests::{aim, function};
     use crate::target::Classification;
     use crate::target::machine::Launch;
 
@@ -321,8 +293,8 @@ mod tests {
         let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
         let mut slots = Slots::new(&kernel, Some(&room));
         let chosen = choose(&facts, &aim, means, &mut slots).chosen;
-        let places: Vec<_> = chosen.iter().map(|value| (value.reg.0, value.home.place)).collect();
+        let places: Vec<_> = chosen.iter().map(|value| (facts.values[value.number].reg.0, value.home.place)).collect();
         assert_eq!(places, [(0, Place::Shared), (1, Place::Local), (2, Place::Shared)]);
-        assert!(chosen.iter().all(|value| value.home.slot == slots.of(value.reg)));
+        assert!(chosen.iter().all(|value| value.home.slot == slots.of(facts.values[value.number].reg)));
     }
 }

@@ -6,21 +6,21 @@ use crate::spill::single_definition::dominates;
 use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 
 /// A value, with its definitions in the order of the code.
-pub(super) struct Candidate {
-    pub(super) reg: VReg,
-    pub(super) definitions: Vec<Occurrence>,
+pub(in crate::spill) struct Candidate {
+    pub(in crate::spill) reg: VReg,
+    pub(in crate::spill) definitions: Vec<Occurrence>,
     /// Whether each read comes behind a definition, and there is one.
-    pub(super) is_single: bool,
+    pub(in crate::spill) is_single: bool,
     /// Whether some instruction says that it is undefined. Nothing is stored there: what the slot has is as good.
-    pub(super) is_undefined_somewhere: bool,
+    pub(in crate::spill) is_undefined_somewhere: bool,
     /// Whether its words take up registers of their own, as far as the function tells.
-    pub(super) is_held: bool,
+    pub(in crate::spill) is_held: bool,
 }
 
 impl Candidate {
     /// The definition that all reads come behind; `None` if several instructions write the register, or a path leads to a
     /// read without one.
-    pub(super) fn only_definition(&self) -> Option<Inst> {
+    pub(in crate::spill) fn only_definition(&self) -> Option<Inst> {
         self.is_single.then(|| self.definitions[0].inst)
     }
 }
@@ -29,7 +29,11 @@ impl Candidate {
 /// instructions. Either one definition stands ahead of all reads and no operand is tied; or there are several definitions, or
 /// paths without one, no definition is within a call sequence, and an operand is tied to a definition of the same register at
 /// most.
-pub(super) fn eligible(function: &Function, occurrences: &Occurrences, dominators: &Dominators) -> Vec<Candidate> {
+pub(in crate::spill) fn eligible(
+    function: &Function,
+    occurrences: &Occurrences,
+    dominators: &Dominators,
+) -> Vec<Candidate> {
     let is_asynchronous: Vec<bool> = function.insts().map(|inst| asynchrony(function, inst).is_some()).collect();
     function.regs().filter_map(|reg| value_of(function, occurrences, dominators, &is_asynchronous, reg)).collect()
 }

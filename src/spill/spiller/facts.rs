@@ -13,20 +13,20 @@ use crate::target::Classification;
 /// A function that has left SSA form, its values that can be moved out of the way, and the words that are live at each
 /// instruction. Words that a whole warp shares count for uniform registers, and constants for none.
 pub struct Facts<'a> {
-    pub(super) function: &'a Function,
-    pub(super) classification: &'a Classification,
-    pub(super) occurrences: Occurrences,
-    pub(super) frequencies: IndexVec<Block, f64>,
-    pub(super) live: LiveRanges,
-    pub(super) cfg: Cfg,
-    pub(super) dominators: Dominators,
-    pub(super) loops: Loops,
-    pub(super) values: Vec<Candidate>,
+    pub(in crate::spill) function: &'a Function,
+    pub(in crate::spill) classification: &'a Classification,
+    pub(in crate::spill) occurrences: Occurrences,
+    pub(in crate::spill) frequencies: IndexVec<Block, f64>,
+    pub(in crate::spill) live: LiveRanges,
+    pub(in crate::spill) cfg: Cfg,
+    pub(in crate::spill) dominators: Dominators,
+    pub(in crate::spill) loops: Loops,
+    pub(in crate::spill) values: Vec<Candidate>,
     /// The blocks at whose ends values may be stored that are defined further up.
     sinks: Vec<Block>,
-    pub(super) pressure: Pressure,
+    pub(in crate::spill) pressure: Pressure,
     /// The registers whose words count.
-    counts: IndexVec<VReg, bool>,
+    pub(in crate::spill) counts: IndexVec<VReg, bool>,
 }
 
 impl<'a> Facts<'a> {
@@ -112,7 +112,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The instructions that have more words live than there is room for.
-    pub(super) fn full_points(&self, words: u32) -> FullPoints {
+    pub(in crate::spill) fn full_points(&self, words: u32) -> FullPoints {
         let mut frequencies = vec![0.0; self.function.num_insts()];
         for block in self.function.blocks() {
             self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);

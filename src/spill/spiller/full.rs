@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The full instructions of a function. An instruction that is not full any more never becomes full again, so a binary
 /// tree over the instructions finds those that a change frees, each once.
-pub(super) struct FullPoints {
+pub(in crate::spill) struct FullPoints {
     /// Instructions, rounded up to a power of two.
     width: usize,
     /// The root is 1, the children of `n` are `2n` and `2n + 1`.
@@ -28,7 +28,7 @@ const NONE_FULL: Node = Node { least: i64::MAX, taken: 0, count: 0, runs: 0.0 };
 
 impl FullPoints {
     /// Of the words that are live at each instruction, and how often it runs. O(instructions).
-    pub(super) fn new(instructions: impl ExactSizeIterator<Item = (u32, f64)>, room: u32) -> Self {
+    pub(in crate::spill) fn new(instructions: impl ExactSizeIterator<Item = (u32, f64)>, room: u32) -> Self {
         let width = instructions.len().next_power_of_two();
         let mut nodes = vec![NONE_FULL; 2 * width];
         for (leaf, (words, runs)) in nodes[width..].iter_mut().zip(instructions) {
@@ -42,19 +42,19 @@ impl FullPoints {
     }
 
     /// So many words less at each instruction of a stretch. O(log instructions), and as much for each that is freed.
-    pub(super) fn take(&mut self, stretch: &Range<u32>, words: u32) {
+    pub(in crate::spill) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
     }
 
     /// How many instructions of a stretch are full. O(log instructions).
-    pub(super) fn count(&self, stretch: &Range<u32>) -> u32 {
+    pub(in crate::spill) fn count(&self, stretch: &Range<u32>) -> u32 {
         let mut count = 0;
         self.each_within(stretch, |node| count += node.count);
         count
     }
 
     /// How often the full instructions of a stretch run, together. O(log instructions).
-    pub(super) fn runs(&self, stretch: &Range<u32>) -> f64 {
+    pub(in crate::spill) fn runs(&self, stretch: &Range<u32>) -> f64 {
         let mut runs = 0.0;
         self.each_within(stretch, |node| runs += node.runs);
         runs

@@ -4,7 +4,6 @@
 //! reads. A register that clones read is therefore kept where it is, and a value whose definition reads a register that
 //! has gone to memory is not computed again.
 
-use super::Place;
 use super::eligible::Candidate;
 use super::sink::stored;
 use super::slots::Slots;
@@ -13,26 +12,17 @@ use crate::config::SpillTo;
 use crate::function::{Block, Function, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::Group;
+use crate::spill::plan::draft::STORE;
+use crate::spill::plan::{Home, Place};
 use crate::spill::remat::{Costs, MOST_OF_A_VALUE, has_sources, in_loads, sources};
 use crate::target::Classification;
-
-/// A store costs half of a load: nothing waits for it.
-const STORE: f64 = 0.5;
 
 /// What an access to local memory costs, in accesses to shared memory: it goes through the nearest cache, which all
 /// threads of a processor share, and misses it at times.
 const LOCAL: f64 = 2.0;
 
-/// Where a value goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Home {
-    pub(super) place: Place,
-    /// Its slot; of a value that is computed again, none.
-    pub(super) slot: Option<usize>,
-}
-
 /// The places of a function's values.
-pub(super) struct Places<'a> {
+pub(in crate::spill) struct Places<'a> {
     function: &'a Function,
     allowed: SpillTo,
     costs: Costs<'a>,
@@ -44,14 +34,14 @@ pub(super) struct Places<'a> {
 }
 
 /// What the cost of a place depends on, beside the value.
-pub(super) struct Around<'a> {
-    pub(super) frequencies: &'a IndexVec<Block, f64>,
-    pub(super) live: &'a LiveRanges,
-    pub(super) slots: &'a Slots<'a>,
+pub(in crate::spill) struct Around<'a> {
+    pub(in crate::spill) frequencies: &'a IndexVec<Block, f64>,
+    pub(in crate::spill) live: &'a LiveRanges,
+    pub(in crate::spill) slots: &'a Slots<'a>,
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(
+    pub(in crate::spill) fn new(
         (function, classification): (&'a Function, &'a Classification),
         loops: &'a Loops,
         allowed: SpillTo,
@@ -63,11 +53,24 @@ impl<'a> Places<'a> {
 
     /// The cheapest place for a value that is stored at a sink, or else behind its definitions, and what that costs; of
     /// equals the first of `spill-to`'s order. `None` if there is none.
-    pub(super) fn cheapest(
+    pub(in crate::spill) fn cheapest(
         &self,
         value: &Candidate,
         sink: Option<Block>,
         groups: &[Group],
+        around: &Around<'_>,
+    ) -> Option<(f64, Home)> {
+        let traffic = traffic(value, sink, groups, around);
+        // What is computed again needs no store.
+        self.cheapest_of(value, traffic, sink.is_none().then_some(groups), around)
+    }
+
+    /// The same for what its stores and loads cost in shared memory; `groups`, if it may be computed again.
+    pub(in crate::spill) fn cheapest_of(
+        &self,
+        value: &Candidate,
+        traffic: f64,
+        groups: Option<&[Group]>,
         around: &Around<'_>,
     ) -> Option<(f64, Home)> {
         if self.held[value.reg] {
@@ -75,21 +78,19 @@ impl<'a> Places<'a> {
         }
         let in_memory = |place: Place, factor: f64| {
             let slot = around.slots.find(value.reg, place, around.live)?;
-            Some((factor * traffic(value, sink, groups, around), Home { place, slot: Some(slot) }))
+            Some((factor * traffic, Home { place, slot: Some(slot) }))
         };
-        let again = || Some((self.again(value, groups, around)?, Home { place: Place::Recomputed, slot: None }));
-        // What is computed again needs no store.
-        let may_be_recomputed = self.allowed.contains(SpillTo::REMAT) && sink.is_none();
+        let again = || Some((self.again(value, groups?, around)?, Home { place: Place::Recomputed, slot: None }));
         let offers = [
             self.allowed.contains(SpillTo::SHARED).then(|| in_memory(Place::Shared, 1.0)),
             self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(Place::Local, LOCAL)),
-            may_be_recomputed.then(again),
+            self.allowed.contains(SpillTo::REMAT).then(again),
         ];
         offers.into_iter().flatten().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 
     /// Notes that a value has gone to its place.
-    pub(super) fn settle(&mut self, value: &Candidate, home: Home) {
+    pub(in crate::spill) fn settle(&mut self, value: &Candidate, home: Home) {
         self.gone[value.reg] = true;
         if let Some(definition) = value.only_definition().filter(|_| home.place == Place::Recomputed) {
             sources(self.function, definition).for_each(|source| self.held[source] = true);

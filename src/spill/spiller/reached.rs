@@ -50,9 +50,9 @@ pub(super) fn reaches_all_reads(
 #[cfg(test)]
 mod tests {
     use super::super::aim::Aim;
-    use super::super::tests::{aim, function, keep_as};
     use crate::config::{KeepInLoops, Redefined, SpillTo};
     use crate::function::{Edit, Function};
+    use crate::spill::tests::{aim, function, keep_as};
 
     /// `%0` is loaded in a branch, and read in another behind a point with three words, if `%1` has the same value still.
     fn in_branches(kernel: &str, read: &str) -> Function {

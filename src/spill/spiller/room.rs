@@ -27,15 +27,15 @@ pub struct Launch<'a> {
 
 /// The shared memory that slots may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Room {
+pub(in crate::spill) struct Room {
     /// The most threads of a block.
-    pub(super) threads: u32,
+    pub(in crate::spill) threads: u32,
     /// Bytes of a block.
-    pub(super) bytes: u32,
+    pub(in crate::spill) bytes: u32,
     /// The array's size is a multiple of this.
-    pub(super) alignment: u32,
+    pub(in crate::spill) alignment: u32,
     /// The launch without slots.
-    pub(super) as_it_is: machine::Launch,
+    pub(in crate::spill) as_it_is: machine::Launch,
 }
 
 /// Why a kernel gets no slots in shared memory.
@@ -84,7 +84,7 @@ pub fn bounds(own: &LaunchBounds, threads: Option<u32>) -> LaunchBounds {
 }
 
 /// The shared memory that a kernel has for slots: 48 KB of static shared memory in all, and no fewer blocks on an SM.
-pub(super) fn room(
+pub(in crate::spill) fn room(
     (function, classification): (&Function, &Classification),
     launch: &Launch<'_>,
 ) -> Result<Room, Refusal> {

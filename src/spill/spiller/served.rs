@@ -116,9 +116,9 @@ fn kept(facts: &Facts<'_>, value: &Candidate, from: Option<At>, reads: &[Occurre
 #[cfg(test)]
 mod tests {
     use super::super::aim::{Aim, Paid};
-    use super::super::tests::{aim, function, keep_as};
     use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
     use crate::function::{Edit, Function, Position};
+    use crate::spill::tests::{aim, function, keep_as};
 
     /// `%0` is read ahead of a loop, three times in the loop, and behind it; with a body, what else the loop does.
     fn around_a_loop(body: &str) -> Function {

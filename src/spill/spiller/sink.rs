@@ -115,9 +115,9 @@ impl Sinks<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Aim;
-    use super::super::tests::{aim, function, keep_as};
     use crate::config::SpillTo;
     use crate::function::Edit;
+    use crate::spill::tests::{aim, function, keep_as};
 
     /// The blocks at whose ends `%0` is stored once, and how often it comes back, if nothing is stored or loaded in loops.
     fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use super::Place;
 use super::room::Room;
 use crate::analysis::{IntervalTree, LiveRanges};
 use crate::function::{Edit, EditList, Function, SharedArray, SharedPlace, Slot, VReg};
 use crate::spill::packing::fewest;
+use crate::spill::plan::Place;
 
 /// The memory that slots take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ struct Holder {
 }
 
 /// The slots of what is chosen so far. A slot holds a value as long as the value was live before.
-pub(super) struct Slots<'a> {
+pub(in crate::spill) struct Slots<'a> {
     function: &'a Function,
     /// The shared memory for slots, if there may be any.
     room: Option<&'a Room>,
@@ -38,13 +38,13 @@ pub(super) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    pub(super) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
+    pub(in crate::spill) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
         Self { function, room, holders: Vec::new(), shared_bytes: 0, values: Vec::new() }
     }
 
     /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
     /// a new one; `None` if there is no room. O(slots · segments · log values in a slot).
-    pub(super) fn find(&self, reg: VReg, place: Place, live: &LiveRanges) -> Option<usize> {
+    pub(in crate::spill) fn find(&self, reg: VReg, place: Place, live: &LiveRanges) -> Option<usize> {
         let size = self.size(reg);
         let is_free = |holder: &Holder| !holder.held.is_overlapping(live.segments(reg));
         let fits = |holder: &Holder| holder.place == place && holder.size == size && is_free(holder);
@@ -57,7 +57,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Puts a value into the slot that [`find`](Self::find) has found for it in a memory.
-    pub(super) fn put(&mut self, reg: VReg, place: Place, slot: usize, live: &LiveRanges) {
+    pub(in crate::spill) fn put(&mut self, reg: VReg, place: Place, slot: usize, live: &LiveRanges) {
         if slot == self.holders.len() {
             let size = self.size(reg);
             if let (Place::Shared, Some(room)) = (place, self.room) {
@@ -70,14 +70,14 @@ impl<'a> Slots<'a> {
     }
 
     /// The slot of a value that was put into one.
-    pub(super) fn of(&self, reg: VReg) -> Option<usize> {
+    pub(in crate::spill) fn of(&self, reg: VReg) -> Option<usize> {
         self.values.iter().find(|value| value.0 == reg).map(|value| value.1)
     }
 
     /// Shares the slots in shared memory anew among their values, each where its slot is busy anyway just before, so that
     /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
     /// ask [`of`](Self::of) for them.
-    pub(super) fn pack(&mut self, live: &LiveRanges) -> bool {
+    pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
         let mut packed = Slots::new(self.function, self.room);
         for (number, Holder { place, size, .. }) in self.holders.iter().enumerate() {
             // The slots of a size are packed together, where the first of them is met.
@@ -109,7 +109,12 @@ impl<'a> Slots<'a> {
 
     /// Makes the slots of holders that are used, the largest rows first, so that each is aligned. Those of `rows` lie beside
     /// each other. Returns the slot of each holder.
-    pub(super) fn create(&self, is_used: &[bool], rows: Vec<Vec<usize>>, edits: &mut EditList) -> (Vec<Slot>, Bytes) {
+    pub(in crate::spill) fn create(
+        &self,
+        is_used: &[bool],
+        rows: Vec<Vec<usize>>,
+        edits: &mut EditList,
+    ) -> (Vec<Slot>, Bytes) {
         let mut is_lone = is_used.to_vec();
         rows.iter().flatten().for_each(|&at| is_lone[at] = false);
         let lone = (0..self.holders.len()).filter(|&at| is_lone[at]).map(|at| vec![at]);
@@ -149,7 +154,7 @@ impl<'a> Slots<'a> {
     }
 
     /// How many slots there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::spill) fn len(&self) -> usize {
         self.holders.len()
     }
 }

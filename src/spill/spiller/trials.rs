@@ -30,7 +30,7 @@ pub struct Score {
 }
 
 impl Score {
-    fn is_better_than(&self, other: &Self) -> bool {
+    pub(in crate::spill) fn is_better_than(&self, other: &Self) -> bool {
         let by_cost = || self.cost.total_cmp(&other.cost).then(self.values.cmp(&other.values));
         self.words.cmp(&other.words).then_with(by_cost).is_lt()
     }
@@ -38,7 +38,11 @@ impl Score {
 
 /// The best of at most `aim.trials` choices, its slots, and all trials. The last trial is the first that reaches the words
 /// wanted. Of equals the first is the best.
-pub(super) fn best<'f>(facts: &'f Facts<'_>, aim: &Aim, room: Option<&'f Room>) -> (Choice, Slots<'f>, Vec<Trial>) {
+pub(in crate::spill) fn best<'f>(
+    facts: &'f Facts<'_>,
+    aim: &Aim,
+    room: Option<&'f Room>,
+) -> (Choice, Slots<'f>, Vec<Trial>) {
     let attempt = |means: Means| {
         let mut slots = Slots::new(facts.function, room);
         let choice = choose(facts, aim, means, &mut slots);

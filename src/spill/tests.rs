@@ -1,8 +1,9 @@
 //! Where values go, what moves, and what the checker says of stores and loads that are wrong.
 
-use super::{Aim, Facts, Kept, Launch, Outcome, Paid, Place, Refusal, keep_values};
+use super::spiller::{Aim, Facts, Launch, Paid, Refusal};
+use super::{Engine, Kept, Outcome, Place, keep_values};
 use crate::check::check;
-use crate::config::{KeepInLoops, Redefined, SpillTo};
+use crate::config::{Chooser, KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
@@ -11,14 +12,14 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\n";
 const REST: &str = "opcode MOV_B32_i constant\nopcode ADD32ri\nopcode ADD16rr\nopcode ADD64ri\nopcode LD_i16\nopcode LD_i32\n\
     opcode LD_i64\nopcode ST_i16\nopcode ST_i32\nopcode ST_i64\nopcode SETP_i32rr\nopcode CBranch\nopcode FMULf32rr\nopcode FADDf32rr\nopcode FMUL_rnf32rr\nopcode CALL\nopcode INLINEASM\nopcode DBG_VALUE debug\nopcode IMPLICIT_DEF undef\nopcode Return\n";
 
-pub(super) fn function(kernel: &str, regs: &str, body: &str) -> Function {
+pub(in crate::spill) fn function(kernel: &str, regs: &str, body: &str) -> Function {
     let function = Function::parse(&format!("{HEAD}{kernel}{REST}regs %0 {regs}\n{body}end\n")).expect("a view");
     function.validate().expect("a valid view");
     function
 }
 
 /// One choice of all values, none with several definitions, and nothing in loops.
-pub(super) fn aim(words: u32, to: SpillTo) -> Aim {
+pub(in crate::spill) fn aim(words: u32, to: SpillTo) -> Aim {
     let (in_loops, redefined) = (KeepInLoops::Off, Redefined::Off);
     Aim {
         words,
@@ -39,7 +40,7 @@ fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal
     keep_as(function, &aim(words, to))
 }
 
-pub(super) fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
+pub(in crate::spill) fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
     keep_for(function, aim, 49_152)
 }
 
@@ -47,7 +48,7 @@ fn keep_for(function: &Function, aim: &Aim, most_bytes: u32) -> Result<Outcome, 
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let launch = Launch { architecture, dynamic_shared: None, most_bytes, threads: None, callees: None };
-    let outcome = keep_values(&Facts::new((function, &classification)), aim, &launch)?;
+    let outcome = keep_values(&Facts::new((function, &classification)), aim, &Engine::new(Chooser::Price), &launch)?;
     assert_eq!(check(function, &outcome.edits), Ok(()));
     Ok(outcome)
 }

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::moved::Moved;
+use super::plan::Value;
 use crate::analysis::pressure::Pressure;
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
@@ -46,7 +46,7 @@ pub(super) struct Joint {
 pub(super) struct Neighbours<'a> {
     pub(super) function: &'a Function,
     pub(super) frequencies: &'a IndexVec<Block, f64>,
-    pub(super) moved: &'a [Moved],
+    pub(super) values: &'a [Value],
     pub(super) pressure: &'a mut Pressure,
     /// So many words may be live.
     pub(super) words: u32,
@@ -60,9 +60,9 @@ impl Neighbours<'_> {
     /// The holders that lie beside each other in rows of 8 or 16 bytes, and all accesses: the stores first, which come first
     /// where both stand at one place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
     pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<Joint>) {
-        let in_memory = (0..self.moved.len()).filter(|&value| self.holder(value).is_some());
+        let in_memory = (0..self.values.len()).filter(|&value| self.holder(value).is_some());
         let (values, redefined): (Vec<usize>, Vec<usize>) =
-            in_memory.partition(|&value| self.moved[value].chosen.is_stored_once());
+            in_memory.partition(|&value| self.values[value].is_stored_once);
         let stores = values.iter().map(|&value| Access { value, reload: None });
         let mut accesses = [stores.collect(), self.loads(&values)];
         for kind in &mut accesses {
@@ -76,7 +76,7 @@ impl Neighbours<'_> {
         let [stores, loads] = accesses.map(|kind| self.join(&kind, &row_of));
         let alone = |at: At, access: Access| Joint { at, parts: vec![access] };
         let stored = redefined.iter().flat_map(|&value| {
-            let places = self.moved[value].stores.iter();
+            let places = self.values[value].stores.iter();
             places.map(move |&at| alone(at, Access { value, reload: None }))
         });
         let loaded = self.loads(&redefined).into_iter().map(|load| alone(self.at(load), load));
@@ -87,7 +87,7 @@ impl Neighbours<'_> {
     /// The loads of some values.
     fn loads(&self, values: &[usize]) -> Vec<Access> {
         let of_value = |&value: &usize| {
-            let reloads = 0..self.moved[value].reloads.len();
+            let reloads = 0..self.values[value].reloads.len();
             reloads.map(move |reload| Access { value, reload: Some(reload) })
         };
         values.iter().flat_map(of_value).collect()
@@ -95,18 +95,18 @@ impl Neighbours<'_> {
 
     /// The slot of a value, by its number among the holders; `None`: it is computed again.
     fn holder(&self, value: usize) -> Option<usize> {
-        self.moved[value].chosen.home.slot
+        self.values[value].home.slot
     }
 
     fn at(&self, access: Access) -> At {
         match access.reload {
             None => self.stores[access.value],
-            Some(reload) => self.moved[access.value].reloads[reload].at,
+            Some(reload) => self.values[access.value].reloads[reload].at,
         }
     }
 
     fn bytes_of(&self, access: Access) -> u32 {
-        self.function.class(self.moved[access.value].chosen.reg).spilled_bytes().unwrap_or(0)
+        self.function.class(self.values[access.value].reg).spilled_bytes().unwrap_or(0)
     }
 
     /// The heaviest pairs of slots, and the heaviest pairs of those.
@@ -160,7 +160,7 @@ impl Neighbours<'_> {
 
     /// Whether two accesses may be one instruction, if their slots lie beside each other.
     fn is_alike(&self, one: Access, other: Access) -> bool {
-        let place = |access: Access| self.moved[access.value].chosen.home.place;
+        let place = |access: Access| self.values[access.value].home.place;
         self.bytes_of(one) == self.bytes_of(other) && place(one) == place(other)
     }
 
@@ -173,7 +173,7 @@ impl Neighbours<'_> {
             return None;
         }
         let (moved, stretch) = if first.reload.is_none() {
-            let moved = &self.moved[first.value];
+            let moved = &self.values[first.value];
             let is_ahead = |at: At| at.block == from.block && at.before < last.before;
             if moved.reloads.iter().any(|reload| is_ahead(reload.at)) {
                 return None;
@@ -184,10 +184,10 @@ impl Neighbours<'_> {
             if store.block == from.block && store.before > from.before {
                 return None;
             }
-            (&self.moved[second.value], from.before..to.before)
+            (&self.values[second.value], from.before..to.before)
         };
         let has_room = stretch.len() <= VERY_NEAR
-            || self.pressure.most_in(&stretch) + self.function.class(moved.chosen.reg).words() <= self.words;
+            || self.pressure.most_in(&stretch) + self.function.class(moved.reg).words() <= self.words;
         has_room.then_some(stretch)
     }
 
@@ -251,7 +251,7 @@ impl Neighbours<'_> {
                 added.iter().for_each(|(stretch, words)| self.pressure.take(stretch, *words));
                 return None;
             };
-            let words = self.function.class(self.moved[kind[other].value].chosen.reg).words();
+            let words = self.function.class(self.values[kind[other].value].reg).words();
             self.pressure.put(&stretch, words);
             added.push((stretch, words));
         }

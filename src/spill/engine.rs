@@ -1,0 +1,106 @@
+//! What chooses the values that have no register: the price list, or an allocator.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::from_allocation::Parts;
+use super::spiller::{Candidate, Facts};
+use crate::allocate::briggs::Briggs;
+use crate::allocate::fatpoint::Fatpoint;
+use crate::allocate::greedy::Greedy;
+use crate::allocate::{Allocator, LiveRange, Placement, Preset, Problem, ProblemError, split};
+use crate::config::Chooser;
+use crate::function::{Block, Inst, VReg};
+
+/// An allocator and its constants.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// Which one. The price list is none.
+    pub chooser: Chooser,
+    /// Its constants. The budget is not one of them: that is the kernel's.
+    pub preset: Preset,
+}
+
+impl Engine {
+    /// An allocator with the documented constants.
+    pub fn new(chooser: Chooser) -> Self {
+        Self { chooser, preset: Preset::HW }
+    }
+
+    fn allocator(&self) -> Option<Box<dyn Allocator>> {
+        Some(match self.chooser {
+            Chooser::Price => return None,
+            Chooser::Greedy => Box::new(Greedy::default()),
+            Chooser::Briggs => Box::new(Briggs { coalescing: self.preset.coalescing.clone() }),
+            Chooser::Fatpoint => Box::new(Fatpoint { knobs: self.preset.fatpoint.clone() }),
+        })
+    }
+
+    /// The values that an allocator keeps in memory where there are so many registers, with the parts that are there; `None` of the
+    /// price list.
+    ///
+    /// What shares a uniform register, constants and predicates take none of the registers; what may not move keeps its own.
+    ///
+    /// # Errors
+    /// Where some instruction needs more registers than there are, whatever is spilled.
+    pub(super) fn spilled<'f>(
+        &self,
+        facts: &'f Facts<'_>,
+        words: u32,
+    ) -> Option<Result<Vec<(&'f Candidate, Parts)>, ProblemError>> {
+        let allocator = self.allocator()?;
+        Some(self.allocate(&*allocator, facts, words))
+    }
+
+    fn allocate<'f>(
+        &self,
+        allocator: &dyn Allocator,
+        facts: &'f Facts<'_>,
+        words: u32,
+    ) -> Result<Vec<(&'f Candidate, Parts)>, ProblemError> {
+        let candidates: BTreeMap<VReg, &Candidate> =
+            facts.values.iter().filter(|value| value.is_held).map(|value| (value.reg, value)).collect();
+        let preset = Preset { budget: Some(words), ..self.preset.clone() };
+        let takes_registers = |reg: VReg| facts.counts[reg] && facts.function.class(reg).words() > 0;
+        let may_spill = |reg: VReg| candidates.contains_key(&reg);
+        let function = (facts.function, facts.classification);
+        let problem = Problem::of_registers(function, &preset, &takes_registers, &may_spill);
+        let found = split::allocate(allocator, &problem, &preset.splitting)?;
+        let allocated = found.problem.as_ref().unwrap_or(&problem);
+        let mut parts: BTreeMap<VReg, Parts> = BTreeMap::new();
+        for range in allocated.ranges().ids() {
+            let first = allocated.ranges()[range].part_of.unwrap_or(range);
+            let (Placement::Spilled(_), Some(reg)) =
+                (found.allocation.placements[range], allocated.ranges()[first].register)
+            else {
+                continue;
+            };
+            parts.entry(reg).or_default().push(blocks(facts, allocated, range));
+        }
+        let spilled = parts.into_iter().filter_map(|(reg, parts)| Some((*candidates.get(&reg)?, parts)));
+        Ok(spilled.collect())
+    }
+}
+
+/// The blocks that a live range is live in. A block without instructions belongs to where control flow goes from it.
+fn blocks(facts: &Facts<'_>, problem: &Problem, range: LiveRange) -> BTreeSet<Block> {
+    let function = facts.function;
+    let mut blocks = BTreeSet::new();
+    let end = function.num_insts() as u32;
+    for segment in problem.segments(range) {
+        let (mut at, last) = (segment.start.0 / 4, (segment.end.0.saturating_sub(1) / 4).min(end.saturating_sub(1)));
+        while at <= last {
+            let block = function.block_of(Inst(at));
+            blocks.insert(block);
+            at = function.block_range(block).end.0;
+        }
+    }
+    let mut todo: Vec<Block> = blocks.iter().copied().collect();
+    while let Some(block) = todo.pop() {
+        for &pred in facts.cfg.preds(block) {
+            if function.block_range(pred).is_empty() && blocks.insert(pred) {
+                todo.push(pred);
+            }
+        }
+    }
+    blocks
+}

@@ -1,0 +1,144 @@
+//! A value on its way into the plan: where it is stored and loaded, before registers are given to its loads.
+
+use std::ops::Range;
+
+use super::contents::{Contents, is_dead};
+use super::sources::{self, Demand, Sources};
+use super::{Home, Value};
+use crate::analysis::{Cfg, Occurrence};
+use crate::function::{Block, Function, Inst};
+use crate::index::IndexVec;
+use crate::spill::at::At;
+use crate::spill::groups::Group;
+use crate::spill::spiller::{Candidate, Facts};
+
+/// A store costs half of a load: nothing waits for it.
+pub(in crate::spill) const STORE: f64 = 0.5;
+
+/// A value with the places of its stores and loads.
+#[derive(Clone)]
+pub(in crate::spill) struct Draft<'f> {
+    pub(in crate::spill) value: &'f Candidate,
+    /// What writes the register: definitions, and what makes it undefined.
+    writes: Vec<Occurrence>,
+    reads: Vec<Occurrence>,
+    pub(in crate::spill) stores: Vec<At>,
+    pub(in crate::spill) reloads: Vec<At>,
+}
+
+impl<'f> Draft<'f> {
+    /// A value that is stored behind all of its definitions, and loaded nowhere.
+    pub(in crate::spill) fn new(facts: &'f Facts<'_>, value: &'f Candidate) -> Self {
+        let (writes, others): (Vec<Occurrence>, Vec<Occurrence>) =
+            facts.occurrences.of(value.reg).iter().copied().partition(Occurrence::is_def);
+        let reads = others.into_iter().filter(Occurrence::is_use).collect();
+        let stores = value.definitions.iter().map(|of| At::behind(facts.function, of)).collect();
+        Self { value, writes, reads, stores, reloads: Vec::new() }
+    }
+
+    fn sources<'a>(&self, facts: &'a Facts<'_>) -> Sources<'a> {
+        Sources::new((facts.function, &facts.cfg), &self.writes, self.reloads.iter().copied())
+    }
+
+    fn contents<'a>(&self, facts: &'a Facts<'_>) -> Contents<'a> {
+        Contents::new((facts.function, &facts.cfg), &self.writes, &self.stores)
+    }
+
+    /// The instructions at whose reads a register has the value.
+    pub(in crate::spill) fn residence(&self, facts: &Facts<'_>) -> Vec<Range<u32>> {
+        let reads = self.reads.iter().map(Demand::read);
+        let residence = self.sources(facts).residence(reads.chain(self.stores.iter().map(Demand::store)));
+        // A definition is never free of its register, even where it writes that before it reads others.
+        let definitions = self.writes.iter().map(|write| write.inst.0..write.inst.0 + 1);
+        let live = facts.live.segments(self.value.reg);
+        let is_live = |at: &Range<u32>| {
+            let next = live.partition_point(|segment| segment.end.0.div_ceil(2) <= at.start);
+            live.get(next).is_some_and(|segment| segment.start.0.div_ceil(2) <= at.start)
+        };
+        sources::merged(residence.into_iter().chain(definitions.filter(is_live)).collect())
+    }
+
+    /// Whether the slot has the value wherever it is loaded.
+    pub(in crate::spill) fn is_right(&self, facts: &Facts<'_>) -> bool {
+        let contents = self.contents(facts);
+        self.reloads.iter().all(|&at| contents.is_current(at))
+    }
+
+    /// Takes away the loads that no store reaches, where the value is undefined, and the stores that are for nothing.
+    pub(in crate::spill) fn tidy(&mut self, facts: &Facts<'_>) {
+        let contents = self.contents(facts);
+        self.reloads.retain(|&at| contents.stored_for(at).next().is_some());
+        loop {
+            let contents = self.contents(facts);
+            let dead = is_dead(&contents, self.stores.len(), self.reloads.iter().copied());
+            let gone = (0..self.stores.len())
+                .rev()
+                .find(|&store| dead[store] || contents.is_needless(store, self.stores[store]));
+            let Some(gone) = gone else { return };
+            self.stores.remove(gone);
+        }
+    }
+
+    /// What the stores and loads cost, in loads of a word, each as often as it runs.
+    pub(in crate::spill) fn traffic(&self, facts: &Facts<'_>) -> f64 {
+        let runs = |at: &At| facts.frequencies[at.block];
+        let words = f64::from(facts.function.class(self.value.reg).words().max(1));
+        words * (self.reloads.iter().map(runs).sum::<f64>() + STORE * self.stores.iter().map(runs).sum::<f64>())
+    }
+
+    /// How often the store or load runs that runs most often.
+    pub(in crate::spill) fn most_often(&self, frequencies: &IndexVec<Block, f64>) -> f64 {
+        self.stores.iter().chain(&self.reloads).map(|at| frequencies[at.block]).fold(0.0, f64::max)
+    }
+
+    /// The reads as groups that a clone of the only definition may serve; `None` where several loads meet ahead of one.
+    pub(in crate::spill) fn groups(&self, facts: &Facts<'_>) -> Option<Vec<Group>> {
+        let sources = self.sources(facts);
+        let (into, in_new) = sources.registers(&self.reads, &[]);
+        let mut groups: Vec<Group> = Vec::new();
+        for (number, &at) in self.reloads.iter().enumerate() {
+            let super::Register::New(own) = into[number] else { return None };
+            if into.iter().filter(|&&other| other == into[number]).count() > 1 {
+                return None;
+            }
+            let reads: Vec<Occurrence> = in_new.iter().filter(|read| read.1 == own).map(|read| read.0).collect();
+            let kept = sources.residence(reads.iter().map(Demand::read));
+            groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, kept });
+        }
+        Some(groups)
+    }
+
+    /// The value of the plan. `groups` are those that it is computed again for.
+    pub(in crate::spill) fn finish(self, facts: &Facts<'_>, home: Home, groups: Vec<Group>) -> Value {
+        let (into, reads) = self.sources(facts).registers(&self.reads, &self.stores);
+        let definition = &self.value.definitions[0];
+        let is_stored_once = self.value.is_single && self.stores == [At::behind(facts.function, definition)];
+        let begin = definition.inst.0 + 1;
+        let residence = self.residence(facts);
+        let until = residence.iter().find(|stretch| stretch.contains(&begin)).map_or(begin, |stretch| stretch.end);
+        let until = until.min(facts.function.block_range(definition.block).end.0);
+        let reloads = sources::reloads(&self.reloads, into);
+        let (stores, reloads, reads) = match home.slot {
+            Some(_) => (self.stores, reloads, reads),
+            None => (self.stores, Vec::new(), Vec::new()),
+        };
+        Value {
+            reg: self.value.reg,
+            definition: definition.inst,
+            home,
+            stores,
+            reloads,
+            reads,
+            groups,
+            is_stored_once,
+            until,
+        }
+    }
+}
+
+/// The place of code that runs where control flow goes from one block to another: on that edge alone, if there is such a place, or
+/// else at the end of the first.
+pub(in crate::spill) fn on_edge((function, cfg): (&Function, &Cfg), from: Block, to: Block) -> At {
+    let is_alone = cfg.preds(to).len() == 1 && function.succs(from).len() > 1;
+    if is_alone { At { block: to, before: function.block_range(to).start.0 } } else { At::end(function, from) }
+}

@@ -1,0 +1,64 @@
+//! The plan that an allocation is: what it keeps in memory is stored and loaded, part by part.
+//!
+//! A part of a live range is a set of blocks, for live ranges are split where loops begin and end. In a block that belongs to a
+//! part in memory, a value is loaded ahead of its reads, once for reads that no full point separates. Where control flow comes
+//! from there to a part in registers it is loaded, and the other way round it is stored, unless storing it behind its
+//! definitions is rarer.
+
+use std::collections::BTreeSet;
+
+use super::draft::{Draft, on_edge};
+use crate::analysis::Occurrence;
+use crate::analysis::pressure::Pressure;
+use crate::function::Block;
+use crate::spill::at::At;
+use crate::spill::groups::group;
+use crate::spill::spiller::{Candidate, Facts};
+
+/// The parts of a value that are in memory, each as its blocks.
+pub(in crate::spill) type Parts = Vec<BTreeSet<Block>>;
+
+/// The stores and loads of a value that is in memory in some parts of its life. Points with more than `words` words are full.
+/// O((accesses + blocks) · log).
+pub(in crate::spill) fn draft<'f>(
+    facts: &'f Facts<'_>,
+    value: &'f Candidate,
+    parts: &Parts,
+    (pressure, words): (&Pressure, u32),
+) -> Draft<'f> {
+    let is_in_memory = |block: Block| parts.iter().any(|part| part.contains(&block));
+    let accesses = facts.occurrences.of(value.reg).iter();
+    let in_memory: Vec<Occurrence> = accesses.filter(|access| is_in_memory(access.block)).copied().collect();
+    let groups = group(facts.function, &in_memory, pressure, words + 1);
+    let loaded = groups.iter().filter(|group| !group.has_definition);
+    let mut reloads: Vec<At> = loaded.map(|group| At { block: group.block, before: group.place.0 }).collect();
+    let mut stores: Vec<At> = Vec::new();
+    for live_in in facts.live.live_ins(value.reg) {
+        let (to, is_here) = (live_in.block, is_in_memory(live_in.block));
+        let preds = facts.cfg.preds(to).iter().copied().filter(|&pred| facts.cfg.is_reachable(pred));
+        let crossed: Vec<Block> = preds.clone().filter(|&pred| is_in_memory(pred) != is_here).collect();
+        let places = if is_here { &mut stores } else { &mut reloads };
+        if !crossed.is_empty() && crossed.len() == preds.count() && crossed.len() > 1 {
+            places.push(At { block: to, before: facts.function.block_range(to).start.0 });
+        } else {
+            places.extend(crossed.iter().map(|&from| on_edge((facts.function, &facts.cfg), from, to)));
+        }
+    }
+    let behind = value.definitions.iter().filter(|definition| is_in_memory(definition.block));
+    stores.extend(behind.map(|definition| At::behind(facts.function, definition)));
+    for places in [&mut stores, &mut reloads] {
+        places.sort_unstable();
+        places.dedup();
+    }
+    let mut at_definitions = Draft::new(facts, value);
+    at_definitions.reloads = reloads;
+    let mut on_edges = at_definitions.clone();
+    on_edges.stores = stores;
+    at_definitions.tidy(facts);
+    if !on_edges.is_right(facts) {
+        return at_definitions;
+    }
+    on_edges.tidy(facts);
+    let is_rarer = on_edges.traffic(facts) < at_definitions.traffic(facts);
+    if is_rarer { on_edges } else { at_definitions }
+}
