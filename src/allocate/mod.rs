@@ -13,6 +13,7 @@ mod banks;
 pub mod briggs;
 mod check;
 pub mod cleanup;
+mod cost;
 pub mod fatpoint;
 pub mod greedy;
 mod indexed_heap;
@@ -28,7 +29,6 @@ mod preset;
 mod problem;
 mod registers;
 mod rounds;
-mod setting;
 pub mod split;
 pub(crate) mod sweep;
 #[cfg(test)]
@@ -39,9 +39,10 @@ mod tuple_tests;
 pub use allocation::{Allocation, Costs, Effort};
 pub use banks::{BankConflicts, Banks, bank_conflicts, spread_over_banks};
 pub use check::{AllocationError, check_allocation};
+pub use cost::{CostModel, Usage};
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use placement::{Placement, SpillSlot};
-pub use preset::{Coalescing, CostModel, Preset, Usage};
+pub use preset::{Coalescing, Preset};
 pub use problem::{
     Access, AccessKind, Class, ClassData, ClassTable, CopyInst, Crossing, File, FileData, Flow, FlowBlock, Lane, Link,
     LiveRange, LoopData, Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point,

@@ -3,17 +3,16 @@
 use std::ops::Range;
 
 use super::banks::Banks;
+use super::cost::CostModel;
 use super::fatpoint::Knobs;
-use super::setting::Setting;
 use super::split::Splitting;
-use crate::error::{Error, ErrorKind};
+use crate::config::SettingValue::{Factor, Limit, Number, Registers, Switch};
+use crate::config::{Config, PresetName, Setting};
 use crate::target::machine::processor_number;
 
 /// A set of constants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// Its name.
-    pub name: &'static str,
     /// General registers of 32 bits; `None`: as many as it takes.
     pub budget: Option<u32>,
     /// Predicates.
@@ -44,26 +43,12 @@ pub struct Preset {
     pub fatpoint: Knobs,
 }
 
-/// The coefficients of the cost of spilling.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CostModel {
-    /// Frequencies of definitions and uses are multiplied, as NVIDIA's compiler is read to do it; else they are added.
-    pub is_product: bool,
-    /// Cycles to reach a spilled value in the first, second and third level of memory.
-    pub latency: [f32; 3],
-    /// Bytes that are live at once, above which values live in the second and in the third level.
-    pub cache: [u32; 2],
-    /// What each loop around it multiplies the cost by, beyond the frequency of its blocks.
-    pub loop_base: f32,
-    /// What uniform values cost more.
-    pub uniform_factor: f32,
-    /// The most that a live range costs.
-    pub clamp: f32,
-}
-
 /// The rules of conservative coalescing, in places that neighbours can take away ("degree").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coalescing {
+    /// Tests of degrees take a file to have no more registers than these; `None`: those of the budget. What is placed may
+    /// have all of the budget.
+    pub degree_limit: Option<u32>,
     /// A neighbour's degree counts this much.
     pub degree_factor: f32,
     /// Both below this part of the places: always merged.
@@ -73,7 +58,8 @@ pub struct Coalescing {
 }
 
 /// "Always below K/2, never above 2K, the test between".
-const DOCUMENTED: Coalescing = Coalescing { degree_factor: 1.0, always_below: 0.5, never_above: 2.0 };
+const DOCUMENTED: Coalescing =
+    Coalescing { degree_limit: None, degree_factor: 1.0, always_below: 0.5, never_above: 2.0 };
 
 /// "If a live range spans more than 100 instructions, split it at loop boundaries."
 const SPLIT_THRESHOLD: u32 = 100;
@@ -87,7 +73,6 @@ impl Preset {
     /// 255 registers a thread, 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls keep
     /// R24 to R31, as NVIDIA's compilers are read to do it.
     pub const HW: Preset = Preset {
-        name: "hw",
         budget: Some(255),
         predicates: Some(7),
         packs_halves: false,
@@ -112,10 +97,9 @@ impl Preset {
     };
 
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
-    /// they are here to be measured.
+    /// they are here to be measured. K serves tests of degrees: no kernel has so few registers.
     pub const CICC: Preset = Preset {
-        name: "cicc",
-        budget: Some(15),
+        budget: Some(255),
         predicates: Some(8),
         packs_halves: true,
         caller_saved: None,
@@ -132,7 +116,7 @@ impl Preset {
             uniform_factor: 1.5,
             clamp: 1e9,
         },
-        coalescing: Coalescing { degree_factor: 0.8, ..DOCUMENTED },
+        coalescing: Coalescing { degree_limit: Some(15), degree_factor: 0.8, ..DOCUMENTED },
         splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
         cleanup: true,
         fatpoint: Knobs::PTXAS,
@@ -140,7 +124,6 @@ impl Preset {
 
     /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
     pub const PTXAS: Preset = Preset {
-        name: "ptxas",
         budget: Some(255),
         predicates: Some(7),
         packs_halves: false,
@@ -161,181 +144,96 @@ impl Preset {
     pub const ALL: [&'static Preset; 3] = [&Self::HW, &Self::CICC, &Self::PTXAS];
 
     /// Sets what the processor of that name, `sm_75`, has otherwise: before sm_80 there are accumulators in rows of 8.
-    pub fn for_processor(&mut self, name: &str) {
+    fn for_processor(&mut self, name: &str) {
         if processor_number(name).is_some_and(|number| number < 80) {
             self.matrix_tuple = self.matrix_tuple.map(|_| 8);
         }
     }
 
-    /// Changes one of the constants, by its name in [`Self::NAMES`].
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        let given = Setting { name, value };
+    /// The preset that options ask for, on the processor of that name.
+    pub fn of(config: &Config, processor: &str) -> Self {
+        let mut preset = match config.preset {
+            PresetName::Hw => Self::HW,
+            PresetName::Cicc => Self::CICC,
+            PresetName::Ptxas => Self::PTXAS,
+        };
+        preset.for_processor(processor);
+        config.allocator_set.iter().for_each(|setting| preset.set(setting));
+        preset
+    }
+
+    /// Changes one of the constants.
+    fn set(&mut self, setting: &Setting) {
         let (cost, coalescing, splitting) = (&mut self.cost, &mut self.coalescing, &mut self.splitting);
-        match name {
-            "predicates" => self.predicates = Some(given.count()?),
-            "packs-halves" => self.packs_halves = given.switch()?,
-            "caller-saved" => self.caller_saved = given.unless_none(Setting::registers)?,
-            "reserved" => self.reserved = given.unless_none(Setting::registers)?,
-            "tuples" => self.tuples = given.switch()?,
-            "matrix-tuple" => self.matrix_tuple = given.unless_none(Setting::row)?,
-            "warpgroup-tuple" => self.warpgroup_tuple = given.unless_none(Setting::row)?,
-            "banks" => self.banks = given.unless_none(Setting::banks)?,
-            "cost-is-product" => cost.is_product = given.switch()?,
-            "latency-1" => cost.latency[0] = given.factor()?,
-            "latency-2" => cost.latency[1] = given.factor()?,
-            "latency-3" => cost.latency[2] = given.factor()?,
-            "cache-1" => cost.cache[0] = given.count()?,
-            "cache-2" => cost.cache[1] = given.count()?,
-            "loop-base" => cost.loop_base = given.factor()?,
-            "uniform-factor" => cost.uniform_factor = given.factor()?,
-            "clamp" => cost.clamp = given.factor()?,
-            "degree-factor" => coalescing.degree_factor = given.factor()?,
-            "always-below" => coalescing.always_below = given.factor()?,
-            "never-above" => coalescing.never_above = given.factor()?,
-            "cleanup" => self.cleanup = given.switch()?,
-            "split-threshold" => {
-                let instructions = |given: Setting<'_>| given.number(0..=u32::MAX, "a number of instructions, or none");
-                splitting.threshold = given.unless_none(instructions)?.filter(|&threshold| threshold > 0);
-            }
-            "split-rounds" => splitting.rounds = given.count()?,
-            "split-iterations" => splitting.iterations = given.unless_none(Setting::count)?.unwrap_or(u32::MAX),
-            "split-gain" => splitting.least_gain = given.factor()?,
-            _ if self.fatpoint.set(given)? => {}
-            _ => {
-                let problem = format!("--set {name}: unknown");
-                let names: Vec<&str> = Self::names().collect();
-                return Err(Error::new(ErrorKind::Option, problem, format!("use {}", names.join(", "))));
-            }
+        match (setting.name, &setting.value) {
+            ("predicates", &Number(predicates)) => self.predicates = Some(predicates),
+            ("packs-halves", &Switch(is_on)) => self.packs_halves = is_on,
+            ("caller-saved", Registers(registers)) => self.caller_saved.clone_from(registers),
+            ("reserved", Registers(registers)) => self.reserved.clone_from(registers),
+            ("tuples", &Switch(is_on)) => self.tuples = is_on,
+            ("matrix-tuple", &Limit(row)) => self.matrix_tuple = row,
+            ("warpgroup-tuple", &Limit(row)) => self.warpgroup_tuple = row,
+            ("cost-is-product", &Switch(is_on)) => cost.is_product = is_on,
+            ("latency-1", &Factor(cycles)) => cost.latency[0] = cycles,
+            ("latency-2", &Factor(cycles)) => cost.latency[1] = cycles,
+            ("latency-3", &Factor(cycles)) => cost.latency[2] = cycles,
+            ("cache-1", &Number(bytes)) => cost.cache[0] = bytes,
+            ("cache-2", &Number(bytes)) => cost.cache[1] = bytes,
+            ("loop-base", &Factor(factor)) => cost.loop_base = factor,
+            ("uniform-factor", &Factor(factor)) => cost.uniform_factor = factor,
+            ("clamp", &Factor(most)) => cost.clamp = most,
+            ("degree-limit", &Limit(registers)) => coalescing.degree_limit = registers,
+            ("degree-factor", &Factor(factor)) => coalescing.degree_factor = factor,
+            ("always-below", &Factor(part)) => coalescing.always_below = part,
+            ("never-above", &Factor(multiple)) => coalescing.never_above = multiple,
+            ("cleanup", &Switch(is_on)) => self.cleanup = is_on,
+            ("split-threshold", &Limit(span)) => splitting.threshold = span.filter(|&span| span > 0),
+            ("split-rounds", &Number(rounds)) => splitting.rounds = rounds,
+            ("split-iterations", &Limit(most)) => splitting.iterations = most.unwrap_or(u32::MAX),
+            ("split-gain", &Factor(words)) => splitting.least_gain = words,
+            _ => self.fatpoint.set(setting),
         }
-        Ok(())
     }
-
-    /// The names of the constants that can be changed.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().chain(Knobs::NAMES)
-    }
-
-    const NAMES: [&'static str; 25] = [
-        "predicates",
-        "packs-halves",
-        "caller-saved",
-        "reserved",
-        "tuples",
-        "matrix-tuple",
-        "warpgroup-tuple",
-        "banks",
-        "cost-is-product",
-        "latency-1",
-        "latency-2",
-        "latency-3",
-        "cache-1",
-        "cache-2",
-        "loop-base",
-        "uniform-factor",
-        "clamp",
-        "degree-factor",
-        "always-below",
-        "never-above",
-        "cleanup",
-        "split-threshold",
-        "split-rounds",
-        "split-iterations",
-        "split-gain",
-    ];
 
     /// How many units one general register counts: halves, where those are packed.
     pub(in crate::allocate) fn units_per_register(&self) -> u32 {
         if self.packs_halves { 2 } else { 1 }
-    }
-
-    /// The preset of that name.
-    pub fn find(name: &str) -> Option<&'static Preset> {
-        Self::ALL.into_iter().find(|preset| preset.name == name)
-    }
-}
-
-/// Where and how often a live range is used, as far as the cost of spilling it asks.
-#[derive(Clone, Copy, Debug)]
-pub struct Usage {
-    /// How often it is written in one run of the function.
-    pub written: f32,
-    /// How often it is read.
-    pub read: f32,
-    /// How deep in loops the blocks are that it is live in, weighted by their frequency.
-    pub loop_depth: f32,
-    /// 32-bit words that spilling or reloading it moves.
-    pub words: u32,
-    /// It is the same in all threads of a warp.
-    pub is_uniform: bool,
-}
-
-impl CostModel {
-    /// What spilling a live range costs where `live_bytes` are live at once. From 0 to the clamp.
-    ///
-    /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the
-    /// same where a live range keeps to one depth.
-    pub fn cost(&self, usage: &Usage, live_bytes: u32) -> f32 {
-        let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
-        let accesses = if self.is_product {
-            usage.written * usage.read
-        } else {
-            (usage.written + usage.read) * usage.words as f32
-        };
-        let uniform = if usage.is_uniform { self.uniform_factor } else { 1.0 };
-        let cost = accesses * self.latency[level] * self.loop_base.powf(usage.loop_depth) * uniform;
-        // The sum of nothing is -0.
-        if cost.is_nan() { self.clamp } else { cost.clamp(0.0, self.clamp) + 0.0 }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Layers, SETTINGS};
 
-    const USAGE: Usage = Usage { written: 2.0, read: 3.0, loop_depth: 2.0, words: 2, is_uniform: false };
-
-    /// The documented product, its latencies by what is live, and its clamp; and plain words.
-    #[test]
-    fn documented_costs() {
-        let cicc = &Preset::CICC.cost;
-        assert_eq!(cicc.cost(&USAGE, 0), 2.0 * 3.0 * 4.0 * 2.25);
-        assert_eq!(cicc.cost(&USAGE, (64 << 10) + 1), 2.0 * 3.0 * 10.0 * 2.25);
-        assert_eq!(cicc.cost(&USAGE, (256 << 10) + 1), 2.0 * 3.0 * 40.0 * 2.25);
-        assert_eq!(cicc.cost(&Usage { is_uniform: true, ..USAGE }, 0), 2.0 * 3.0 * 4.0 * 2.25 * 1.5);
-        assert_eq!(cicc.cost(&Usage { written: 1e9, ..USAGE }, 0), 1e9);
-        assert_eq!(Preset::HW.cost.cost(&USAGE, 0), 10.0);
+    fn preset(settings: &str) -> Preset {
+        let layers = Layers { command_line: settings, ..Layers::default() };
+        Preset::of(&Config::resolve(&layers).expect(settings), "sm_90")
     }
 
-    /// Costs that overflow are the highest, not the lowest.
+    /// Every setting of the table changes the preset, and nothing else does.
     #[test]
-    fn overflow_is_dear() {
-        let usage = Usage { written: f32::INFINITY, read: 0.0, ..USAGE };
-        assert_eq!(Preset::CICC.cost.cost(&usage, 0), 1e9);
-    }
-
-    /// Every constant has a name and changes with it; what is not allowed is said with what is.
-    #[test]
-    fn constants_by_name() {
-        let values = |name: &str| match name {
-            "packs-halves" | "cost-is-product" | "merge-by-weight" | "RegAllocMacForce" | "RegAllocNoRetargetPrefs" => {
-                "on"
-            }
-            "RegAllocCoalescing" | "tuples" | "cleanup" => "off",
-            "matrix-tuple" | "warpgroup-tuple" => "2",
-            "caller-saved" | "reserved" => "2..9",
-            "banks" => "4x1",
-            "RegAllocPrefMacOperands" | "split-rounds" => "2",
-            _ => "3",
-        };
-        for name in Preset::names() {
-            let mut preset = Preset::HW;
-            assert_eq!(preset.set(name, values(name)), Ok(()));
-            assert_ne!(preset, Preset::HW, "{name}");
-            let error = preset.set(name, "nonsense").expect_err("no value").to_string();
-            assert!(error.starts_with(&format!("nvptx-ra: --set {name}=nonsense: not allowed; use ")), "{error}");
+    fn settings_change_constants() {
+        for spec in SETTINGS {
+            let mut values = ["on", "off", "3", "2", "2..9"].iter().map(|value| format!("{}={value}", spec.name));
+            let is_changed = |setting: String| {
+                let text = format!("allocator-set={setting}");
+                let layers = Layers { command_line: &text, ..Layers::default() };
+                Config::resolve(&layers).is_ok_and(|config| Preset::of(&config, "sm_90") != Preset::HW)
+            };
+            assert!(values.any(is_changed), "{}", spec.name);
         }
-        let error = Preset::HW.clone().set("loops", "1").expect_err("no name").to_string();
-        assert!(error.starts_with("nvptx-ra: --set loops: unknown; use predicates, "), "{error}");
+        assert_eq!(preset(""), Preset::HW);
+    }
+
+    /// A preset is the one that is named, with settings on top; what a preset says of degrees is no budget.
+    #[test]
+    fn presets_by_name() {
+        assert_eq!(preset("preset=cicc"), Preset::CICC);
+        assert_eq!(preset("preset=ptxas;allocator-set=latency-1=2").cost.latency, [2.0, 15.0, 15.0]);
+        let cicc = preset("preset=cicc");
+        assert_eq!((cicc.budget, cicc.coalescing.degree_limit), (Some(255), Some(15)));
+        assert_eq!(preset("preset=cicc;allocator-set=degree-limit=none").coalescing.degree_limit, None);
     }
 
     /// Rows of 8 are of processors before sm_80.
@@ -347,12 +245,5 @@ mod tests {
             preset.matrix_tuple
         };
         assert_eq!(["sm_70", "sm_75", "sm_80", "sm_90a", "sm_100f", ""].map(row), [8, 8, 4, 4, 4, 4].map(Some));
-    }
-
-    /// Presets are found by their names.
-    #[test]
-    fn names() {
-        assert!(Preset::ALL.into_iter().all(|preset| Preset::find(preset.name) == Some(preset)));
-        assert_eq!(Preset::find("brigs"), None);
     }
 }

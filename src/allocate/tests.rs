@@ -124,6 +124,18 @@ fn copies_disappear() {
     assert_eq!(allocation.effort.merged_copies, 1);
 }
 
+/// What a preset takes for K bounds tests of degrees and not the registers: what fits the budget gets places.
+#[test]
+fn a_degree_limit_is_no_budget() {
+    let all: String = (0..9).map(|_| "range A cost 1 live 2..9 write 0*1 read 2*1\n").collect();
+    let problem = problem(&format!("file R budget 9\nclass A R\n{all}"));
+    for degree_limit in [None, Some(0), Some(3), Some(15)] {
+        let engine = Briggs { coalescing: Coalescing { degree_limit, ..Preset::HW.coalescing } };
+        let allocation = engine.allocate(&problem).expect("a sound problem");
+        assert_eq!(check_allocation(&problem, &allocation).map(|costs| costs.spilled), Ok(0), "{degree_limit:?}");
+    }
+}
+
 /// A copy of what is fixed beyond the budget stays a copy: nobody else may be there.
 #[test]
 fn beyond_the_budget_is_for_the_fixed_alone() {

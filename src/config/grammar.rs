@@ -7,6 +7,7 @@
 //! A backslash takes the character behind it as it stands, so that a path may hold a `;`. Spaces around an assignment
 //! and empty assignments mean nothing; the last assignment to an option counts.
 
+use super::allocator_settings::AllocatorSettings;
 use super::nearest::nearest;
 use super::removed;
 use super::table::{Config, OPTIONS, OptionSpec, Scope};
@@ -190,17 +191,34 @@ fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFau
         };
         return Err((what.into(), remedy));
     }
-    if spec.set(&mut Config::default(), value) {
-        return Ok(());
-    }
+    if spec.set(&mut Config::default(), value) { Ok(()) } else { Err(fault(spec, value)) }
+}
+
+/// What is wrong with a value that an option may not have.
+fn fault(spec: &OptionSpec, value: &str) -> OptionFault {
     if let Some(remedy) = removed::remedy(spec, value) {
-        return Err(("removed".into(), remedy.to_owned()));
+        return ("removed".into(), remedy.to_owned());
+    }
+    if let (Shape::Settings(_), false, Err(fault)) = (spec.shape, value.is_empty(), AllocatorSettings::read(value)) {
+        return fault;
     }
     let (problem, mut remedy) = spec.shape.refuse(value);
     if let Some(name) = nearest(value, spec.shape.choices().iter().map(|choice| choice.name)) {
         remedy = format!("{remedy}; did you mean {name}?");
     }
-    Err((problem.into(), remedy))
+    (problem.into(), remedy)
+}
+
+/// Gives an option the value that a command has for it under another name; `given` is how that stands in an error.
+pub(super) fn give(config: &mut Config, option: &str, value: &str, given: &str) -> Result<(), Error> {
+    let Some(spec) = find(option) else {
+        return Err(Error::new(ErrorKind::Option, format!("{option}: unknown option"), "please report this"));
+    };
+    if spec.set(config, value) {
+        return Ok(());
+    }
+    let (problem, remedy) = fault(spec, value);
+    Err(Error::new(ErrorKind::Option, format!("{given}{problem}"), remedy))
 }
 
 /// The option of that name.

@@ -2,24 +2,28 @@
 //!
 //! An option's value is the pass parameter's, else the command line's, else the function attribute's, else the default.
 
+mod allocator_settings;
 mod describe;
 mod grammar;
 mod nearest;
 mod optimisations;
 mod register_names;
 mod removed;
+mod settings_table;
 mod table;
 mod value;
 mod word_or_number;
 
+pub use allocator_settings::{AllocatorSettings, Setting, SettingValue};
 pub use describe::{OptionInfo, developers_page, explain, explain_all, option_at, option_count, options_page};
 pub use grammar::{Origin, assignments, find, without_removed};
 pub use optimisations::{Add, Inline, Skip, Unroll};
 pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
+pub use settings_table::{SETTINGS, SettingKind, SettingSpec};
 pub use table::{
     APPLY_EDITS, Audience, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST,
-    Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, Priority, REGALLOC,
-    REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
+    Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, PresetName, Priority,
+    REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
@@ -82,6 +86,11 @@ impl Config {
             let set = spec.set(self, value);
             debug_assert!(set, "{}={value} was checked", spec.name);
         }
+    }
+
+    /// Gives an option the value that a command of the tool has for it. `given` stands ahead of what is wrong with it.
+    pub fn give(&mut self, option: &str, value: &str, given: &str) -> Result<(), Error> {
+        grammar::give(self, option, value, given)
     }
 
     /// Checks options that are given in one place.

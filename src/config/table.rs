@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use super::allocator_settings::AllocatorSettings;
 use super::optimisations::{Add, Inline, Skip, Unroll};
 use super::register_names::RegisterNames;
 use super::value::{Choice, Shape, Value, choices, flags};
@@ -47,6 +48,19 @@ choices! {
         "briggs" => Briggs,
         /// Those that the fat-point allocator spills, the cheapest first.
         "fatpoint" => Fatpoint,
+    }
+}
+
+choices! {
+    /// The constants that `greedy`, `briggs` and `fatpoint` work with.
+    pub enum PresetName {
+        /// The documented limits of the hardware; spilling costs the words that it moves.
+        "hw" => Hw,
+        /// Those of NVIDIA's cicc, as its code is read: 8 predicates, halves packed, K = 15 in degree tests; spilling costs
+        /// definitions times uses times latency.
+        "cicc" => Cicc,
+        /// Those of NVIDIA's ptxas, as its code is read: as `hw`, and no live range is split.
+        "ptxas" => Ptxas,
     }
 }
 
@@ -483,6 +497,10 @@ options! {
         "regalloc" => regalloc: RegisterTarget = RegisterTarget::Off, audience Users;
         /// Which values are kept.
         "allocator" => allocator: Chooser = Chooser::Price;
+        /// The constants that the allocator works with. The number of registers is the kernel's own with each of them.
+        "preset" => preset: PresetName = PresetName::Hw;
+        /// Changes constants and knobs of the preset.
+        "allocator-set" => allocator_set: AllocatorSettings = AllocatorSettings::NONE;
         /// Where these values go. Each goes to the cheapest of these places that is possible for it.
         "spill-to" => spill_to: SpillTo = SpillTo::SHARED, audience Users;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.

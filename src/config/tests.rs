@@ -76,6 +76,12 @@ fn refusals_name_what_is_allowed() {
         ("priority=frequence", "did you mean frequency?"),
         ("trace=livenes", "trace=livenes: unknown; use none, all, or some of classify, liveness, candidates"),
         ("stats=", "stats=: no value; use a path"),
+        ("preset=brigs", "preset=brigs: unknown; use hw, cicc or ptxas"),
+        (
+            "allocator-set=tuples=on,latency-1=x",
+            "allocator-set=tuples=on,latency-1=x: latency-1=x: not allowed; use a number from 0",
+        ),
+        ("allocator-set=", "allocator-set=: no value; use none, or settings NAME=VALUE, separated by commas"),
         ("=x", "=x: unknown option"),
         ("position=after", "position=after: read before there is a function; use -nvptx-ra-position=…"),
     ] {
@@ -173,6 +179,7 @@ fn values(shape: &Shape) -> Vec<String> {
         }
         Shape::Path => vec!["/tmp/x y;z\\".replace(['\\', ';'], "")],
         Shape::Registers => vec!["none".into(), "%r1:7+%rd2".into(), "%r1:7@1.2x10@4x1".into()],
+        Shape::Settings(_) => vec!["none".into(), "latency-1=4+tuples=off".into()],
     }
 }
 

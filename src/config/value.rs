@@ -41,6 +41,8 @@ pub enum Shape {
     Path,
     /// Registers by name, each with a number or without, joined by `+`; `none` stands for none of them.
     Registers,
+    /// Settings by name, separated by commas or `+`; `none` stands for none of them.
+    Settings(&'static [Choice]),
 }
 
 impl Shape {
@@ -62,6 +64,7 @@ impl Shape {
             Self::ChoiceOrInteger { choices, .. } => format!("{}|N", names(choices).join("|")),
             Self::Path => "PATH".into(),
             Self::Registers => "none|REGISTER:N@READ.READxN+REGISTER:N".into(),
+            Self::Settings(_) => "none|NAME=VALUE,NAME=VALUE".into(),
         }
     }
 
@@ -79,13 +82,17 @@ impl Shape {
             Self::Registers => {
                 "none, or names of registers joined by +, each with a colon and a number or without".into()
             }
+            Self::Settings(_) => "none, or settings NAME=VALUE, separated by commas, or by + in pass parameters".into(),
         }
     }
 
     /// The words that a choice allows.
     pub fn choices(&self) -> &'static [Choice] {
         match self {
-            Self::Choice(choices) | Self::List(choices) | Self::ChoiceOrInteger { choices, .. } => choices,
+            Self::Choice(choices)
+            | Self::List(choices)
+            | Self::ChoiceOrInteger { choices, .. }
+            | Self::Settings(choices) => choices,
             _ => &[],
         }
     }
@@ -103,6 +110,7 @@ impl Shape {
             Self::Choice(_) | Self::List(_) | Self::ChoiceOrInteger { .. } => "unknown",
             Self::Path => "not a path",
             Self::Registers => "not a list of registers",
+            Self::Settings(_) => "not a list of settings",
         };
         (problem, format!("use {}", self.allowed()))
     }
@@ -112,7 +120,7 @@ impl Shape {
             Self::Switch => "on or off".into(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Choice(choices) => list(&names(choices)),
-            Self::List(_) | Self::ChoiceOrInteger { .. } | Self::Registers => self.describe(),
+            Self::List(_) | Self::ChoiceOrInteger { .. } | Self::Registers | Self::Settings(_) => self.describe(),
             Self::Path => "a path".into(),
         }
     }

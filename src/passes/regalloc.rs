@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::excess::{self, excess, failure};
 use super::printed_names;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
+use crate::allocate::Preset;
 use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
@@ -78,7 +79,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     if facts.peak() > words {
         output.remarks.extend(failure(function, config, &facts));
     }
-    let engine = Engine::new(config.allocator);
+    let engine = Engine { chooser: config.allocator, preset: Preset::of(config, &context.target) };
     told += &match keep_values(&facts, &aim, &engine, &launch) {
         Ok(outcome) if is_careful && !is_enough(&outcome, words + config.regalloc_slack) => {
             let message = match outcome.refusal {

@@ -55,7 +55,7 @@ pub(super) struct Coloring<'a> {
     graph: InterferenceGraph,
     /// How many units of each file count as available: the budget, or the most that are live at once.
     pub(super) available: IndexVec<File, u32>,
-    /// Places that each class has in them.
+    /// Places that each class has in them, for tests of degrees.
     pub(super) places: IndexVec<Class, u32>,
     pub(super) class: IndexVec<LiveRange, Class>,
     pub(super) cost: IndexVec<LiveRange, f32>,
@@ -101,7 +101,12 @@ impl<'a> Coloring<'a> {
         let available: IndexVec<File, u32> =
             problem.files().iter_enumerated().map(|(file, data)| data.budget.unwrap_or_else(|| peaks[file])).collect();
         let classes = problem.classes();
-        let places = classes.ids().map(|class| classes.places(class, available[classes[class].file])).collect();
+        let places = classes.ids().map(|class| {
+            let file = classes[class].file;
+            let limit = rules.degree_limit.map(|limit| limit.saturating_mul(problem.files()[file].units_per_register));
+            classes.places(class, available[file].min(limit.unwrap_or(u32::MAX)))
+        });
+        let places = places.collect();
         let state = |fixed: Option<u32>| if fixed.is_some() { State::Fixed } else { State::Present };
         let mut this = Self {
             problem,

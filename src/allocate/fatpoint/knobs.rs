@@ -1,7 +1,7 @@
 //! The knobs of the allocator, by the names that ptxas has for them.
 
-use crate::allocate::setting::Setting;
-use crate::error::Error;
+use crate::config::Setting;
+use crate::config::SettingValue::{Number, Switch};
 
 /// What can be set. Numbers of knobs are those of ptxas 13.0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,42 +48,18 @@ impl Knobs {
         discard_threshold: 50,
     };
 
-    /// The names that [`Self::set`] knows.
-    pub const NAMES: [&'static str; 11] = [
-        "RegAllocCoalescing",
-        "RegAllocCoalesceMaxFanout",
-        "RegAllocCoalesceMaxDepth",
-        "RegAllocCoalesceMaxWidth",
-        "merge-by-weight",
-        "merge-rounds",
-        "RegAllocMacForce",
-        "RegAllocPrefMacOperands",
-        "RegAllocNoRetargetPrefs",
-        "RegAllocNumNonSpillTrials",
-        "RegAllocThresholdForDiscardConflicts",
-    ];
-
-    /// Changes a knob. An error says what it may be, or, for a name that is none, `Ok(false)`.
-    pub(in crate::allocate) fn set(&mut self, given: Setting<'_>) -> Result<bool, Error> {
-        let limit = || given.number(1..=u32::MAX, "a whole number from 1");
-        match given.name {
-            "RegAllocCoalescing" => self.coalescing = given.switch()?,
-            "RegAllocCoalesceMaxFanout" => self.max_fanout = limit()?,
-            "RegAllocCoalesceMaxDepth" => self.max_depth = limit()?,
-            "RegAllocCoalesceMaxWidth" => self.max_width = limit()?,
-            "merge-by-weight" => self.merge_by_weight = given.switch()?,
-            "merge-rounds" => self.merge_rounds = limit()?,
-            "RegAllocMacForce" => self.mac_force = given.switch()?,
-            "RegAllocPrefMacOperands" => self.pref_mac_operands = given.number(0..=3, "0, 1, 2 or 3")?,
-            "RegAllocNoRetargetPrefs" => self.no_retarget_prefs = given.switch()?,
-            "RegAllocNumNonSpillTrials" => {
-                self.num_non_spill_trials = given.number(1..=100, "a number from 1 to 100")?;
-            }
-            "RegAllocThresholdForDiscardConflicts" => {
-                self.discard_threshold = given.number(0..=1 << 20, "a number from 0 to 1048576")?;
-            }
-            _ => return Ok(false),
+    /// Changes a knob.
+    pub(in crate::allocate) fn set(&mut self, setting: &Setting) {
+        match (setting.name, &setting.value) {
+            ("RegAllocCoalescing", &Switch(is_on)) => self.coalescing = is_on,
+            ("RegAllocCoalesceMaxFanout", &Number(most)) => self.max_fanout = most,
+            ("RegAllocCoalesceMaxDepth", &Number(most)) => self.max_depth = most,
+            ("RegAllocCoalesceMaxWidth", &Number(most)) => self.max_width = most,
+            ("merge-by-weight", &Switch(is_on)) => self.merge_by_weight = is_on,
+            ("merge-rounds", &Number(rounds)) => self.merge_rounds = rounds,
+            ("RegAllocNumNonSpillTrials", &Number(trials)) => self.num_non_spill_trials = trials,
+            ("RegAllocThresholdForDiscardConflicts", &Number(threshold)) => self.discard_threshold = threshold,
+            (name, value) => debug_assert!(false, "{name}={value}: in the table, and set nowhere"),
         }
-        Ok(true)
     }
 }

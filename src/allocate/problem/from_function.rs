@@ -6,7 +6,8 @@ use super::from_loops::add_loops;
 use super::from_tuples::Rows;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
-use crate::allocate::preset::{Preset, Usage};
+use crate::allocate::cost::Usage;
+use crate::allocate::preset::Preset;
 use crate::analysis::{
     Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, Segment, UniformityInfo, ValueNumber,
     block_frequencies,

@@ -172,17 +172,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// The preset that is named, for the processor, with the constants that are given.
 fn preset(arguments: &Arguments) -> Result<Preset, Error> {
-    let mut preset = Preset::find(&arguments.preset).cloned().ok_or_else(|| {
-        let known: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name).collect();
-        let problem = format!("--preset {}: unknown", arguments.preset);
-        Error::new(ErrorKind::Option, problem, format!("use {}", known.join(", ")))
-    })?;
-    preset.for_processor(&arguments.cpu);
-    for constant in &arguments.constants {
-        let (name, value) = constant.split_once('=').unwrap_or((constant, ""));
-        preset.set(name, value)?;
+    let mut config = Config::default();
+    config.give("preset", &arguments.preset, &format!("--preset {}: ", arguments.preset))?;
+    if !arguments.constants.is_empty() {
+        config.give("allocator-set", &arguments.constants.join(","), "--set ")?;
     }
-    Ok(preset)
+    Ok(Preset::of(&config, &arguments.cpu))
 }
 
 /// Inputs that hold nothing to allocate, or not the function that is wanted.

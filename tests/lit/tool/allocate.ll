@@ -20,8 +20,8 @@
 ; UNMET-SAME: raise the budget to 3
 ; RUN: not %nvptx-ra allocate %s --allocator fat 2>&1 | FileCheck %s --check-prefix=ENGINES
 ; ENGINES: [possible values: greedy, briggs, fatpoint, exact]
-; RUN: not %nvptx-ra allocate %s --set RegAllocMacForce=1 2>&1 | FileCheck %s --check-prefix=KNOB
-; KNOB: nvptx-ra: --set RegAllocMacForce=1: not allowed; use on or off
+; RUN: not %nvptx-ra allocate %s --set RegAllocCoalescing=maybe 2>&1 | FileCheck %s --check-prefix=KNOB
+; KNOB: nvptx-ra: --set RegAllocCoalescing=maybe: not allowed; use on or off
 ;
 ; The exact allocator says that it is, and without steps what it knows.
 ; RUN: %nvptx-ra allocate %s --allocator exact,greedy --budget 3,none | FileCheck %s --check-prefix=EXACT
@@ -89,12 +89,12 @@
 ;
 ; What is wrong is said in one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
-; PRESET: nvptx-ra: --preset brigs: unknown; use hw, cicc, ptxas
+; PRESET: nvptx-ra: --preset brigs: unknown; use hw, cicc or ptxas
 ; RUN: not %nvptx-ra allocate %s --set loop-base=-1 2>&1 | FileCheck %s --check-prefix=CONSTANT
 ; CONSTANT: nvptx-ra: --set loop-base=-1: not allowed; use a number from 0
 ; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC
 ; CICC: live at once 6 1
-; CICC: briggs 15 6 1
+; CICC: briggs 255 6 1
 ; RUN: not %nvptx-ra allocate %s --budget 0 2>&1 | FileCheck %s --check-prefix=NOTHING
 ; NOTHING: nvptx-ra: kernel 'k': file R: a budget of 0 registers; raise the budget
 ; RUN: not %nvptx-ra allocate %s --budget 1 2>&1 | FileCheck %s --check-prefix=WIDE

@@ -1,0 +1,92 @@
+//! The table of the allocators' settings: the one place that names them.
+
+use SettingKind::{Factor, Limit, Registers, Row, Switch};
+
+/// What the value of a setting looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// `on` or `off`.
+    Switch,
+    /// A whole number in a range, its ends included.
+    Whole {
+        /// The least value.
+        min: u32,
+        /// The greatest value.
+        max: u32,
+    },
+    /// A whole number, or `none` for no limit.
+    Limit,
+    /// A finite number from 0.
+    Factor,
+    /// Registers of the file in a row, `16..32`, or `none`.
+    Registers,
+    /// The length of a row of registers, or `none` for any.
+    Row,
+}
+
+/// A row of the table of settings.
+#[derive(Debug)]
+pub struct SettingSpec {
+    /// The name.
+    pub name: &'static str,
+    /// What its value looks like.
+    pub kind: SettingKind,
+    /// What it does.
+    pub help: &'static str,
+}
+
+const COUNT: SettingKind = SettingKind::Whole { min: 0, max: u32::MAX };
+const FROM_ONE: SettingKind = SettingKind::Whole { min: 1, max: u32::MAX };
+
+const fn row(name: &'static str, kind: SettingKind, help: &'static str) -> SettingSpec {
+    SettingSpec { name, kind, help }
+}
+
+/// All settings. Names with `RegAlloc` are ptxas's own.
+pub const SETTINGS: &[SettingSpec] = &[
+    row("predicates", COUNT, "How many predicates there are."),
+    row("packs-halves", Switch, "Two 16-bit values share a register."),
+    row("caller-saved", Registers, "The registers that calls clobber."),
+    row("reserved", Registers, "Registers that are never allocated."),
+    row("tuples", Switch, "What instructions name as one row of registers is allocated in one."),
+    row("matrix-tuple", Row, "The longest row of a matrix instruction of one warp."),
+    row("warpgroup-tuple", Row, "The longest row of a matrix instruction of four warps."),
+    row("cost-is-product", Switch, "Frequencies of definitions and uses are multiplied; off adds them."),
+    row("latency-1", Factor, "What an access to a spilled value costs while up to `cache-1` bytes are live."),
+    row("latency-2", Factor, "The same up to `cache-2` bytes."),
+    row("latency-3", Factor, "The same beyond them."),
+    row("cache-1", COUNT, "Live bytes up to which an access costs `latency-1`."),
+    row("cache-2", COUNT, "Live bytes up to which an access costs `latency-2`."),
+    row("loop-base", Factor, "What each loop around a live range multiplies its cost by."),
+    row("uniform-factor", Factor, "What values that are the same in all threads of a warp cost more."),
+    row("clamp", Factor, "The most that a live range costs."),
+    row(
+        "degree-limit",
+        Limit,
+        "`briggs`: the K of its degree tests, in registers. No budget: that comes from the kernel.",
+    ),
+    row("degree-factor", Factor, "`briggs`: what the degree of a neighbour counts in its merge test."),
+    row("always-below", Factor, "`briggs`: a copy is merged where both sides have less than this part of K as degree."),
+    row("never-above", Factor, "`briggs`: none is merged where the result would have more than this multiple of K."),
+    row("cleanup", Switch, "The code of an allocation is cleaned up."),
+    row("split-threshold", Limit, "Live ranges that span more instructions are split at loops; 0 or none: none are."),
+    row("split-rounds", COUNT, "How many times everything is placed anew with live ranges split."),
+    row("split-iterations", Limit, "The most boundaries of loops that one round splits at."),
+    row("split-gain", Factor, "A boundary is split at where that can save more words than these."),
+    row("RegAllocCoalescing", Switch, "`fatpoint` merges the sides of copies."),
+    row("RegAllocCoalesceMaxFanout", FROM_ONE, "`fatpoint`: the most copies that are merged into one live range."),
+    row("RegAllocCoalesceMaxDepth", FROM_ONE, "`fatpoint`: the most live ranges that become one."),
+    row("RegAllocCoalesceMaxWidth", FROM_ONE, "`fatpoint`: the widest live ranges that are merged, in units."),
+    row("merge-by-weight", Switch, "`fatpoint` merges only where the target of a copy weighs no more than its source."),
+    row("merge-rounds", FROM_ONE, "`fatpoint`: how often all copies are gone through."),
+    row(
+        "RegAllocNumNonSpillTrials",
+        SettingKind::Whole { min: 1, max: 100 },
+        "`fatpoint`: trials without spilling, and then as many with it.",
+    ),
+    row(
+        "RegAllocThresholdForDiscardConflicts",
+        SettingKind::Whole { min: 0, max: 1 << 20 },
+        "`fatpoint`: places that cost more are discarded.",
+    ),
+];
