@@ -21,6 +21,8 @@ pub(in crate::spill) mod from_engine;
 pub(in crate::spill) mod lazy;
 mod sources;
 pub(in crate::spill) mod stays;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
