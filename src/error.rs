@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Internal,
     /// The checker found that the edits change what the function computes.
     Verify,
+    /// A limit does not hold for what was asked for.
+    Limit,
     /// A file cannot be read or written.
     File,
 }

@@ -74,15 +74,16 @@ impl Entry {
     }
 
     /// The options as the function attribute that replays the entry. `nvptx-loop-shape` leaves loops alone unless the entry says
-    /// otherwise: so a search judges them.
+    /// otherwise: so a search judges them. A search has measured what a choice of registers costs, so that nothing is warned of.
     pub fn attribute(&self) -> String {
-        let shapes_loops = self.options.split(';').any(|option| option.starts_with(LOOP_SHAPE));
-        match self.options.as_str() {
-            OFF => OFF.to_owned(),
-            options if shapes_loops => options.to_owned(),
-            "" => LOOPS_AS_THEY_COME.to_owned(),
-            options => format!("{LOOPS_AS_THEY_COME};{options}"),
+        if self.options == OFF {
+            return OFF.to_owned();
         }
+        let has = |name: &str| self.options.split(';').any(|option| option.starts_with(name));
+        let loops = (!has(LOOP_SHAPE)).then_some(LOOPS_AS_THEY_COME);
+        let silence = has("regalloc=").then_some("warn=none");
+        let own = Some(self.options.as_str()).filter(|options| !options.is_empty());
+        [loops, silence, own].into_iter().flatten().collect::<Vec<_>>().join(";")
     }
 }
 

@@ -302,7 +302,7 @@ typedef struct nvptx_ra_response {
                      NVPTX_RA_NONE */
   uint32_t timed; /* 1: somebody reads what nvptx_ra_report_time would say */
   uint32_t summarised; /* 1: nvptx_ra_forecast can take it for its function: always of nvptx-forecast, but for errors */
-  nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …" */
+  nvptx_ra_str message; /* of the error, whole: "nvptx-ra: kernel 'k': …"; with another status, warnings, one a line */
   nvptx_ra_str output;  /* text to print to standard error, of print passes and traces */
   const nvptx_ra_edit *edits;
   uint64_t num_edits;

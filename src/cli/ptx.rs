@@ -82,6 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     for remark in done.remarks.iter().filter(|remark| arguments.remarks || remark.message.starts_with("left alone")) {
         say!("{}: {}: {}", remark.function, remark.pass, remark.message);
     }
+    done.warnings.iter().for_each(|warning| say!("warning: {warning}"));
     if is_stream {
         return super::print(&done.text);
     }

@@ -23,7 +23,7 @@ pub use settings_table::{SETTINGS, SettingKind, SettingSpec};
 pub use table::{
     APPLY_EDITS, Audience, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST,
     Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, PresetName, Priority,
-    REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
+    REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace, Warn,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};

@@ -227,6 +227,15 @@ flags! {
     }
 }
 
+flags! {
+    /// What a compilation warns of.
+    pub struct Warn {
+        /// Of limits that what was asked for does not keep: registers for the operands of an instruction, shared memory for
+        /// slots, and 64 KB of local memory for a frame with slots.
+        "limits" => LIMITS = 0,
+    }
+}
+
 /// Where an option may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -382,6 +391,8 @@ options! {
         "optnone" => optnone: bool = false;
         /// Makes every error fatal. Otherwise an error is a warning, and the function stays as LLVM made it.
         "strict" => strict: bool = false, audience Users;
+        /// What is warned of. With `strict`, a limit that does not hold is an error, and the function stays as LLVM made it.
+        "warn" => warn: Warn = Warn::LIMITS, audience Users;
         /// Checks every change: the symbolic checker proves that the function computes the same, and LLVM's machine
         /// verifier runs before and after. One line names a function that fails LLVM's verifier before any change. The
         /// checks take about as long as the passes.
@@ -510,8 +521,8 @@ options! {
         /// Whether values with several definitions are kept, as what a loop carries or the arms of a branch both set.
         "regalloc-redefined" => regalloc_redefined: Redefined = Redefined::Auto;
         /// Tries at most this many choices of values, until one makes what is live fit. Each has more means than the one
-        /// before: slots shared anew, values that the allocator does not spill, values with several definitions, stores
-        /// and loads around loops, then everywhere. The best is kept. None does what an option forbids.
+        /// before: values that the allocator does not spill, values with several definitions, stores and loads around loops,
+        /// then everywhere. The best is kept. None does what an option forbids.
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// Moves the values of these registers and no others, however few words are live. The names are those of the PTX. A
         /// number says how many words ptxas's own spills of the register move, each as often as it runs: a value

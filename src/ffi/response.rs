@@ -57,6 +57,8 @@ impl Response {
         response.raw.strict = config.strict.into();
         response.raw.verify = config.verify.into();
         response.raw.timed = config.stats.is_some().into();
+        let limits: Vec<String> = output.limits.iter().map(ToString::to_string).collect();
+        response.message = limits.join("\n");
         response.output = output.output;
         response.edits = edits;
         response.remarks = output.remarks;

@@ -4,9 +4,9 @@
 
 use super::{Remark, RemarkKind};
 use crate::config::{Config, RegisterTarget};
+use crate::error::Error;
 use crate::function::{Function, Inst};
 use crate::spill::Outcome;
-use crate::spill::spiller::Facts;
 use crate::target::machine::MAX_REGISTERS;
 
 /// Where more words stay live than were wanted with `regalloc=N`: the instruction, and how many registers would do.
@@ -24,17 +24,9 @@ pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Optio
     Some(missed(fullest, "ExcessPressure", message))
 }
 
-/// Where an instruction alone needs more registers than `regalloc=N` says, whatever goes: in ptxas's words.
-pub(super) fn failure(function: &Function, config: &Config, facts: &Facts<'_>) -> Option<Remark> {
-    let RegisterTarget::Most(registers) = config.regalloc else { return None };
-    let (widest, needed) = facts.widest().filter(|&(_, needed)| needed > registers)?;
-    let message = format!(
-        "Register allocation failed with register count of '{registers}'. Compile the program with a higher register \
-         target: the operands of this instruction of '{}' alone take {needed}; use regalloc={} or more",
-        function.name(),
-        needed.min(MAX_REGISTERS),
-    );
-    Some(missed(widest, "RegisterAllocationFailed", message))
+/// A limit that an instruction does not keep, as a remark beside it.
+pub(super) fn failure(inst: Inst, limit: &Error) -> Remark {
+    missed(inst, "RegisterAllocationFailed", format!("{}; {}", limit.problem, limit.remedy))
 }
 
 /// The remark as a line of the trace.
@@ -48,7 +40,7 @@ fn missed(inst: Inst, name: &'static str, message: String) -> Remark {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use super::super::tests::context;
@@ -58,7 +50,7 @@ mod tests {
     use crate::target::Classification;
 
     /// A kernel that loads so many words, and stores them all with one instruction.
-    fn kernel(words: usize) -> Function {
+    pub(in crate::passes) fn kernel(words: usize) -> Function {
         let regs: Vec<String> = (0..words).map(|reg| format!("%{reg}")).collect();
         let loads: String = (0..words).map(|reg| format!("  %{reg} = LD_i32 {reg} :: read\n")).collect();
         let text = format!(
@@ -70,10 +62,13 @@ mod tests {
         Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    fn output(function: &Function, parameters: &str) -> PassOutput {
+    pub(in crate::passes) fn run_pass(function: &Function, parameters: &str) -> Result<PassOutput, Error> {
         let classification = Arc::new(Classification::by_name(function.opcodes()));
-        let context = RunContext { classification, ..context(parameters) };
-        run(REGALLOC, function, &context).expect("too few registers are no error")
+        run(REGALLOC, function, &RunContext { classification, ..context(parameters) })
+    }
+
+    pub(in crate::passes) fn output(function: &Function, parameters: &str) -> PassOutput {
+        run_pass(function, parameters).expect("too few registers are no error")
     }
 
     fn names(output: &PassOutput) -> Vec<&'static str> {

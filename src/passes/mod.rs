@@ -5,6 +5,7 @@ mod copy_coalescer;
 mod cssa;
 mod excess;
 mod forecast;
+mod limits;
 mod loop_shape;
 mod places;
 mod printed_names;
@@ -116,6 +117,8 @@ pub struct PassOutput {
     pub edits: EditList,
     /// The remarks.
     pub remarks: Vec<Remark>,
+    /// The limits that do not hold: warnings, unless the options make errors fatal.
+    pub limits: Vec<Error>,
     /// Text for standard error: what print passes print, and traces.
     pub output: String,
     /// What was done, for the statistics.
@@ -148,6 +151,7 @@ impl PassOutput {
         Self {
             edits: EditList::new(function),
             remarks: Vec::new(),
+            limits: Vec::new(),
             output: String::new(),
             stats: Work::default(),
             summary: None,
@@ -197,6 +201,9 @@ pub fn run(name: &str, function: &Function, context: &RunContext) -> Result<Pass
         .then(|| with_assembly_loads(function, &context.classification));
     let function = told.as_ref().unwrap_or(function);
     let mut output = (pass.run)(function, context)?;
+    if context.config.strict && !output.limits.is_empty() {
+        return Err(output.limits.swap_remove(0));
+    }
     if context.config.verify || context.config.verify_coalescing {
         verify(function, &mut output)?;
     } else if output.edits.edits().iter().any(Edit::is_unbounded_in_llvm) {

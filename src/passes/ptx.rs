@@ -46,6 +46,8 @@ pub struct PtxOutput {
     pub text: Vec<u8>,
     /// What the passes say.
     pub remarks: Vec<PtxRemark>,
+    /// What is to be warned of.
+    pub warnings: Vec<Error>,
     /// Text for standard error: what print passes print, and traces.
     pub output: String,
     /// How many edits were made.
@@ -167,8 +169,9 @@ pub(super) fn run_step<'c>(
             ..RunContext::new(config.clone(), Arc::clone(&view.classification), target)
         };
         let done = run(pass, &view.function, &context).map_err(|error| error.in_function(function))?;
-        let PassOutput { edits, remarks, output: said, summary, .. } = done;
+        let PassOutput { edits, remarks, limits, output: said, summary, .. } = done;
         output.output += &said;
+        output.warnings.extend(limits);
         output.remarks.extend(remarks.into_iter().map(|Remark { message, .. }| remark(message)));
         summaries.push(summary);
         match module.edit(body, &view, &edits) {

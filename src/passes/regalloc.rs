@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::excess::{self, excess, failure};
-use super::printed_names;
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
+use super::{limits, printed_names};
 use crate::allocate::Preset;
 use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
@@ -77,7 +77,9 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         access_bytes: config.regalloc_wide,
     };
     if facts.peak() > words {
-        output.remarks.extend(failure(function, config, &facts));
+        let too_few = limits::of_operands(function, config, &facts);
+        output.remarks.extend(too_few.as_ref().map(|(inst, limit)| failure(*inst, limit)));
+        output.limits.extend(too_few.map(|(_, limit)| limit));
     }
     let engine = Engine { chooser: config.allocator, preset: Preset::of(config, &context.target) };
     told += &match keep_values(&facts, &aim, &engine, &launch) {
@@ -93,7 +95,9 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         }
         Ok(outcome) => {
             let told = self::told(function, &outcome, words);
-            output.remarks.extend(excess(config, &outcome, config.regalloc_slack + ADDRESSES));
+            let reserved = config.regalloc_slack + ADDRESSES;
+            output.limits.extend(limits::of_outcome(function, config, &outcome, reserved));
+            output.remarks.extend(excess(config, &outcome, reserved));
             if context.wants_remarks {
                 output.remarks.extend(remarks(function, &outcome));
             }
@@ -108,10 +112,14 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             told
         }
         Err(refusal) => {
+            output.limits.extend(limits::of_refusal(function, config, &refusal));
             output.remarks.extend(refused(&refusal));
             refusal_told(&refusal)
         }
     };
+    if !limits::are_told(config) {
+        output.limits.clear();
+    }
     let of_excess = |remark: &&Remark| remark.inst.is_some() && remark.kind == RemarkKind::Missed;
     output.remarks.iter().filter(of_excess).for_each(|remark| told += &excess::told(function, remark));
     output.stats.lap("regalloc", start);
@@ -275,11 +283,7 @@ fn trial_told(trial: &Trial, number: u32) -> String {
         counted(score.values, "value"),
         score.cost
     );
-    let more = [
-        (means.packs, ", slots shared anew"),
-        (means.is_any, ", all values"),
-        (means.is_redefined, ", several definitions"),
-    ];
+    let more = [(means.is_any, ", all values"), (means.is_redefined, ", several definitions")];
     more.iter().filter(|(has, _)| *has).for_each(|(_, what)| text += what);
     text + "\n"
 }

@@ -50,6 +50,8 @@ pub struct Outcome {
     pub peaks: [u32; 2],
     /// The first of the instructions at which the most words are live afterwards, if these are more than wanted.
     pub fullest: Option<Inst>,
+    /// The bytes of shared memory that slots may take, if more are wanted.
+    pub too_few_bytes: Option<u32>,
     /// The choices that were tried, in order.
     pub trials: Vec<Trial>,
     /// Why the function got no slots in shared memory, though other places than that were allowed, too.
@@ -88,6 +90,8 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, engine: &Engine, launch: &Launc
     let reached = plan.pressure.peak();
     outcome.peaks = [before, reached];
     outcome.fullest = (reached > aim.words).then(|| fullest(&plan.pressure));
+    let is_short = reached > aim.words && plan.slots.is_full();
+    outcome.too_few_bytes = room.as_ref().filter(|_| is_short).map(|room| room.bytes);
     (outcome.cut, outcome.came_back) = (plan.cut, plan.came_back);
     debug_assert_eq!(proof(facts, &plan), Ok(()), "{function}");
     let neighbours = Neighbours {
@@ -124,6 +128,7 @@ impl Outcome {
             cache_given_up: 0,
             peaks: [0; 2],
             fullest: None,
+            too_few_bytes: None,
             trials: Vec::new(),
             refusal: None,
             unmet: None,

@@ -304,14 +304,14 @@ fn slots_are_shared_anew() {
     ];
     let body = format!("bb0: frequency 1.0 depth 0\n{}  Return :: terminator\n", parts.concat());
     let function = function("kernel maxntid 128\n", "B32 B32 B32 B32 B32 B32", &body);
-    let tried = |trials: u32, most_bytes: u32| {
-        let outcome =
-            keep_for(&function, &Aim { trials, ..aim(2, SpillTo::SHARED) }, most_bytes).expect("shared memory");
-        (outcome.kept.len(), outcome.peaks[1], outcome.bytes.shared)
+    let kept = |words: u32, most_bytes: u32| {
+        let outcome = keep_for(&function, &aim(words, SpillTo::SHARED), most_bytes).expect("shared memory");
+        (outcome.kept.len(), outcome.peaks[1], outcome.bytes.shared, outcome.too_few_bytes)
     };
-    assert_eq!(tried(1, 2048), (4, 2, 1536), "three slots");
-    assert_eq!(tried(1, 1024), (3, 3, 1024));
-    assert_eq!(tried(2, 1024), (4, 2, 1024));
+    assert_eq!(kept(2, 2048), (4, 2, 1536, None), "three slots");
+    assert_eq!(kept(2, 1024), (4, 2, 1024, None));
+    assert_eq!(kept(2, 512), (2, 4, 512, Some(512)), "a value finds no slot");
+    assert_eq!(kept(1, 2048).3, None, "all values have slots");
 }
 
 /// Where more words stay live than wanted, the first instruction with the most is named.

@@ -87,7 +87,7 @@ impl<'f> Plan<'f> {
     pub(in crate::spill) fn trial(&self, aim: &Aim) -> Trial {
         let in_loops = if aim.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { aim.in_loops };
         let is_redefined = aim.redefined != Redefined::Off;
-        let means = Means { packs: true, is_any: true, is_redefined, in_loops };
+        let means = Means { is_any: true, is_redefined, in_loops };
         let words = self.pressure.peak().max(aim.words);
         Trial { means, score: Score { words, cost: self.cost, values: self.values.len() } }
     }
@@ -111,7 +111,7 @@ impl<'f> Plan<'f> {
             let mut home = None;
             if homes.len() < aim.values {
                 home = self.home(facts, &places, &draft);
-                if home.as_ref().is_none_or(|(_, home, _)| home.place != Place::Shared) && !has_packed {
+                if (self.slots.is_full() || self.slots.is_deep()) && !has_packed {
                     has_packed = true;
                     if self.slots.pack(&facts.live) {
                         for (draft, home, _) in homes.iter_mut().filter(|(_, home, _)| home.slot.is_some()) {

@@ -44,8 +44,6 @@ pub struct Paid {
 /// What a trial may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
-    /// Where shared memory is used up, its slots are shared anew, and what is saved is given to more values.
-    pub packs: bool,
     /// Values go, too, that the allocator does not spill.
     pub is_any: bool,
     /// Values with several definitions go.
@@ -56,21 +54,15 @@ pub struct Means {
 
 impl Aim {
     /// The means of the trials, each with those of the one before and more.
-    pub(super) fn means(&self, has_room: bool) -> Vec<Means> {
-        let first = Means {
-            packs: false,
-            is_any: false,
-            is_redefined: self.redefined == Redefined::On,
-            in_loops: self.in_loops,
-        };
+    pub(super) fn means(&self) -> Vec<Means> {
+        let first = Means { is_any: false, is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
         let may_be_redefined = self.redefined != Redefined::Off;
         let loops = |wider: KeepInLoops| if self.in_loops == KeepInLoops::Auto { wider } else { self.in_loops };
-        let packed = Means { packs: has_room, ..first };
-        let any = Means { is_any: self.among.is_some(), ..packed };
+        let any = Means { is_any: self.among.is_some(), ..first };
         let redefined = Means { is_redefined: may_be_redefined, ..any };
         let around = Means { in_loops: loops(KeepInLoops::Around), ..redefined };
         let all = Means { in_loops: loops(KeepInLoops::On), ..around };
-        let mut means = vec![first, packed, any, redefined, around, all];
+        let mut means = vec![first, any, redefined, around, all];
         means.dedup();
         means
     }
@@ -97,12 +89,12 @@ mod tests {
             access_bytes: 4,
         };
         let some = Some(IndexVec::default());
-        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, some.clone()).means(true).len(), 6);
-        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, None).means(false).len(), 4);
+        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, some.clone()).means().len(), 5);
+        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, None).means().len(), 4);
         for in_loops in [KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On] {
             for redefined in [Redefined::Off, Redefined::On] {
-                let fixed = aim(in_loops, redefined, some.clone()).means(true);
-                assert_eq!(fixed.len(), 3);
+                let fixed = aim(in_loops, redefined, some.clone()).means();
+                assert_eq!(fixed.len(), 2);
                 assert!(fixed.iter().all(|means| means.in_loops == in_loops));
                 assert!(fixed.iter().all(|means| means.is_redefined == (redefined == Redefined::On)));
             }

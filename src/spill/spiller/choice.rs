@@ -80,8 +80,8 @@ fn queued(price: f64, number: usize) -> Queued {
 pub(in crate::spill) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slots<'_>) -> Choice {
     let mut chooser = Chooser::new(facts, aim, means);
     chooser.choose(slots);
-    if means.packs && chooser.is_short() && slots.pack(&facts.live) {
-        // The slots in local memory stay as they are, and their numbers change, too.
+    let is_short_of_slots = chooser.is_short() && slots.is_full();
+    if (is_short_of_slots || slots.is_deep()) && slots.pack(&facts.live) {
         for value in chooser.chosen.iter_mut().filter(|value| value.home.slot.is_some()) {
             value.home.slot = slots.of(facts.values[value.number].reg);
         }
@@ -289,7 +289,7 @@ mod tests {
         let paid = |moves: f64| Some(Paid { moves, loads: Vec::new() });
         let paid = Some([paid(90.0), paid(60.0), paid(30.0), None].into_iter().collect());
         let aim = Aim { paid, ..aim(1, SpillTo::SHARED | SpillTo::LOCAL) };
-        let means = Means { packs: true, is_any: true, is_redefined: false, in_loops: KeepInLoops::Off };
+        let means = Means { is_any: true, is_redefined: false, in_loops: KeepInLoops::Off };
         let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
         let mut slots = Slots::new(&kernel, Some(&room));
         let chosen = choose(&facts, &aim, means, &mut slots).chosen;

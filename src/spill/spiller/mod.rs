@@ -34,5 +34,5 @@ pub use callees::{Call, CalleeMemory, CalleeTable};
 pub(in crate::spill) use eligible::Candidate;
 pub use facts::Facts;
 pub use room::{Launch, Refusal, bounds};
-pub use slots::Bytes;
+pub use slots::{Bytes, FRAME_LIMIT, own_frame};
 pub use trials::{Score, Trial};

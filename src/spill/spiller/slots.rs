@@ -1,5 +1,6 @@
 //! Slots: values that are never live together share one.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 
 use super::room::Room;
@@ -17,6 +18,9 @@ pub struct Bytes {
     pub local: u32,
 }
 
+/// The most bytes of local memory that a frame with slots may have, as NVIDIA's compiler is read to have it.
+pub const FRAME_LIMIT: u64 = 64 * 1024;
+
 /// A slot of the values chosen so far.
 struct Holder {
     place: Place,
@@ -33,13 +37,17 @@ pub(in crate::spill) struct Slots<'a> {
     room: Option<&'a Room>,
     holders: Vec<Holder>,
     shared_bytes: u32,
+    local_bytes: u64,
+    /// Shared memory had no room for a value that asked for a slot.
+    is_full: Cell<bool>,
     /// The values in slots, and the holder of each.
     values: Vec<(VReg, usize)>,
 }
 
 impl<'a> Slots<'a> {
     pub(in crate::spill) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
-        Self { function, room, holders: Vec::new(), shared_bytes: 0, values: Vec::new() }
+        let is_full = Cell::new(false);
+        Self { function, room, holders: Vec::new(), shared_bytes: 0, local_bytes: 0, is_full, values: Vec::new() }
     }
 
     /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
@@ -53,15 +61,21 @@ impl<'a> Slots<'a> {
             (Place::Shared, None) | (Place::Recomputed, _) => false,
             (Place::Local, _) => true,
         };
-        self.holders.iter().position(fits).or_else(|| has_room.then_some(self.holders.len()))
+        let slot = self.holders.iter().position(fits).or_else(|| has_room.then_some(self.holders.len()));
+        if slot.is_none() && place == Place::Shared && self.room.is_some() {
+            self.is_full.set(true);
+        }
+        slot
     }
 
     /// Puts a value into the slot that [`find`](Self::find) has found for it in a memory.
     pub(in crate::spill) fn put(&mut self, reg: VReg, place: Place, slot: usize, live: &LiveRanges) {
         if slot == self.holders.len() {
             let size = self.size(reg);
-            if let (Place::Shared, Some(room)) = (place, self.room) {
-                self.shared_bytes += size * room.threads;
+            match (place, self.room) {
+                (Place::Shared, Some(room)) => self.shared_bytes += size * room.threads,
+                (Place::Local, _) => self.local_bytes += u64::from(size),
+                _ => {}
             }
             self.holders.push(Holder { place, size, held: IntervalTree::new() });
         }
@@ -74,28 +88,35 @@ impl<'a> Slots<'a> {
         self.values.iter().find(|value| value.0 == reg).map(|value| value.1)
     }
 
-    /// Shares the slots in shared memory anew among their values, each where its slot is busy anyway just before, so that
+    /// Whether shared memory had no room for a value that asked for a slot, since the slots were last shared anew.
+    pub(in crate::spill) fn is_full(&self) -> bool {
+        self.is_full.get()
+    }
+
+    /// Whether slots in local memory make the frame larger than [it may be](FRAME_LIMIT).
+    pub(in crate::spill) fn is_deep(&self) -> bool {
+        self.local_bytes > 0 && self.local_bytes + own_frame(self.function) > FRAME_LIMIT
+    }
+
+    /// Shares the slots of each memory anew among their values, each where its slot is busy anyway just before, so that
     /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
     /// ask [`of`](Self::of) for them.
     pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
         let mut packed = Slots::new(self.function, self.room);
-        for (number, Holder { place, size, .. }) in self.holders.iter().enumerate() {
+        for (number, &Holder { place, size, .. }) in self.holders.iter().enumerate() {
             // The slots of a size are packed together, where the first of them is met.
-            let of_size = |holder: &Holder| holder.place == Place::Shared && holder.size == *size;
-            let mut sets: Vec<Vec<VReg>> = Vec::new();
-            if *place != Place::Shared {
-                sets.push(self.values.iter().filter(|value| value.1 == number).map(|value| value.0).collect());
-            } else if !self.holders[..number].iter().any(of_size) {
-                let values = self.values.iter().filter(|value| of_size(&self.holders[value.1]));
-                let values: Vec<VReg> = values.map(|value| value.0).collect();
-                sets = fewest(&values, live);
+            let of_size = |holder: &Holder| holder.place == place && holder.size == size;
+            if self.holders[..number].iter().any(of_size) {
+                continue;
             }
-            for values in sets {
+            let values = self.values.iter().filter(|value| of_size(&self.holders[value.1]));
+            let values: Vec<VReg> = values.map(|value| value.0).collect();
+            for values in fewest(&values, live) {
                 let slot = packed.holders.len();
-                values.into_iter().for_each(|reg| packed.put(reg, *place, slot, live));
+                values.into_iter().for_each(|reg| packed.put(reg, place, slot, live));
             }
         }
-        let is_possible = packed.shared_bytes <= self.shared_bytes;
+        let is_possible = packed.shared_bytes <= self.shared_bytes && packed.local_bytes <= self.local_bytes;
         if is_possible {
             *self = packed;
         }
@@ -157,4 +178,9 @@ impl<'a> Slots<'a> {
     pub(in crate::spill) fn len(&self) -> usize {
         self.holders.len()
     }
+}
+
+/// The bytes of a function's own variables in local memory.
+pub fn own_frame(function: &Function) -> u64 {
+    (0..function.num_slots()).map(|slot| function.slot(Slot(slot as u32)).size).sum()
 }

@@ -50,7 +50,7 @@ pub(in crate::spill) fn best<'f>(
             Score { words: choice.pressure.peak().max(aim.words), cost: choice.cost, values: choice.chosen.len() };
         (choice, slots, Trial { means, score })
     };
-    let means = aim.means(room.is_some());
+    let means = aim.means();
     let (mut choice, mut slots, first) = attempt(means[0]);
     let (mut best, mut trials) = (first.score, vec![first]);
     for &means in means[1..].iter().take(aim.trials.saturating_sub(1) as usize) {

@@ -1,0 +1,110 @@
+//! The limits of which `nvptx-regalloc` warns, and that are errors with `strict`: registers for the operands of an
+//! instruction, shared memory for slots, and the frame of a function.
+//!
+//! Registers and shared memory are too few for a number of registers that somebody asks for: `regalloc=auto` asks for what
+//! can be done, so that only the frame counts. ptxas has the last word on all of them: the code is right as it is.
+
+use crate::config::{Config, RegisterTarget, SpillTo, Warn};
+use crate::error::{Error, ErrorKind};
+use crate::function::{Function, Inst};
+use crate::spill::spiller::{FRAME_LIMIT, Facts, Refusal, own_frame};
+use crate::spill::{Outcome, Place};
+use crate::target::machine::MAX_REGISTERS;
+
+fn limit(function: &Function, problem: String, remedy: String) -> Error {
+    Error::new(ErrorKind::Limit, problem, remedy).in_function(function.name())
+}
+
+/// Whether somebody wants to be warned of limits.
+pub(super) fn are_told(config: &Config) -> bool {
+    config.warn.contains(Warn::LIMITS)
+}
+
+/// Where an instruction alone needs more registers than `regalloc=N` says, whatever goes: in ptxas's words.
+pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_>) -> Option<(Inst, Error)> {
+    let RegisterTarget::Most(registers) = config.regalloc else { return None };
+    let (widest, needed) = facts.widest().filter(|&(_, needed)| needed > registers)?;
+    let at = match function.line(widest) {
+        0 => String::new(),
+        line => format!("line {line}: "),
+    };
+    let problem = format!(
+        "{at}Register allocation failed with register count of '{registers}'. Compile the program with a higher register \
+         target: the operands of this instruction of '{}' alone take {needed}",
+        function.name(),
+    );
+    let remedy = format!("use regalloc={} or more", needed.min(MAX_REGISTERS));
+    Some((widest, limit(function, problem, remedy)))
+}
+
+/// Shared memory that has no room for what does not fit `regalloc=N`, and a frame that slots make too large. `reserved` of
+/// the registers are not for values.
+pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome, reserved: u32) -> Vec<Error> {
+    let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
+    let is_ended_by_number = outcome.kept.len() >= config.regalloc_values as usize;
+    let shared = outcome.too_few_bytes.filter(|_| is_asked && !is_ended_by_number).map(|most| {
+        let number = outcome.kept.iter().filter(|kept| kept.place == Place::Shared).count();
+        let problem = format!(
+            "shared memory is full: {number} values have slots in {} bytes of at most {most}, and {} words stay live",
+            outcome.bytes.shared, outcome.peaks[1]
+        );
+        limit(function, problem, remedy(config, Some(outcome.peaks[1] + reserved)))
+    });
+    let frame = u64::from(outcome.bytes.local) + own_frame(function);
+    let deep = (outcome.bytes.local > 0 && frame > FRAME_LIMIT).then(|| {
+        let problem = format!(
+            "a thread has {frame} bytes of local memory, {} of them for slots, and {FRAME_LIMIT} are a frame's limit",
+            outcome.bytes.local
+        );
+        let remedy = "move fewer values with regalloc-values=N, or none to local memory with spill-to";
+        limit(function, problem, remedy.into())
+    });
+    shared.into_iter().chain(deep).collect()
+}
+
+/// Shared memory that has no room for a single slot, where `regalloc=N` wants one.
+pub(super) fn of_refusal(function: &Function, config: &Config, refusal: &Refusal) -> Option<Error> {
+    let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
+    let is_full = *refusal == Refusal::NoRoom && config.regalloc_values > 0 && is_asked;
+    is_full.then(|| limit(function, format!("keeps no value in shared memory: {refusal}"), remedy(config, None)))
+}
+
+/// What to do about shared memory that is full; `enough` registers would do.
+fn remedy(config: &Config, enough: Option<u32>) -> String {
+    let registers = enough.filter(|&enough| enough <= MAX_REGISTERS).map(|enough| format!("use regalloc={enough}"));
+    let local = match config.spill_to.contains(SpillTo::LOCAL) {
+        true => "leave the rest to ptxas, with fewer values by regalloc-values=N",
+        false => "let values go to local memory, too, with spill-to=shared+local",
+    };
+    registers.into_iter().chain([local.to_owned()]).collect::<Vec<_>>().join(", or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::excess::tests::{kernel, output};
+    use super::*;
+
+    fn told(words: usize, parameters: &str) -> Vec<String> {
+        output(&kernel(words), &format!("regalloc-slack=0;{parameters}")).limits.iter().map(Error::to_string).collect()
+    }
+
+    /// An instruction whose operands alone are too many is a warning in ptxas's words; not if nobody gave a number.
+    #[test]
+    fn operands() {
+        let words = "nvptx-ra: kernel 'k': Register allocation failed with register count of '32'. Compile the program with \
+                     a higher register target: the operands of this instruction of 'k' alone take 40; use regalloc=40 or \
+                     more";
+        assert_eq!(told(40, "regalloc=32"), [words]);
+        for silent in ["regalloc=40", "regalloc=auto", "regalloc=32;warn=none", "regalloc=off"] {
+            assert_eq!(told(40, silent), [""; 0], "{silent}");
+        }
+    }
+
+    /// With `strict`, the limit is an error of its kind that names the function.
+    #[test]
+    fn strict() {
+        let error = super::super::excess::tests::run_pass(&kernel(40), "regalloc=32;strict").expect_err("a limit");
+        assert_eq!((error.kind, error.function.as_deref()), (ErrorKind::Limit, Some("k")));
+        assert!(super::super::excess::tests::run_pass(&kernel(40), "regalloc=32;strict;warn=none").is_ok());
+    }
+}
