@@ -15,7 +15,26 @@ pub struct CostModel {
     pub uniform_factor: f32,
     /// The most that a live range costs.
     pub clamp: f32,
+    /// What a store costs in loads.
+    pub store_factor: f32,
+    /// What an access costs in a file in which more is live at once than it has registers, in place of the latency:
+    /// ptxas's 3 in place of 15.
+    pub high_pressure: Option<f32>,
+    /// ptxas's `--register-usage-level`, 0 to 10: its multiplier of costs is 4 at level 5, and a fifth of that for each.
+    pub usage_level: u32,
 }
+
+/// Where an access is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Accessed {
+    /// Bytes that are live at once.
+    pub live_bytes: u32,
+    /// More is live at once in the file than it has registers.
+    pub is_high: bool,
+}
+
+/// Of costs at level 0, so that they keep an order.
+const LEVEL_0: f32 = 0.1;
 
 /// Where and how often a live range is used, as far as the cost of spilling it asks.
 #[derive(Clone, Copy, Debug)]
@@ -33,19 +52,25 @@ pub struct Usage {
 }
 
 impl CostModel {
-    /// What spilling a live range costs where `live_bytes` are live at once. From 0 to the clamp.
+    /// What an access to one word costs.
+    pub fn of_access(&self, Accessed { live_bytes, is_high }: Accessed) -> f32 {
+        let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
+        let weight = self.high_pressure.filter(|_| is_high).unwrap_or(self.latency[level]);
+        weight * (self.usage_level as f32 / 5.0).max(LEVEL_0)
+    }
+
+    /// What spilling a live range costs. From 0 to the clamp.
     ///
     /// NVIDIA's compiler takes the average of `base^depth` over the blocks; here the depth is averaged, which is the
     /// same where a live range keeps to one depth.
-    pub fn cost(&self, usage: &Usage, live_bytes: u32) -> f32 {
-        let level = self.cache.iter().filter(|&&bytes| live_bytes > bytes).count();
+    pub fn cost(&self, usage: &Usage, accessed: Accessed) -> f32 {
         let accesses = if self.is_product {
             usage.written * usage.read
         } else {
-            (usage.written + usage.read) * usage.words as f32
+            (usage.written * self.store_factor + usage.read) * usage.words as f32
         };
         let uniform = if usage.is_uniform { self.uniform_factor } else { 1.0 };
-        let cost = accesses * self.latency[level] * self.loop_base.powf(usage.loop_depth) * uniform;
+        let cost = accesses * self.of_access(accessed) * self.loop_base.powf(usage.loop_depth) * uniform;
         // The sum of nothing is -0.
         if cost.is_nan() { self.clamp } else { cost.clamp(0.0, self.clamp) + 0.0 }
     }
@@ -62,18 +87,30 @@ mod tests {
     #[test]
     fn documented_costs() {
         let cicc = &Preset::CICC.cost;
-        assert_eq!(cicc.cost(&USAGE, 0), 2.0 * 3.0 * 4.0 * 2.25);
-        assert_eq!(cicc.cost(&USAGE, (64 << 10) + 1), 2.0 * 3.0 * 10.0 * 2.25);
-        assert_eq!(cicc.cost(&USAGE, (256 << 10) + 1), 2.0 * 3.0 * 40.0 * 2.25);
-        assert_eq!(cicc.cost(&Usage { is_uniform: true, ..USAGE }, 0), 2.0 * 3.0 * 4.0 * 2.25 * 1.5);
-        assert_eq!(cicc.cost(&Usage { written: 1e9, ..USAGE }, 0), 1e9);
-        assert_eq!(Preset::HW.cost.cost(&USAGE, 0), 10.0);
+        let live = |live_bytes| Accessed { live_bytes, is_high: false };
+        assert_eq!(cicc.cost(&USAGE, live(0)), 2.0 * 3.0 * 4.0 * 2.25);
+        assert_eq!(cicc.cost(&USAGE, live((64 << 10) + 1)), 2.0 * 3.0 * 10.0 * 2.25);
+        assert_eq!(cicc.cost(&USAGE, live((256 << 10) + 1)), 2.0 * 3.0 * 40.0 * 2.25);
+        assert_eq!(cicc.cost(&Usage { is_uniform: true, ..USAGE }, live(0)), 2.0 * 3.0 * 4.0 * 2.25 * 1.5);
+        assert_eq!(cicc.cost(&Usage { written: 1e9, ..USAGE }, live(0)), 1e9);
+        assert_eq!(Preset::HW.cost.cost(&USAGE, live(0)), 10.0);
     }
 
     /// Costs that overflow are the highest, not the lowest.
     #[test]
     fn overflow_is_dear() {
         let usage = Usage { written: f32::INFINITY, read: 0.0, ..USAGE };
-        assert_eq!(Preset::CICC.cost.cost(&usage, 0), 1e9);
+        assert_eq!(Preset::CICC.cost.cost(&usage, Accessed::default()), 1e9);
+    }
+
+    /// ptxas's weights, its store of half a load, and its level of usage.
+    #[test]
+    fn weights_of_ptxas() {
+        let cost = |model: &CostModel, is_high| model.cost(&USAGE, Accessed { live_bytes: 0, is_high });
+        let ptxas = &Preset::PTXAS.cost;
+        assert_eq!([cost(ptxas, false), cost(ptxas, true)], [(1.0 + 3.0) * 2.0 * 15.0, (1.0 + 3.0) * 2.0 * 3.0]);
+        let level = |usage_level| cost(&CostModel { usage_level, ..ptxas.clone() }, false);
+        assert_eq!([0, 1, 5, 10].map(level), [12.0, 24.0, 120.0, 240.0]);
+        assert_eq!(cost(&Preset::HW.cost, true), cost(&Preset::HW.cost, false));
     }
 }

@@ -9,11 +9,12 @@
 
 pub(crate) mod allocation;
 mod availability;
-mod banks;
 pub mod briggs;
+mod budget;
 mod check;
 pub mod cleanup;
 mod cost;
+mod eligibility;
 pub mod fatpoint;
 pub mod greedy;
 mod indexed_heap;
@@ -37,9 +38,10 @@ mod tests;
 mod tuple_tests;
 
 pub use allocation::{Allocation, Costs, Effort};
-pub use banks::{BankConflicts, Banks, bank_conflicts, spread_over_banks};
+pub use budget::BudgetFraction;
 pub use check::{AllocationError, check_allocation};
-pub use cost::{CostModel, Usage};
+pub use cost::{Accessed, CostModel, Usage};
+pub use eligibility::Eligibility;
 pub use interference_graph::{GraphStatistics, InterferenceGraph};
 pub use placement::{Placement, SpillSlot};
 pub use preset::{Coalescing, Preset};

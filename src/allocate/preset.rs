@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::banks::Banks;
+use super::budget::BudgetFraction;
 use super::cost::CostModel;
+use super::eligibility::Eligibility;
 use super::fatpoint::Knobs;
 use super::split::Splitting;
 use crate::config::SettingValue::{Factor, Limit, Number, Registers, Switch};
@@ -29,10 +30,16 @@ pub struct Preset {
     pub matrix_tuple: Option<u32>,
     /// The most registers in a row of a matrix instruction of four warps; `None`: as many as its operand has.
     pub warpgroup_tuple: Option<u32>,
-    /// The banks of general registers; `None`: nobody minds them.
-    pub banks: Option<Banks>,
     /// What spilling costs.
     pub cost: CostModel,
+    /// Which live ranges are candidates for spilling.
+    pub eligibility: Eligibility,
+    /// What is copied in an arm of a diamond, and read nowhere else, costs what the copy does, too.
+    pub aggregates_copies: bool,
+    /// How often loops are taken to turn; `None`: as the frequencies of their blocks say.
+    pub estimated_turns: Option<u32>,
+    /// The part of the registers that is used.
+    pub budget_fraction: BudgetFraction,
     /// When two live ranges are merged.
     pub coalescing: Coalescing,
     /// When and how far live ranges are split at loops, where something is spilled.
@@ -64,6 +71,10 @@ const DOCUMENTED: Coalescing =
 /// "If a live range spans more than 100 instructions, split it at loop boundaries."
 const SPLIT_THRESHOLD: u32 = 100;
 
+/// The registers that cicc's degree tests count, as they are read from its code: it tests for more than 14 neighbours. It
+/// splits all live ranges where there are more than twenty times as many.
+const K: u32 = 15;
+
 /// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before, for the accumulators of `wmma`.
 const MATRIX_TUPLE: u32 = 4;
 
@@ -81,7 +92,6 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: None,
-        banks: Some(Banks { count: 2, ports: 2 }),
         cost: CostModel {
             is_product: false,
             latency: [1.0; 3],
@@ -89,11 +99,18 @@ impl Preset {
             loop_base: 1.0,
             uniform_factor: 1.5,
             clamp: f32::MAX,
+            store_factor: 1.0,
+            high_pressure: None,
+            usage_level: 5,
         },
+        eligibility: Eligibility::ALL,
+        aggregates_copies: false,
+        estimated_turns: None,
+        budget_fraction: BudgetFraction::OFF,
         coalescing: DOCUMENTED,
         splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
         cleanup: true,
-        fatpoint: Knobs::PTXAS,
+        fatpoint: Knobs::HW,
     };
 
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
@@ -107,7 +124,6 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: Some(8),
-        banks: Some(Banks { count: 32, ports: 1 }),
         cost: CostModel {
             is_product: true,
             latency: [4.0, 10.0, 40.0],
@@ -115,11 +131,16 @@ impl Preset {
             loop_base: 1.5,
             uniform_factor: 1.5,
             clamp: 1e9,
+            ..Self::HW.cost
         },
-        coalescing: Coalescing { degree_limit: Some(15), degree_factor: 0.8, ..DOCUMENTED },
-        splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
+        eligibility: Eligibility::ALL,
+        aggregates_copies: false,
+        estimated_turns: None,
+        budget_fraction: BudgetFraction::OFF,
+        coalescing: Coalescing { degree_limit: Some(K), degree_factor: 0.8, ..DOCUMENTED },
+        splitting: Splitting { all_above: Some(20 * K), ..Splitting::at_once(Some(SPLIT_THRESHOLD)) },
         cleanup: true,
-        fatpoint: Knobs::PTXAS,
+        fatpoint: Knobs::HW,
     };
 
     /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
@@ -132,8 +153,17 @@ impl Preset {
         tuples: true,
         matrix_tuple: Some(MATRIX_TUPLE),
         warpgroup_tuple: None,
-        banks: None,
-        cost: CostModel { latency: [15.0; 3], uniform_factor: 1.0, ..Self::HW.cost },
+        cost: CostModel {
+            latency: [15.0; 3],
+            uniform_factor: 1.0,
+            store_factor: 0.5,
+            high_pressure: Some(3.0),
+            ..Self::HW.cost
+        },
+        eligibility: Eligibility::PTXAS,
+        aggregates_copies: true,
+        estimated_turns: None,
+        budget_fraction: BudgetFraction::OFF,
         coalescing: DOCUMENTED,
         splitting: Splitting::at_once(None),
         cleanup: true,
@@ -162,9 +192,15 @@ impl Preset {
         preset
     }
 
+    /// The same for a kernel of so many registers.
+    pub fn with_registers(self, registers: u32) -> Self {
+        Self { budget: Some(self.budget_fraction.of(registers)), ..self }
+    }
+
     /// Changes one of the constants.
     fn set(&mut self, setting: &Setting) {
         let (cost, coalescing, splitting) = (&mut self.cost, &mut self.coalescing, &mut self.splitting);
+        let eligibility = &mut self.eligibility;
         match (setting.name, &setting.value) {
             ("predicates", &Number(predicates)) => self.predicates = Some(predicates),
             ("packs-halves", &Switch(is_on)) => self.packs_halves = is_on,
@@ -182,12 +218,24 @@ impl Preset {
             ("loop-base", &Factor(factor)) => cost.loop_base = factor,
             ("uniform-factor", &Factor(factor)) => cost.uniform_factor = factor,
             ("clamp", &Factor(most)) => cost.clamp = most,
+            ("store-factor", &Factor(loads)) => cost.store_factor = loads,
+            ("high-pressure-weight", &Factor(weight)) => cost.high_pressure = Some(weight),
+            ("register-usage-level", &Number(level)) => cost.usage_level = level,
+            ("floor-primary", &Factor(floor)) => eligibility.primary_floor = floor,
+            ("floor-secondary", &Factor(floor)) => eligibility.secondary_floor = floor,
+            ("zero-cost-pruning", &Switch(is_on)) => eligibility.prunes_free = is_on,
+            ("density-budget", &Limit(registers)) => eligibility.density = registers,
+            ("aggregate-copies", &Switch(is_on)) => self.aggregates_copies = is_on,
+            ("RegAllocEstimatedLoopIterations", &Number(turns)) => self.estimated_turns = Some(turns),
+            ("budget-fraction", &Switch(is_on)) => self.budget_fraction.is_on = is_on,
+            ("budget-fraction-least", &Factor(part)) => self.budget_fraction.least = part.min(1.0),
             ("degree-limit", &Limit(registers)) => coalescing.degree_limit = registers,
             ("degree-factor", &Factor(factor)) => coalescing.degree_factor = factor,
             ("always-below", &Factor(part)) => coalescing.always_below = part,
             ("never-above", &Factor(multiple)) => coalescing.never_above = multiple,
             ("cleanup", &Switch(is_on)) => self.cleanup = is_on,
             ("split-threshold", &Limit(span)) => splitting.threshold = span.filter(|&span| span > 0),
+            ("split-all-above", &Limit(ranges)) => splitting.all_above = ranges,
             ("split-rounds", &Number(rounds)) => splitting.rounds = rounds,
             ("split-iterations", &Limit(most)) => splitting.iterations = most.unwrap_or(u32::MAX),
             ("split-gain", &Factor(words)) => splitting.least_gain = words,

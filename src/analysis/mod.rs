@@ -21,6 +21,7 @@ mod phi_placement;
 mod post_dominators;
 pub(crate) mod pressure;
 mod segment;
+mod turns;
 mod uniformity;
 mod unrolled_loops;
 
@@ -37,6 +38,7 @@ pub(crate) use pending::PendingNodes;
 pub use post_dominators::PostDominators;
 pub use segment::{Point, Segment, ValueNumber, overlap, union};
 pub(crate) use segment::{append, covering};
+pub use turns::with_turns;
 pub use uniformity::UniformityInfo;
 pub use unrolled_loops::{Counter, FloatCounter, Obstacle, UnrolledLoops, Unrolling};
 

@@ -36,6 +36,7 @@ pub struct SettingSpec {
 }
 
 const COUNT: SettingKind = SettingKind::Whole { min: 0, max: u32::MAX };
+const TRIALS: SettingKind = SettingKind::Whole { min: 1, max: 100 };
 const FROM_ONE: SettingKind = SettingKind::Whole { min: 1, max: u32::MAX };
 
 const fn row(name: &'static str, kind: SettingKind, help: &'static str) -> SettingSpec {
@@ -60,6 +61,37 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("loop-base", Factor, "What each loop around a live range multiplies its cost by."),
     row("uniform-factor", Factor, "What values that are the same in all threads of a warp cost more."),
     row("clamp", Factor, "The most that a live range costs."),
+    row("store-factor", Factor, "What a store costs in loads."),
+    row(
+        "high-pressure-weight",
+        Factor,
+        "What an access costs instead in a file in which more is live at once than it has registers.",
+    ),
+    row(
+        "register-usage-level",
+        SettingKind::Whole { min: 0, max: 10 },
+        "ptxas's option of that name: spilling costs a fifth of it as much; 5 changes nothing.",
+    ),
+    row("floor-primary", Factor, "What costs less to spill is spilled last."),
+    row("floor-secondary", Factor, "So is that whose reads behind its last definition cost no more; 0 is no floor."),
+    row("zero-cost-pruning", Switch, "So is that which costs nothing to spill."),
+    row(
+        "density-budget",
+        Limit,
+        "So is that which is live only where at least so many registers come to each live range.",
+    ),
+    row(
+        "aggregate-copies",
+        Switch,
+        "What is copied in an arm of a diamond, and read nowhere else, costs what the copy does, too.",
+    ),
+    row(
+        "RegAllocEstimatedLoopIterations",
+        FROM_ONE,
+        "How often loops are taken to turn, in place of what LLVM estimates.",
+    ),
+    row("budget-fraction", Switch, "Of few registers only a part is used, as ptxas does for occupancy."),
+    row("budget-fraction-least", Factor, "The part of up to 160 registers; it rises to 1 at 255."),
     row(
         "degree-limit",
         Limit,
@@ -70,6 +102,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("never-above", Factor, "`briggs`: none is merged where the result would have more than this multiple of K."),
     row("cleanup", Switch, "The code of an allocation is cleaned up."),
     row("split-threshold", Limit, "Live ranges that span more instructions are split at loops; 0 or none: none are."),
+    row("split-all-above", Limit, "With more live ranges than these, all are split at loops, however short."),
     row("split-rounds", COUNT, "How many times everything is placed anew with live ranges split."),
     row("split-iterations", Limit, "The most boundaries of loops that one round splits at."),
     row("split-gain", Factor, "A boundary is split at where that can save more words than these."),
@@ -79,14 +112,8 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("RegAllocCoalesceMaxWidth", FROM_ONE, "`fatpoint`: the widest live ranges that are merged, in units."),
     row("merge-by-weight", Switch, "`fatpoint` merges only where the target of a copy weighs no more than its source."),
     row("merge-rounds", FROM_ONE, "`fatpoint`: how often all copies are gone through."),
-    row(
-        "RegAllocNumNonSpillTrials",
-        SettingKind::Whole { min: 1, max: 100 },
-        "`fatpoint`: trials without spilling, and then as many with it.",
-    ),
-    row(
-        "RegAllocThresholdForDiscardConflicts",
-        SettingKind::Whole { min: 0, max: 1 << 20 },
-        "`fatpoint`: places that cost more are discarded.",
-    ),
+    row("RegAllocNumNonSpillTrials", TRIALS, "`fatpoint`: trials without spilling, and then as many with it."),
+    row("spill-trials", TRIALS, "`fatpoint`: attempts with spilling; as many as trials without unless given."),
+    row("retry-step", FROM_ONE, "`fatpoint`: how many units less each attempt with spilling aims at."),
+    row("guidance-queues", Switch, "`fatpoint`: guidance takes what waits for its next read first, by cost."),
 ];

@@ -56,6 +56,7 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     }
     check_clean(&problem, &allocation, name);
     let splitting = Splitting {
+        all_above: if u.arbitrary()? { Some(u.int_in_range(0..=20)?) } else { None },
         threshold: Some(u.int_in_range(1..=20)?),
         rounds: u.int_in_range(1..=4)?,
         iterations: *u.choose(&[1, 2, u32::MAX])?,
@@ -119,11 +120,10 @@ pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
         max_width: u.int_in_range(1..=8)?,
         merge_by_weight: u.arbitrary()?,
         merge_rounds: u.int_in_range(1..=3)?,
-        mac_force: u.arbitrary()?,
-        pref_mac_operands: u.int_in_range(0..=3)?,
-        no_retarget_prefs: u.arbitrary()?,
         num_non_spill_trials: u.int_in_range(1..=5)?,
-        discard_threshold: u.int_in_range(0..=60)?,
+        spill_trials: if u.arbitrary()? { Some(u.int_in_range(1..=5)?) } else { None },
+        retry_step: u.int_in_range(1..=3)?,
+        guidance_queues: u.arbitrary()?,
     };
     check_allocate(u, &Fatpoint { knobs })
 }

@@ -59,7 +59,7 @@ impl Engine {
     ) -> Result<Vec<(&'f Candidate, Parts)>, ProblemError> {
         let candidates: BTreeMap<VReg, &Candidate> =
             facts.values.iter().filter(|value| value.is_held).map(|value| (value.reg, value)).collect();
-        let preset = Preset { budget: Some(words), ..self.preset.clone() };
+        let preset = self.preset.clone().with_registers(words);
         let takes_registers = |reg: VReg| facts.counts[reg] && facts.function.class(reg).words() > 0;
         let may_spill = |reg: VReg| candidates.contains_key(&reg);
         let function = (facts.function, facts.classification);

@@ -7,7 +7,6 @@ use crate::allocate::partners::Partners;
 use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::allocate::registers::Registers;
 
-use super::candidates::{Candidate, candidates};
 use super::coalesce::{Merges, coalesce};
 use super::constraints::Constraints;
 use super::interference::Interference;
@@ -32,7 +31,6 @@ pub(super) struct Context<'a> {
     pub(super) nodes: Nodes<'a>,
     /// What became of the copies.
     pub(super) merges: Merges,
-    pub(super) candidates: Vec<Candidate>,
     pub(super) constraints: Constraints,
     /// What has its place from the start.
     pub(super) fixed: Registers<LiveRange>,
@@ -67,8 +65,7 @@ impl<'a> Context<'a> {
             true => coalesce(problem, knobs, &mut fixed),
             false => (Nodes::apart(problem), Merges::default()),
         };
-        let candidates = candidates(&nodes, knobs, &mut fixed);
-        let constraints = Constraints::new(&nodes, &candidates, &mut fixed, &timeline);
+        let constraints = Constraints::new(&nodes, &mut fixed);
         let interference = interference(&nodes, &Interference::new(problem, &timeline));
         let mut widths: Vec<u32> = nodes.iter().map(|node| nodes.class(node).width).collect();
         widths.sort_unstable();
@@ -83,7 +80,6 @@ impl<'a> Context<'a> {
             target: target.min(budget.unwrap_or(u32::MAX)),
             nodes,
             merges,
-            candidates,
             constraints,
             fixed,
             interference,

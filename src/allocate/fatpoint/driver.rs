@@ -3,7 +3,7 @@
 //! A trial without spilling can only do where no more is live at once than there are registers. The trials differ in
 //! the order in which nodes are coloured, and in whether copies are merged. Where none does, guidance chooses what to
 //! spill, everything is coloured anew with short live ranges in its stead, and what then finds no place is spilled too.
-//! A retry aims at one register less, so that what shape and order waste is spilled by cost instead of by chance; there
+//! A retry aims at fewer registers, so that what shape and order waste is spilled by cost instead of by chance; there
 //! is none where guidance alone was enough, because aiming lower could only cost more.
 
 use std::time::Instant;
@@ -89,11 +89,14 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Attempts with spilling, each aiming at a register less than the one before.
+    /// Attempts with spilling, each aiming at fewer units than the one before.
     fn with_spilling(&mut self) {
         let budget = self.problem.files()[self.file].budget.unwrap_or(u32::MAX);
-        for attempt in 0..self.knobs.num_non_spill_trials.min(budget) {
-            let Attempt { score, allocation, was_guided } = self.spill_to(budget - attempt);
+        let trials = self.knobs.spill_trials.unwrap_or(self.knobs.num_non_spill_trials);
+        // The last target has at least one unit.
+        let targets = (1..=budget).rev().step_by(self.knobs.retry_step as usize);
+        for target in targets.take(trials as usize) {
+            let Attempt { score, allocation, was_guided } = self.spill_to(target);
             self.record.add(score, allocation);
             if was_guided {
                 return;

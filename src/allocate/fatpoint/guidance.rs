@@ -1,7 +1,7 @@
 //! Spill guidance: which nodes give up their registers, so that nowhere more is live than there are.
 //!
-//! ptxas walks the instructions with a queue of candidates for each class. Here the walk goes from the fattest point to
-//! the next: of the candidates that are live there and do nothing there, the one goes that costs least for the fat
+//! ptxas walks the instructions with a queue of candidates for each class ([`super::queue`]). Without it, or where it has
+//! nothing more to give, the walk goes from the fattest point to the next: of the candidates that are live there and do nothing there, the one goes that costs least for the fat
 //! moments that it makes leaner. Its accesses keep a register each. In the end those come back, the dearest first, that
 //! fit after all.
 
@@ -14,6 +14,7 @@ use crate::index::EntityIndex;
 
 use super::context::Context;
 use super::pressure::Pressure;
+use super::queue::from_queue;
 
 define_index! {
     /// A node of a segment tree over the moments.
@@ -36,9 +37,16 @@ pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
     if pressure.fattest().1 <= i64::from(target) {
         return Vec::new();
     }
-    let candidates = Candidates::new(context, &pressure, target);
     let mut spilled: Vec<LiveRange> = Vec::new();
     let mut is_spilled = vec![false; context.problem.ranges().len()];
+    if context.knobs.guidance_queues {
+        from_queue(context, &mut pressure, target, |pressure, node| {
+            is_spilled[node.index()] = true;
+            spilled.push(node);
+            change(context, pressure, node, -1);
+        });
+    }
+    let candidates = Candidates::new(context, &pressure, target);
     let mut hopeless = Vec::new();
     loop {
         let (moment, live) = pressure.fattest();

@@ -18,22 +18,19 @@ pub struct Knobs {
     pub merge_by_weight: bool,
     /// Times that the copies are gone through, as long as one is merged. At least 1.
     pub merge_rounds: u32,
-    /// `RegAllocMacForce` (628): candidates for pre-allocation get their places before all others, not only a wish.
-    pub mac_force: bool,
-    /// `RegAllocPrefMacOperands` (646): which side of a copy of something fixed is a candidate. 0: none; 1: what the
-    /// copy reads; 2: what it writes; 3: both.
-    pub pref_mac_operands: u32,
-    /// `RegAllocNoRetargetPrefs` (638): what has a place is not moved to another one to make room.
-    pub no_retarget_prefs: bool,
     /// `RegAllocNumNonSpillTrials` (639): trials without spilling, and then as many with it. At least 1.
     pub num_non_spill_trials: u32,
-    /// `RegAllocThresholdForDiscardConflicts` (684): a place whose primary cost is above it is not taken.
-    pub discard_threshold: u32,
+    /// Attempts with spilling; `None`: as many as trials without it. At least 1.
+    pub spill_trials: Option<u32>,
+    /// How many units less than the one before each attempt with spilling aims at. At least 1.
+    pub retry_step: u32,
+    /// Spill guidance takes candidates from queues first, by cost.
+    pub guidance_queues: bool,
 }
 
 impl Knobs {
-    /// Read from ptxas where a value is known: the threshold of 50, and what is a switch. The number of trials and the
-    /// limits of coalescing have defaults that nobody has read: 2 trials (a third brought nothing), and no limits.
+    /// Read from ptxas where a value is known: what is a switch, and that the target falls by one. The number of trials and
+    /// the limits of coalescing have defaults that nobody has read: 2 trials (a third brought nothing), and no limits.
     pub const PTXAS: Self = Self {
         coalescing: true,
         max_fanout: u32::MAX,
@@ -41,12 +38,14 @@ impl Knobs {
         max_width: u32::MAX,
         merge_by_weight: false,
         merge_rounds: 1,
-        mac_force: false,
-        pref_mac_operands: 3,
-        no_retarget_prefs: false,
         num_non_spill_trials: 2,
-        discard_threshold: 50,
+        spill_trials: None,
+        retry_step: 1,
+        guidance_queues: true,
     };
+
+    /// The same, with guidance that goes from one fattest point to the next, by cost for what that makes leaner.
+    pub const HW: Self = Self { guidance_queues: false, ..Self::PTXAS };
 
     /// Changes a knob.
     pub(in crate::allocate) fn set(&mut self, setting: &Setting) {
@@ -58,7 +57,9 @@ impl Knobs {
             ("merge-by-weight", &Switch(is_on)) => self.merge_by_weight = is_on,
             ("merge-rounds", &Number(rounds)) => self.merge_rounds = rounds,
             ("RegAllocNumNonSpillTrials", &Number(trials)) => self.num_non_spill_trials = trials,
-            ("RegAllocThresholdForDiscardConflicts", &Number(threshold)) => self.discard_threshold = threshold,
+            ("spill-trials", &Number(trials)) => self.spill_trials = Some(trials),
+            ("retry-step", &Number(units)) => self.retry_step = units,
+            ("guidance-queues", &Switch(is_on)) => self.guidance_queues = is_on,
             (name, value) => debug_assert!(false, "{name}={value}: in the table, and set nowhere"),
         }
     }

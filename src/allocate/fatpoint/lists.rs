@@ -94,12 +94,7 @@ impl Lists {
     }
 
     /// Drains the lists to a stack: what is at its end is coloured first. O(nodes · log nodes).
-    pub(super) fn drain(
-        mut self,
-        nodes: &Nodes<'_>,
-        constraints: &Constraints,
-        interference: &[u64],
-    ) -> Vec<LiveRange> {
+    pub(super) fn drain(mut self, nodes: &Nodes<'_>, interference: &[u64]) -> Vec<LiveRange> {
         let start = |node: LiveRange| nodes.segments(node).first().map_or(Point(0), |segment| segment.start);
         let late_first = |node: &LiveRange| (Reverse(start(*node)), Reverse(*node));
         let narrow_first = |node: &LiveRange| (nodes.class(*node).width, late_first(node));
@@ -111,7 +106,7 @@ impl Lists {
         self.large_vec.sort_by_key(narrow_first);
         self.low_conf.sort_by_cached_key(|&node| {
             let ratio = nodes.cost(node) / interference[node.0 as usize].max(1) as f32;
-            (Ordered::new(ratio), nodes.class(node).width, constraints.wish(node).is_some(), late_first(&node))
+            (Ordered::new(ratio), nodes.class(node).width, late_first(&node))
         });
         let mut stack = self.unconstrained;
         for mut list in [self.very_high, self.large_vec, self.high, self.low_conf, self.low_late, self.must_have] {

@@ -2,10 +2,10 @@
 //!
 //! As NVIDIA's ptxas is read to do it, with Chaitin-Briggs's simplify and select in front and no interference graph.
 //! Each register file by itself ([`one_file`]), the [`driver`] makes trials without spilling, and then with it: copies
-//! are merged through a filter ([`coalesce`]), what wants a certain place is told ([`candidates`], [`constraints`]),
+//! are merged through a filter ([`coalesce`]), what keeps clear of fixed places is told ([`constraints`]),
 //! nodes are classified into six [`lists`] by their [`interference`] and drained to a stack, and a [`trial`] pops it,
 //! scanning a [`histogram`] for each node. Where there is no place, others are moved to make room ([`retarget`]). Spill
-//! [`guidance`] walks the [`pressure`] from its fattest point down. The best result is kept ([`record`]).
+//! [`guidance`] takes from a [`queue`], and walks the [`pressure`] from its fattest point down. The best result is kept ([`record`]).
 //!
 //! What ptxas is read to have and this has not, because an allocation problem does not tell it: opcodes, which make
 //! candidates for pre-allocation eligible; modes for PHIs and for spilling to shared memory; predicated copies;
@@ -13,14 +13,10 @@
 //! a problem has them. Of pre-colouring a whole function only the knob is known: here it is what is fixed from the
 //! start. The fix-up of call-saved registers behind the allocation finds nothing to do, for what a call clobbers is
 //! excluded from the start, and what a pair consumes, its place and one more, is what every node does by its width.
-//! The fraction of the budget by occupancy is left out, and so is the check that lets only the dear be spilled: its
-//! floors of 0.9 and 1.0 exclude nothing where an access costs 15. That weight, and the multiplier of 4, scale all
-//! costs alike.
 //!
 //! A budget is not met where more is live at once than it has. What is written nowhere counts like the rest, although
 //! nobody could tell if it were overwritten.
 
-mod candidates;
 mod coalesce;
 mod constraints;
 mod context;
@@ -35,6 +31,7 @@ mod nodes;
 mod one_file;
 mod pair;
 mod pressure;
+mod queue;
 mod record;
 mod retarget;
 #[cfg(test)]

@@ -84,6 +84,11 @@ impl<'a> Pressure<'a> {
         self.added[node] + left.max(self.max_of(2 * node + 1, middle..span.end, wanted))
     }
 
+    /// What is live at a moment. O(log moments).
+    pub(super) fn at(&self, moment: usize) -> i64 {
+        self.max_of(1, 0..self.leaves, &(moment..moment + 1))
+    }
+
     /// The fattest moment, the first of several, and what is live there. O(log moments).
     pub(super) fn fattest(&self) -> (usize, i64) {
         let mut node = 1;

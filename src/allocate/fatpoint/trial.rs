@@ -5,7 +5,6 @@ use crate::allocate::problem::LiveRange;
 use crate::allocate::registers::Registers;
 use crate::index::IndexVec;
 
-use super::candidates::Candidate;
 use super::context::Context;
 use super::histogram::Histogram;
 use super::lists::{Lists, Order};
@@ -31,7 +30,6 @@ pub(super) struct Trial<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) registers: Registers<LiveRange>,
     histogram: Histogram,
-    wished: Occupied,
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
     /// Units that are tried before more are taken, up to the budget.
     pub(super) target: u32,
@@ -46,8 +44,7 @@ impl<'a> Trial<'a> {
     pub(super) fn run(context: &'a Context<'a>, order: Order) -> Outcome {
         let mut trial = Self::new(context);
         let lists = Lists::classify(&context.nodes, &context.constraints, &context.interference, trial.target, order);
-        let mut stack = lists.drain(&context.nodes, &context.constraints, &context.interference);
-        trial.place_forced();
+        let mut stack = lists.drain(&context.nodes, &context.interference);
         while let Some(node) = stack.pop() {
             if trial.units[node].is_none() {
                 trial.place(node);
@@ -64,8 +61,7 @@ impl<'a> Trial<'a> {
         Self {
             context,
             registers: context.fixed.clone(),
-            histogram: Histogram::new(context.knobs.discard_threshold),
-            wished: Occupied::default(),
+            histogram: Histogram::new(),
             units: ranges.ids().map(start).collect(),
             target: context.target,
             spilled: Vec::new(),
@@ -74,28 +70,14 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Candidates for pre-allocation come before all others, where they are forced.
-    fn place_forced(&mut self) {
-        if !self.context.knobs.mac_force {
-            return;
-        }
-        for &Candidate { node, unit } in &self.context.candidates {
-            let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
-            if self.units[node].is_none() && self.registers.occupied(segments).is_free(class, unit, None) {
-                self.occupy(node, unit);
-            }
-        }
-    }
-
     fn place(&mut self, node: LiveRange) {
-        let may_move = !self.context.knobs.no_retarget_prefs;
         if self.place_row(node) {
             return;
         }
         if let Some(unit) = self.best_place(node, self.target) {
             return self.occupy(node, unit);
         }
-        if may_move && self.make_room(node) {
+        if self.make_room(node) {
             return;
         }
         // One register more than before, if that will do: the lowest place, whatever it is good for.
@@ -131,13 +113,11 @@ impl<'a> Trial<'a> {
 
     /// The place below `limit` that the histogram has for a node.
     pub(super) fn best_place(&mut self, node: LiveRange, limit: u32) -> Option<u32> {
-        let Self { context, registers, histogram, wished, units, .. } = self;
+        let Self { context, registers, histogram, units, .. } = self;
         let nodes = &context.nodes;
         let class = nodes.class(node);
         histogram.clear(limit);
         histogram.add_conflicts(registers.occupied(nodes.segments(node)));
-        context.constraints.wished_units(nodes, node, wished);
-        histogram.add_wishes(wished, context.constraints.wish(node), class);
         let mut places = Vec::new();
         for &member in nodes.members(&node) {
             context.partners.places(member, |other| units[nodes.of(other)], &mut places);

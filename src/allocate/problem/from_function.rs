@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
+use super::from_costs::{Told, set_costs};
 use super::from_loops::add_loops;
 use super::from_tuples::Rows;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
 use super::{clobber_point, read_point, write_point};
-use crate::allocate::cost::Usage;
 use crate::allocate::preset::Preset;
 use crate::analysis::{
     Cfg, Dominators, LiveRanges, Occurrence, Occurrences, Point, Segment, UniformityInfo, ValueNumber,
-    block_frequencies,
+    block_frequencies, with_turns,
 };
 use crate::error::Error;
 use crate::function::{Block, Function, Inst, RegClass, Role, VReg};
@@ -52,7 +52,10 @@ impl Problem {
         let rows = Rows::new(function, preset);
         let mut builder = ProblemBuilder::new(function.name());
         let classes = add_classes(&mut builder, preset);
-        let frequencies = block_frequencies(function, &cfg, &dominators);
+        let mut frequencies = block_frequencies(function, &cfg, &dominators);
+        if let Some(turns) = preset.estimated_turns {
+            frequencies = with_turns(function, (&cfg, &dominators), &frequencies, turns);
+        }
         add_loops(&mut builder, function, (&cfg, &dominators), &frequencies);
         let (occurrences, live_ranges) = (&occurrences, &live_ranges);
         let lowering = Lowering { function, classification, occurrences, live_ranges, frequencies };
@@ -82,7 +85,11 @@ impl Problem {
         // Whether the function is a kernel the view does not tell: its parameters may differ between threads.
         let uniformity =
             UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
-        lowering.set_costs(&mut problem, preset, &uniformity);
+        let registers: IndexVec<LiveRange, Option<VReg>> = problem.ranges.iter().map(|data| data.register).collect();
+        set_costs(&mut problem, preset, |range| {
+            registers[range]
+                .map(|reg| Told { loop_depth: lowering.loop_depth(reg), is_uniform: uniformity.is_uniform(reg) })
+        });
         for range in problem.ranges.ids() {
             if problem.ranges[range].register.is_some_and(|reg| !may_spill(reg)) {
                 problem.ranges[range].spill_cost = f32::INFINITY;
@@ -220,24 +227,6 @@ impl Lowering<'_> {
 
     fn calls(&self) -> impl Iterator<Item = Inst> + '_ {
         self.function.insts().filter(|&inst| self.classification.is_call(self.function, inst))
-    }
-
-    fn set_costs(&self, problem: &mut Problem, preset: &Preset, uniformity: &UniformityInfo) {
-        let live_bytes = problem.peaks().iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });
-        for range in problem.ranges.ids() {
-            let Some(reg) = problem.ranges[range].register else { continue };
-            let sum = |wanted: fn(&Access) -> bool| -> f32 {
-                problem.accesses(range).iter().filter(|access| wanted(access)).map(|access| access.frequency).sum()
-            };
-            let usage = Usage {
-                written: sum(Access::writes),
-                read: sum(Access::reads),
-                loop_depth: self.loop_depth(reg),
-                words: problem.class(range).bytes / 4,
-                is_uniform: uniformity.is_uniform(reg),
-            };
-            problem.ranges[range].spill_cost = preset.cost.cost(&usage, live_bytes);
-        }
     }
 
     /// The loop depth of the blocks that a register is live in, weighted by their frequencies.

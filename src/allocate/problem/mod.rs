@@ -11,9 +11,12 @@
 //! comes after them. What instructions want in consecutive registers is read and written between these points: see
 //! [`Lane`].
 
+mod aggregate;
 mod builder;
 mod classes;
+mod crowds;
 mod flow;
+mod from_costs;
 mod from_function;
 mod from_loops;
 mod from_tuples;

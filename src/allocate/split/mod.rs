@@ -32,6 +32,8 @@ use regions::Regions;
 pub struct Splitting {
     /// What spans more instructions is split; `None`: nothing is.
     pub threshold: Option<u32>,
+    /// With more live ranges than these, all are split that may be; `None`: only long ones, however many there are.
+    pub all_above: Option<u32>,
     /// Times that everything is placed anew.
     pub rounds: u32,
     /// Boundaries that are taken in one round.
@@ -43,7 +45,7 @@ pub struct Splitting {
 impl Splitting {
     /// All boundaries that can pay at once, for what spans more than `threshold` instructions.
     pub const fn at_once(threshold: Option<u32>) -> Self {
-        Self { threshold, rounds: 3, iterations: u32::MAX, least_gain: 0.0 }
+        Self { threshold, all_above: None, rounds: 3, iterations: u32::MAX, least_gain: 0.0 }
     }
 }
 
@@ -67,6 +69,8 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) 
     if costs.spilled == 0 {
         return Ok(best);
     }
+    let has_many = splitting.all_above.is_some_and(|most| given.ranges().len() > most as usize);
+    let threshold = if has_many { 0 } else { threshold };
     let regions = Regions::new(given);
     let long = given.ranges().ids().filter(|&range| may_split(given, range) && span(given, range) > threshold);
     let mut candidates = Candidates::new(given, &regions, long, splitting.least_gain);

@@ -18,9 +18,7 @@ use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::split;
-use nvptx_ra::allocate::{
-    Allocator, BankConflicts, Costs, Effort, Preset, Problem, bank_conflicts, check_allocation, spread_over_banks,
-};
+use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
@@ -125,8 +123,6 @@ struct Outcome {
     parts: u64,
     budget: Option<u32>,
     costs: Costs,
-    /// Conflicts of register banks as the allocator left them, and as they are; none where nobody minds banks.
-    banks: Option<[BankConflicts; 2]>,
     /// What the code moves, before it is cleaned up and after; the same twice where it is not.
     code: [CodeCosts; 2],
     effort: Effort,
@@ -282,12 +278,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
     for &engine in &arguments.allocator {
         let start = Instant::now();
         let (name, found, proof) = allocate(engine, problem, preset, arguments)?;
-        let (allocated, mut allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
-        let banks = preset.banks.map(|banks| {
-            let before = bank_conflicts(allocated, &allocation, banks);
-            allocation = spread_over_banks(allocated, allocation.clone(), banks);
-            [before, bank_conflicts(allocated, &allocation, banks)]
-        });
+        let (allocated, allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
         if let Some(remark) = table::remark(problem, name, &allocation.effort) {
             say!("{remark}");
         }
@@ -307,17 +298,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         }
         let effort = allocation.effort;
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
-        outcomes.push(Outcome {
-            allocator: name,
-            parts,
-            budget: preset.budget,
-            costs,
-            banks,
-            code,
-            effort,
-            time,
-            proof,
-        });
+        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, code, effort, time, proof });
     }
     Ok(outcomes)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::allocate::{BankConflicts, Costs, Effort, File, FileData, Problem};
+use nvptx_ra::allocate::{Costs, Effort, File, FileData, Problem};
 use serde_json::json;
 
 use super::{Outcome, Proof};
@@ -16,7 +16,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     };
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
-    for Outcome { allocator, parts, budget, costs, banks, code, effort, time, proof } in outcomes {
+    for Outcome { allocator, parts, budget, costs, code, effort, time, proof } in outcomes {
         let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, .. } =
             effort;
         let Effort { too_many_edges, spilled_before, phases, .. } = effort;
@@ -42,10 +42,6 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             })
         });
         line["cleanup"] = json!({ "before": before, "after": after });
-        if let Some([before, after]) = banks {
-            let conflicts = |of: &BankConflicts| json!({ "count": of.count, "per_run": of.per_run });
-            line["bank_conflicts"] = json!({ "before": conflicts(before), "after": conflicts(after) });
-        }
         if let Some(Proof { is_optimal, least }) = proof {
             line["is_optimal"] = (*is_optimal).into();
             line["least"] = json!({
@@ -71,7 +67,7 @@ fn proof(outcome: &Outcome) -> String {
 }
 
 /// The columns behind the registers, with their widths.
-const COLUMNS: [(&str, usize); 12] = [
+const COLUMNS: [(&str, usize); 11] = [
     ("spilled", 8),
     ("slot bytes", 10),
     ("bytes moved", 12),
@@ -80,7 +76,6 @@ const COLUMNS: [(&str, usize); 12] = [
     ("copies", 9),
     ("words", 14),
     ("moves", 7),
-    ("banks", 9),
     ("rounds", 7),
     ("evicted", 8),
     ("time", 10),
@@ -111,7 +106,7 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     }
     let _ = writeln!(text, "{header}\n{peaks}");
     for outcome in outcomes {
-        let Outcome { allocator, budget, costs, banks, code: [before, after], effort, time, .. } = outcome;
+        let Outcome { allocator, budget, costs, code: [before, after], effort, time, .. } = outcome;
         let budget = budget.map_or("none".into(), |budget| budget.to_string());
         let _ = write!(text, "  {allocator:<10} {budget:>6}");
         for &(file, data) in &used {
@@ -126,7 +121,6 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
             format!("{}>{}", before.copies, after.copies),
             format!("{:.0}>{:.0}", before.copy_words, after.copy_words),
             costs.tuple_copies.to_string(),
-            banks.map_or("-".into(), |[before, after]| format!("{}>{}", before.count, after.count)),
             effort.rounds.to_string(),
             effort.evictions.to_string(),
             format!("{time:.1?}"),

@@ -1,0 +1,86 @@
+//! Which live ranges are candidates for spilling: those that pass the floors and gates that ptxas is read to have.
+//!
+//! What passes none of them may still be spilled where nothing else is left, so that a budget that can be met is met.
+
+/// The floors and gates. None excludes anything by default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Eligibility {
+    /// What costs less to spill is no candidate: ptxas's 0.9.
+    pub primary_floor: f32,
+    /// What costs no more to be read behind its last definition is no candidate: ptxas's 1.0. 0 is no floor.
+    pub secondary_floor: f32,
+    /// What costs nothing to spill is no candidate.
+    pub prunes_free: bool,
+    /// What is live only where at least so many registers come to each live range is no candidate.
+    pub density: Option<u32>,
+}
+
+/// What is known of a live range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standing {
+    /// What spilling it costs.
+    pub(super) primary: f32,
+    /// What its reads behind its last definition cost.
+    pub(super) secondary: f32,
+    /// How many registers come to each live range where it is live and most others are.
+    pub(super) density: Option<u32>,
+}
+
+/// More than spilling any candidate costs, for each unit of cost.
+const LAST: f32 = 1e12;
+
+impl Eligibility {
+    /// Everything is a candidate.
+    pub const ALL: Self = Self { primary_floor: 0.0, secondary_floor: 0.0, prunes_free: false, density: None };
+
+    /// The floors of ptxas. Its number of registers for a candidate is not known.
+    pub const PTXAS: Self = Self { primary_floor: 0.9, secondary_floor: 1.0, prunes_free: true, density: None };
+
+    fn has(&self, standing: &Standing) -> bool {
+        let is_thin = self.density.zip(standing.density).is_some_and(|(most, density)| density >= most);
+        let is_below = self.secondary_floor > 0.0 && standing.secondary <= self.secondary_floor;
+        standing.primary >= self.primary_floor
+            && !is_below
+            && !(self.prunes_free && standing.primary == 0.0)
+            && !is_thin
+    }
+
+    /// The cost by which an allocator decides: that of a candidate, or more than that of any.
+    pub(super) fn cost(&self, standing: &Standing) -> f32 {
+        if self.has(standing) { standing.primary } else { ((standing.primary + 1.0) * LAST).min(f32::MAX / LAST) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: Standing = Standing { primary: 0.8, secondary: 0.9, density: Some(4) };
+
+    /// Each floor and gate excludes what it says, alone.
+    #[test]
+    fn each_excludes() {
+        let is_last = |gate: Eligibility, standing: Standing| gate.cost(&standing) > LAST / 2.0;
+        let floors =
+            |primary_floor, secondary_floor| Eligibility { primary_floor, secondary_floor, ..Eligibility::ALL };
+        assert!(!is_last(Eligibility::ALL, SOME));
+        assert!(is_last(floors(0.9, 0.0), SOME) && !is_last(floors(0.8, 0.0), SOME));
+        assert!(is_last(floors(0.0, 0.9), SOME) && !is_last(floors(0.0, 0.8), SOME));
+        let free = Standing { primary: 0.0, secondary: 0.0, ..SOME };
+        assert!(
+            is_last(Eligibility { prunes_free: true, ..Eligibility::ALL }, free) && !is_last(Eligibility::ALL, free)
+        );
+        let dense = |most| Eligibility { density: Some(most), ..Eligibility::ALL };
+        assert!(is_last(dense(4), SOME) && !is_last(dense(5), SOME));
+        assert!(!is_last(dense(4), Standing { density: None, ..SOME }));
+    }
+
+    /// What is no candidate keeps its order, stays finite, and is dearer than every candidate.
+    #[test]
+    fn order_of_the_last() {
+        let gate = Eligibility { primary_floor: f32::MAX, ..Eligibility::ALL };
+        let costs = [0.0, 1.0, 1e9].map(|primary| gate.cost(&Standing { primary, ..SOME }));
+        assert!(costs.is_sorted() && costs[2].is_finite() && costs[0] > 1e9, "{costs:?}");
+        assert!(gate.cost(&Standing { primary: f32::MAX, ..SOME }).is_finite());
+    }
+}
