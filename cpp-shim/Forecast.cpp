@@ -91,6 +91,8 @@ bool Forecaster::finish(Module &M, bool Limit) {
   errs() << toRef(Response->output);
   if (Response->status == NVPTX_RA_STATUS_ERROR)
     report(M.getContext(), Response.get());
+  else
+    reportWarnings(M.getContext(), *Response);
   for (const nvptx_ra_remark &Remark :
        ArrayRef(Response->remarks, Response->num_remarks)) {
     const Summarised &Function = Functions[Remark.function];

@@ -117,7 +117,7 @@ public:
       break;
     }
     if (Done)
-      warn();
+      reportWarnings(context(), *Response);
     reportTime(FlattenTime, ApplyTime);
     if (Done && Response->summarised)
       Within.leaveObservation(MF, {std::move(Response), Place});
@@ -200,15 +200,6 @@ private:
   /// Reports an error that leaves the function as it was.
   void refuse(StringRef Message) {
     report(context(), Message, Response->strict ? DS_Error : DS_Warning);
-  }
-
-  /// Reports the limits that do not hold, though the pass has done its work.
-  void warn() {
-    SmallVector<StringRef, 4> Lines;
-    toRef(Response->message).split(Lines, '\n', /*MaxSplit=*/-1,
-                                   /*KeepEmpty=*/false);
-    for (StringRef Line : Lines)
-      report(context(), Line, DS_Warning);
   }
 
   LLVMContext &context() { return MF.getFunction().getContext(); }

@@ -127,4 +127,12 @@ void report(LLVMContext &Context, const nvptx_ra_response *Response) {
            Response->strict ? DS_Error : DS_Warning);
 }
 
+void reportWarnings(LLVMContext &Context, const nvptx_ra_response &Response) {
+  SmallVector<StringRef, 4> Lines;
+  toRef(Response.message)
+      .split(Lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Line : Lines)
+    report(Context, Line, DS_Warning);
+}
+
 } // namespace nvptx_ra

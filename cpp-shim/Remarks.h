@@ -60,6 +60,10 @@ void report(llvm::LLVMContext &Context, llvm::StringRef Message,
 /// none.
 void report(llvm::LLVMContext &Context, const nvptx_ra_response *Response);
 
+/// Reports the warnings of a response that is no error.
+void reportWarnings(llvm::LLVMContext &Context,
+                    const nvptx_ra_response &Response);
+
 } // namespace nvptx_ra
 
 #endif // NVPTX_RA_REMARKS_H

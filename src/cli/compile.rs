@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use inkwell::context::Context;
-use nvptx_ra::config::{self, Origin};
+use nvptx_ra::config::{self, Config, Layers, Origin, Warn};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ffi::codegen as llvm;
 
 use crate::codegen::{self, Optimise, Settings};
+use crate::ptx::warn_of_spills;
 use crate::{dynamic_shared, input, output, processor, triton};
 
 /// Compile LLVM IR to PTX with the passes active, as llc does with the plugin loaded
@@ -63,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         settings.optimise(&module, &cpu)?;
     }
     let ptx = settings.emit(&module, &cpu)?;
+    let all = arguments.options.join(";");
+    let config = Config::resolve(&Layers { command_line: &all, ..Layers::default() })?;
+    warn_of_spills(&config, &name, &ptx, &cpu)?;
     if input::is_stream(&output) {
         return super::print(&ptx);
     }
@@ -77,12 +81,21 @@ fn launch_options(input: &Path, options: &[String]) -> Vec<String> {
     beside.iter().filter(|_| !is_said).map(|said| dynamic_shared::as_option(said.value.0)).collect()
 }
 
-/// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's.
+/// The `--set` options as LLVM registers them, each checked first, for a better message than LLVM's. Spills are forecast
+/// from the PTX, which has what all passes did.
 fn llvm_options(options: &[String]) -> Result<Vec<String>, Error> {
     let mut arguments = Vec::new();
     for option in options {
         let assignments = config::assignments(option, Origin::CommandLine)?;
-        arguments.extend(assignments.iter().map(|(spec, value)| format!("-nvptx-ra-{}={value}", spec.name)));
+        let of_llvm = assignments.iter().map(|(spec, value)| match spec.name {
+            "warn" => format!(
+                "-nvptx-ra-warn={}",
+                (Config::resolve_valid(&Layers { command_line: option, ..Layers::default() }).warn - Warn::SPILLS)
+                    .words()
+            ),
+            name => format!("-nvptx-ra-{name}={value}"),
+        });
+        arguments.extend(of_llvm);
     }
     Ok(arguments)
 }

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use nvptx_ra::config::{Config, Layers, Warn};
 use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
-use nvptx_ra::passes::{Other, PtxOutput, PtxRun, pipeline, replay_linked, run_on_ptx};
+use nvptx_ra::passes::{Other, PtxOutput, PtxRun, pipeline, replay_linked, run_on_ptx, spill_warnings};
 use nvptx_ra::profile::Profile;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::PtxVersion;
@@ -83,11 +84,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         say!("{}: {}: {}", remark.function, remark.pass, remark.message);
     }
     done.warnings.iter().for_each(|warning| say!("warning: {warning}"));
+    let layers = Layers { command_line: &options, ..Layers::default() };
+    warn_of_spills(&Config::resolve(&layers)?, &name, &done.text, &arguments.cpu)?;
     if is_stream {
         return super::print(&done.text);
     }
     output::write(&arguments.output, &done.text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Warns of kernels that ptxas is expected to spill, where the options ask for it.
+pub(crate) fn warn_of_spills(config: &Config, name: &str, text: &[u8], cpu: &str) -> Result<(), Error> {
+    if config.warn.contains(Warn::SPILLS) {
+        spill_warnings(name, text, cpu)?.iter().for_each(|warning| say!("warning: {warning}"));
+    }
+    Ok(())
 }
 
 /// Reads other compilers' PTX for a command.

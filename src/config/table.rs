@@ -233,6 +233,8 @@ flags! {
         /// Of limits that what was asked for does not keep: registers for the operands of an instruction, shared memory for
         /// slots, and 64 KB of local memory for a frame with slots.
         "limits" => LIMITS = 0,
+        /// Of kernels that ptxas is expected to spill: a forecast, which the line says.
+        "spills" => SPILLS = 1,
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use super::abi;
 use super::guard::entry;
-use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget};
+use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget, Warn};
 use crate::passes::{Place, places};
 
 /// The layout of the struct below that this LLVM expects; the shim asserts both.
@@ -107,7 +107,7 @@ fn pipeline(config: &Config) -> abi::nvptx_ra_pipeline {
     abi::nvptx_ra_pipeline {
         edits: (config.cssa || coalesces || config.rename).into(),
         coalesces: coalesces.into(),
-        forecast: config.forecast.into(),
+        forecast: (config.forecast || config.warn.contains(Warn::SPILLS)).into(),
         budget: (config.budget != RegisterBudget::Off).into(),
         profile: config.profile.is_some().into(),
     }

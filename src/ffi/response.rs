@@ -73,6 +73,7 @@ impl Response {
     pub(super) fn of_module(output: ModuleOutput, config: &Config, wants_remarks: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
         response.raw.strict = config.strict.into();
+        response.message = output.warnings.join("\n");
         response.output = output.output;
         let limits = output.forecasts.iter().filter_map(|(number, forecast)| Some((*number, forecast.limited_to?)));
         response.edits = RawEdits::of_limits(limits);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::{FunctionSummary, PassOutput, RunContext, is_excluded};
 use crate::coalesce::coalesce;
-use crate::config::{Config, PRINT_FORECAST, RegisterBudget};
+use crate::config::{Config, PRINT_FORECAST, RegisterBudget, Warn};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, Summary, forecast_module};
 use crate::function::{EditList, Function, Inst, Origin};
@@ -26,6 +26,8 @@ pub struct ModuleOutput {
     pub forecasts: Vec<(usize, Forecast)>,
     /// What the lints find in them, where somebody reads it.
     pub findings: Vec<PlacedFinding>,
+    /// What is to be warned of.
+    pub warnings: Vec<String>,
     /// Text for standard error.
     pub output: String,
 }
@@ -198,6 +200,10 @@ pub fn run_on_module(
         let mut module = ModuleFigures { target: target.to_owned(), kernels, ..ModuleFigures::default() };
         module.time_ns.add("forecast", nanoseconds(start.elapsed()));
         Event::Forecast(module).append(path)?;
+    }
+    if config.warn.contains(Warn::SPILLS) {
+        let warned = output.forecasts.iter().filter_map(|(_, forecast)| forecast.spill_warning());
+        output.warnings = warned.map(|warning| format!("nvptx-ra: {warning}")).collect();
     }
     if name == PRINT_FORECAST || config.forecast {
         output.output = output.forecasts.iter().map(|(_, forecast)| forecast.to_text()).collect();

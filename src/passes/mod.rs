@@ -22,7 +22,7 @@ mod simd_video;
 
 pub use forecast::{ModuleOutput, PlacedFinding, run_on_module, summarise_coalesced};
 pub use places::{Place, places};
-pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx};
+pub use ptx::{PtxOutput, PtxRemark, PtxRun, Step, pipeline, run_on_ptx, spill_warnings};
 pub use ptx_linked::{Other, code_hashes, link_on_ptx, replay_linked};
 pub use ptx_profile::{functions_of_ptx, replay_on_ptx};
 pub use scope::{Census, Scope, is_idle, scope};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{FunctionSummary, ModuleOutput, PassOutput, Remark, RunContext, is_idle, run, run_on_module, simd_video};
-use crate::config::{Config, FORECAST, Layers, REGALLOC, SIMD_VIDEO};
+use crate::config::{Config, FORECAST, Layers, REGALLOC, SIMD_VIDEO, Warn};
 use crate::error::{Error, ErrorKind};
 use crate::ptx::{Module, Patch};
 use crate::spill::spiller::CalleeTable;
@@ -125,6 +125,20 @@ pub fn run_on_ptx(name: &str, bytes: &[u8], wanted: &PtxRun<'_>) -> Result<PtxOu
         output.text = if patch.is_empty() { text } else { patch.apply(&text) };
     }
     Ok(output)
+}
+
+/// The warnings of the kernels of a file that ptxas is expected to spill. `name` is the file's, for messages, and `target`
+/// the processor; empty: the one that the file names.
+///
+/// # Errors
+/// As [`run_on_ptx`].
+pub fn spill_warnings(name: &str, bytes: &[u8], target: &str) -> Result<Vec<String>, Error> {
+    let module = Module::read(name, bytes)?;
+    let target = if target.is_empty() { module.target() } else { target };
+    let config = Config { warn: Warn::SPILLS, ..Config::default() };
+    let (_, summaries) = run_step(&module, FORECAST, &|_| Some(&config), target, &mut PtxOutput::default())?;
+    let known: Vec<_> = summaries.iter().map(Option::as_deref).collect();
+    Ok(run_on_module(FORECAST, &known, target, &config)?.warnings)
 }
 
 /// What the forecast keeps of each function.

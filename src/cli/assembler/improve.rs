@@ -9,6 +9,7 @@ use std::time::Instant;
 use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
+use nvptx_ra::spill::spiller::FRAME_LIMIT;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
 use nvptx_ra::tune::relocatable::Relocatable;
@@ -72,9 +73,16 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
     let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
+    let note = |line: &str| settings.note(line);
+    for (name, real) in measured.iter().filter(|(_, real)| u64::from(real.stack_bytes) > FRAME_LIMIT) {
+        let name = crate::kernel_names::readable(name);
+        note(&format!(
+            "{name}: a thread has {} bytes of local memory, and {FRAME_LIMIT} are a frame's limit",
+            real.stack_bytes
+        ));
+    }
     let object =
         invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
-    let note = |line: &str| settings.note(line);
     let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
     let on_file =
         settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));

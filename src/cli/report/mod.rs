@@ -385,14 +385,7 @@ fn say_what_spills(reports: &[Report], arguments: &Arguments) -> bool {
     let forecasts = || reports.iter().flat_map(|report| &report.forecasts);
     let spilling = || forecasts().filter(|forecast| forecast.spill_bytes() > 0);
     if arguments.warn_on_spills {
-        for forecast in spilling() {
-            let (stores, loads) = (forecast.spill_store_bytes, forecast.spill_load_bytes);
-            say!(
-                "nvptx-ra: warning: Registers are spilled to local memory in function '{}', {stores} bytes spill stores, \
-                 {loads} bytes spill loads",
-                forecast.name
-            );
-        }
+        forecasts().filter_map(Forecast::spill_warning).for_each(|warning| say!("nvptx-ra: warning: {warning}"));
     }
     if arguments.fail_on_spill {
         for forecast in spilling() {

@@ -35,6 +35,20 @@ pub struct LocalMemory {
     pub variables: u64,
 }
 
+impl Forecast {
+    /// The warning that the kernel spills, in ptxas's words and as a forecast; `None` where no spill is expected.
+    pub fn spill_warning(&self) -> Option<String> {
+        let (stores, loads) = (self.spill_store_bytes, self.spill_load_bytes);
+        (self.spill_bytes() > 0).then(|| {
+            format!(
+                "Registers are spilled to local memory in function '{}', {stores} bytes spill stores, {loads} bytes spill \
+                 loads (forecast)",
+                self.name
+            )
+        })
+    }
+}
+
 impl LocalMemory {
     /// The stack frame: variables and slots.
     pub fn frame(&self) -> u64 {
