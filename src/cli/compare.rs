@@ -154,7 +154,7 @@ fn as_text(comparison: &Comparison) -> String {
         }
     }
     for (executed, which) in comparison.executed.iter().flatten().zip(["first", "second"]) {
-        let Executed { instructions, local } = executed;
+        let Executed { instructions, local, .. } = executed;
         _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
     }
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
@@ -201,7 +201,9 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
         })
     };
     let executed = comparison.executed.map(|sides| {
-        sides.map(|Executed { instructions, local }| json!({ "instructions": instructions, "local": local }))
+        sides.map(|Executed { instructions, local, shared }| {
+            json!({ "instructions": instructions, "local": local, "shared": shared })
+        })
     });
     json!({
         "kernel": comparison.kernel, "verdict": word(comparison), "launches": launches, "executed": executed,

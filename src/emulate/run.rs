@@ -23,6 +23,8 @@ pub struct Executed {
     pub instructions: u64,
     /// Those that access local memory.
     pub local: u64,
+    /// Those that access shared memory.
+    pub shared: u64,
 }
 
 impl Executed {
@@ -30,6 +32,7 @@ impl Executed {
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.instructions += outcome.instructions;
         self.local += outcome.local;
+        self.shared += outcome.shared;
     }
 }
 

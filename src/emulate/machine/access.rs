@@ -176,10 +176,11 @@ pub(super) fn load(
     if is_strong {
         world.outcome.depends_on_order = true;
     }
-    let mut is_local = false;
+    let [mut is_local, mut is_shared] = [false; 2];
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
+        is_shared |= matches!(first, Target::Shared(_));
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
             let info = function.rows[row.0 as usize];
@@ -209,6 +210,7 @@ pub(super) fn load(
         }
     }
     world.outcome.local += u64::from(is_local);
+    world.outcome.shared += u64::from(is_shared);
     Ok(())
 }
 
@@ -225,10 +227,11 @@ pub(super) fn store(
     let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
-    let mut is_local = false;
+    let [mut is_local, mut is_shared] = [false; 2];
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
+        is_shared |= matches!(first, Target::Shared(_));
         let thread = warp.global_thread(world, lane);
         let of = |frame: &Frame, row: Row| {
             let value = frame.bytes(row, function.rows[row.0 as usize].bits, lane);
@@ -258,5 +261,6 @@ pub(super) fn store(
         }
     }
     world.outcome.local += u64::from(is_local);
+    world.outcome.shared += u64::from(is_shared);
     Ok(())
 }

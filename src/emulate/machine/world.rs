@@ -71,6 +71,8 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) thread_steps: u64,
     /// Loads and stores of warps, each with a thread that accesses local memory.
     pub(in crate::emulate) local: u64,
+    /// The same of shared memory.
+    pub(in crate::emulate) shared: u64,
     /// A thread read what depends on the order in which threads run.
     pub(in crate::emulate) depends_on_order: bool,
 }

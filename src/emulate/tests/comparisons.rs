@@ -317,8 +317,8 @@ fn writes_that_race() {
     assert!(reason.contains("a race: a write"), "{reason}");
 }
 
-/// Of both programs, the same launches count: those that both end. An instruction of a warp that accesses local memory counts once,
-/// by a generic address, too.
+/// Of both programs, the same launches count: those that both end. An instruction of a warp that accesses local or shared memory
+/// counts once, by a generic address, too.
 #[test]
 fn executed() {
     let loads = |count: usize, end: &str| {
@@ -343,4 +343,10 @@ fn executed() {
     // Results differ in the first launch, which is the last one then.
     assert_eq!((first.local, second.local, second.instructions - first.instructions), (2 * 3, 2 * 5, 2 * 4));
     assert_eq!(compared(&loads(1, ""), &loads(1, "again: bra again;")).executed, None);
+    let slots = ".shared .b32 slots[64];\n";
+    let end =
+        "mov.u32 %r2, slots; mad.lo.u32 %r2, %t, 4, %r2; st.volatile.shared.u32 [%r2], %t; ld.shared.u32 %r2, [%r2];";
+    let both = compared(&loads(1, ""), &format!("{slots}{}", loads(1, end)));
+    let [first, second] = both.executed.expect("both end");
+    assert_eq!((first.shared, second.shared, second.local), (0, 3 * 2 * 2, first.local));
 }
