@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept meaning mutants gpu-bench gpu-bundle gpu-operators clean
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators clean
 
 all: build
 
@@ -100,6 +100,11 @@ tuning: build
 # Hours; ARGS="--only auto,said --draw 20 'candle__*'" takes less. What was measured is kept.
 kept: build
 	@scripts/with-env.sh tests/bench/kept.py $(ARGS)
+
+# What each allocation engine makes of sixty of the corpus's kernels that spill, beside stock, cicc and regalloc=auto. Half an
+# hour; ARGS="--draw 20 --json new.json --against old.json" takes less and compares two builds. What was measured is kept.
+spill-plans: build
+	@scripts/with-env.sh tests/bench/spill_plans.py $(ARGS)
 
 # Whether drawn kernels of the corpus compute the same with each pass as without, run on the CPU. ARGS="--extremes" draws
 # infinities, NaN and the limits of integers, too; ARGS="--ways schedule --count 60" takes less.

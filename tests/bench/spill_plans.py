@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""What each allocation engine makes of kernels that spill: bytes moved to memory, slots, machine instructions.
+
+    spill_plans.py [options] [MODULE-GLOB …]
+
+Each kernel becomes a module of its own, which is compiled by stock LLVM, with `regalloc=N` by each engine, and with
+`regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's spills, and those that
+instructions move to and from slots (machine code beyond stock's). *Best* is the engine that moves least, then has the
+fewest instructions. Where the CPU can run a kernel, `nvptx-ra compare --exact` says whether a variant stores what stock
+stores, and how many instructions of warps access shared and local memory.
+
+A kernel whose code does not say how large its blocks are has what launches.py knows, else 128 threads. The draw goes
+round the lineages and takes at most --of-module kernels of a module, so that not the whole corpus is assembled; --list
+keeps what was drawn. Everything measured is cached, so a run that was broken off goes on.
+"""
+
+import json
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cache
+import command_line
+import corpus
+import kept
+import measure
+import report
+import searched
+import tools
+import traffic
+import tuning
+from plan import CICC, OWN, STOCK, Compiler
+
+ENGINES = ("price", "greedy", "briggs", "fatpoint")
+BEST, AUTO = "best", "auto"
+WAYS = (*ENGINES, AUTO)
+SHOWN = (STOCK, *ENGINES, BEST, AUTO)
+FEWEST, MOST = 16, 255  # registers that `regalloc` takes
+STEPS_IN_ALL = 6  # times as many as a launch may run
+HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "instructions", "change", "executed"]
+COMPARED = ("better", "worse", "same")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of a kernel the registers that ptxas takes, what each way makes of it, and what went wrong, as (way, error)."""
+
+    kernel: searched.Kernel
+    budget: int
+    ways: dict
+    wrong: list
+
+
+def parse_arguments():
+    parser = command_line.parser_of(__doc__)
+    add = parser.add_argument
+    command_line.add_modules(parser)
+    command_line.add_subset(parser)
+    add("--draw", type=int, default=60, metavar="N", help="so many kernels that spill (default: %(default)s)")
+    add("--others", type=int, default=0, metavar="N", help="kernels that spill nothing (default: %(default)s)")
+    add("--registers", type=int, default=0, metavar="N", help="the fewest registers of --others (default: %(default)s)")
+    add("--of-module", type=int, default=3, metavar="N", help="kernels of a module at most (default: %(default)s)")
+    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
+    add("--list", type=Path, metavar="FILE", help="`module kernel` a line: what to take; written if it is not there")
+    add("--list-only", action="store_true", help="draw, and measure nothing")
+    add("--set", default="", metavar="OPTIONS", help="options for each way, as in 'regalloc-slack=12 spill-to=all'")
+    add("--timeout", type=int, default=120, help="seconds for one command (default: %(default)s)")
+    add("--steps", type=int, default=100_000, help="instructions of warps in a launch (default: %(default)s)")
+    add("--no-run", dest="runs", action="store_false", help="run nothing on the CPU")
+    add("--json", type=Path, metavar="FILE", help="the figures of each kernel")
+    add("--against", type=Path, metavar="FILE", help="figures of another build, to compare with kernel by kernel")
+    command_line.add_jobs(parser)
+    command_line.add_plugin(parser)
+    command_line.add_tool(parser)
+    return parser.parse_args()
+
+
+def figures_of_module(module, plan):
+    """What ptxas says of the kernels of a module by stock LLVM, by name; None where something fails, which is said."""
+    compiled, text = measure.compile_module(module, plan.compiler(STOCK), plan)
+    judged = compiled if compiled["error"] else measure.assemble_text(text, module, OWN, None, plan)
+    if judged["error"]:
+        print(f"{module}: left out: {judged['error']}", file=sys.stderr)
+        return None
+    return judged["kernels"]
+
+
+def is_wanted(figures, spilling, arguments):
+    spills = figures["stores"] + figures["loads"] > 0
+    return spills if spilling else not spills and figures["registers"] >= arguments.registers
+
+
+def drawn(plan, arguments, count, spilling):
+    """So many (module, kernel), or all: the same for the same seed and corpus."""
+    generator, by_lineage = random.Random(arguments.seed), defaultdict(list)
+    for module in sorted(plan.modules):
+        source = corpus.source_of(module)
+        by_lineage[plan.sources.get(source, {}).get("lineage", source)].append(module)
+    queues = [iter(generator.sample(modules, len(modules))) for _, modules in sorted(by_lineage.items())]
+    found = []
+    while queues and len(found) < count:
+        for queue in list(queues):
+            turn = next_of(queue, plan, arguments, spilling)
+            if not turn:
+                queues.remove(queue)
+            found += turn[: count - len(found)]
+    return found
+
+
+def next_of(modules, plan, arguments, spilling):
+    """(module, kernel) of the next module of a lineage that has some; empty behind the last one."""
+    for module in modules:
+        judged = figures_of_module(module, plan) or {}
+        names = sorted(name for name, figures in judged.items() if is_wanted(figures, spilling, arguments))
+        # What is drawn of a module is the same whatever was drawn elsewhere.
+        own = random.Random(f"{arguments.seed} {module}")
+        if names:
+            chosen = own.sample(names, min(arguments.of_module, len(names)))
+            print(f"{module}: {len(chosen)} of {len(names)}", file=sys.stderr)
+            return [(module, name) for name in chosen]
+    return []
+
+
+def wanted(plan, arguments):
+    """The (module, kernel) of the list, or drawn and written there."""
+    if arguments.list and arguments.list.exists():
+        lines = arguments.list.read_text(encoding="utf8").splitlines()
+        return [tuple(line.split()) for line in lines if line.strip() and not line.startswith("#")]
+    found = drawn(plan, arguments, arguments.draw, spilling=True)
+    found += drawn(plan, arguments, arguments.others, spilling=False)
+    if arguments.list:
+        arguments.list.write_text("".join(f"{module} {name}\n" for module, name in found), encoding="utf8")
+    return found
+
+
+def options_of(way, budget, said, also):
+    """The plugin's options of a way."""
+    words = ["regalloc=auto"] if way == AUTO else [f"regalloc={budget}", f"allocator={way}"]
+    return " ".join([*words, *said.split(), *also.split()])
+
+
+def compared(kernel, stock_text, text, arguments, plan):
+    """What running both says: the verdict, and instructions of warps in all, to shared and to local memory, of both."""
+    if text == stock_text:
+        return {"verdict": "unchanged"}
+    with tempfile.TemporaryDirectory(prefix="plans-") as folder:
+        paths = [Path(folder, name) for name in ("stock.ptx", "way.ptx")]
+        for path, content in zip(paths, (stock_text, text), strict=True):
+            path.write_text(content, encoding="utf8")
+        words = ["--exact", "--json", f"--kernel={kernel.name}", "--launches=3", "--more=4"]
+        words += [f"--steps={arguments.steps}", f"--steps-in-all={STEPS_IN_ALL * arguments.steps}"]
+        words += searched.launch_flags(kernel.launch)
+        key = cache.key_of("plans", cache.file_hash(arguments.tool), stock_text, text, words)
+        store = cache.Cache(plan.cache)
+        if (known := store.get(key)) is not None:
+            return known
+        outcome = tools.run([arguments.tool, "compare", *map(str, paths), *words], plan.timeout)
+        try:
+            (found,) = json.loads(outcome.output)
+        except ValueError:
+            return {"verdict": "failed", "reason": outcome.error or outcome.output[:300]}
+    reasons = [launch["reason"] for launch in found["launches"] if launch["reason"]]
+    said = {"verdict": found["verdict"], "reason": next(iter(reasons), ""), "executed": found["executed"]}
+    store.put(key, said)
+    return said
+
+
+def slot_bytes(stock, figures):
+    """Bytes that machine instructions move to and from slots: shared words beyond stock's, and words to local memory
+    that are neither ptxas's spills nor stock's arrays."""
+    arrays = lambda of: max(0, 4 * of["local_words"] - of["local_bytes"])  # noqa: E731
+    in_shared = max(0, 4 * (figures["shared_words"] - stock["shared_words"]))
+    return in_shared + max(0, arrays(figures) - arrays(stock))
+
+
+def answer_of(wanted_kernel, plan, arguments):
+    """An Answer of a (module, kernel), or what went wrong."""
+    module, name = wanted_kernel
+    judged = figures_of_module(module, plan)
+    if judged is None:
+        return (module, name, STOCK, "the module")
+    kernel, error = searched.alone(module, plan.modules[module], name, list(judged), plan, False)
+    if error:
+        return (module, name, STOCK, error)
+    plan, cpu = replace(plan, modules=plan.modules | {kernel.key: kernel.path}), plan.cpu_of(module)
+    error, stock_text = kept.compiled(kernel, "", plan)
+    stock = {"error": error} if error else traffic.measured(stock_text, name, cpu, plan)
+    if stock["error"]:
+        return (module, name, STOCK, stock["error"])
+    if stock["threads"] is None and kernel.launch.threads is None:
+        kernel = replace(kernel, launch=replace(kernel.launch, threads=kept.DEFAULT_THREADS))
+    budget = min(max(stock["registers"], FEWEST), MOST)
+    ways, wrong = {STOCK: stock | {"slots": 0, "moved": stock["local_bytes"]}}, []
+    for way in WAYS:
+        options = options_of(way, budget, kept.said_options(kernel), arguments.set)
+        error, text = kept.compiled(kernel, options, plan)
+        figures = {"error": error} if error else traffic.measured(text, name, cpu, plan)
+        if figures["error"]:
+            wrong.append((way, figures["error"]))
+            continue
+        slots = slot_bytes(stock, figures)
+        ways[way] = figures | {"slots": slots, "moved": figures["local_bytes"] + slots}
+        if arguments.runs:
+            ways[way]["compared"] = compared(kernel, stock_text, text, arguments, plan)
+    if not kernel.is_triton and (theirs := kept.cicc_text(kernel, plan)):
+        figures = traffic.measured(theirs[1], theirs[0], cpu, plan)
+        if not figures["error"]:
+            ways[CICC] = figures | {"slots": 0, "moved": figures["local_bytes"]}
+    if all(engine in ways for engine in ENGINES):
+        best = min(ENGINES, key=lambda engine: (ways[engine]["moved"], ways[engine]["instructions"]))
+        ways[BEST] = ways[best] | {"engine": best}
+    return Answer(kernel, budget, ways, wrong)
+
+
+def counts_of(pairs, what="moved"):
+    """How many are better, worse and the same, of pairs of figures (before, after)."""
+    counts = Counter()
+    for before, after in pairs:
+        counts["same" if before[what] == after[what] else "better" if after[what] < before[what] else "worse"] += 1
+    return [counts[word] for word in COMPARED]
+
+
+def executed_of(figures):
+    """Instructions of warps that access memory of ours: to shared memory beyond stock's, and local; None if unknown."""
+    both = figures.get("compared", {}).get("executed")
+    if not both or "shared" not in both[0]:
+        return None
+    return sum(both[1][memory] - both[0][memory] for memory in ("shared", "local"))
+
+
+def rows_of(answers):
+    """The rows of the table: of those kernels that every way has an answer for."""
+    for way in SHOWN:
+        pairs = [(of.ways[STOCK], of.ways[way]) for of in answers]
+        sums = lambda what: [sum(side[what] for side in sides) for sides in zip(*pairs, strict=True)] or [0, 0]  # noqa: B023, E731
+        ran = [number for _, figures in pairs if (number := executed_of(figures)) is not None]
+        yield [
+            way,
+            str(len(pairs)),
+            f"{sums('local_bytes')[1]:,}",
+            f"{sums('moved')[1]:,}",
+            kept.percent(*sums("moved")),
+            str(sum(figures["static"] > stock["static"] for stock, figures in pairs)),
+            f"{sum(figures['static'] - stock['static'] for stock, figures in pairs):,}",
+            f"{sums('instructions')[1]:,}",
+            kept.percent(*sums("instructions")),
+            f"{sum(ran):,} of {len(ran)}" if ran else "",
+        ]
+
+
+def complete(answers):
+    return [answer for answer in answers if all(way in answer.ways for way in SHOWN)]
+
+
+def shown(answers):
+    """The lines of the tables."""
+    whole = complete(answers)
+    yield from report.table(rows_of(whole), HEADER)
+    if theirs := [of for of in whole if CICC in of.ways]:
+        before, after = (sum(of.ways[way]["local_bytes"] for of in theirs) for way in (STOCK, CICC))
+        yield f"cicc compiles {len(theirs)} of them: stock spills {before:,} bytes there, cicc's code {after:,}"
+    yield ""
+    rows = []
+    for way in (*ENGINES, BEST, AUTO):
+        for against in (STOCK, "price"):
+            for what in ("moved", "local_bytes"):
+                pairs = [(of.ways[against], of.ways[way]) for of in whole]
+                rows.append([f"{way} against {against}, {what}", *counts_of(pairs, what)])
+    yield from report.table(rows, ["", *COMPARED])
+    engines = Counter(of.ways[BEST]["engine"] for of in whole)
+    yield "the best: " + ", ".join(f"{engine} {engines[engine]}" for engine in ENGINES)
+    verdicts = Counter(of.ways[way].get("compared", {}).get("verdict") for of in whole for way in WAYS)
+    yield "run beside stock: " + ", ".join(f"{word} {number}" for word, number in sorted(verdicts.items(), key=str))
+    yield ""
+    yield from each(whole)
+
+
+def each(answers):
+    """A line for each kernel: bytes moved by each way."""
+    rows = []
+    for of in answers:
+        moved = [f"{of.ways[way]['moved']:,}" for way in SHOWN]
+        rows.append([f"{of.kernel.module} {of.kernel.name[:60]}", of.budget, *moved])
+    yield from report.table(rows, ["bytes moved", "registers", *SHOWN])
+
+
+def as_json(answers, plan):
+    kernels = [
+        {"module": of.kernel.module, "kernel": of.kernel.name, "registers": of.budget, "ways": of.ways}
+        for of in answers
+    ]
+    return {"plugin": cache.file_hash(plan.tools.plugin), "kernels": kernels}
+
+
+def against(answers, other):
+    """The lines that compare this build with another one, on the kernels that both have."""
+    before = {(of["module"], of["kernel"]): of["ways"] for of in other["kernels"]}
+    for what in ("moved", "local_bytes", "instructions"):
+        rows, worse = [], []
+        for way in SHOWN:
+            pairs = [
+                (of, theirs[way], of.ways[way])
+                for of in answers
+                if way in of.ways and way in (theirs := before.get((of.kernel.module, of.kernel.name), {}))
+            ]
+            sums = [sum(side[what] for _, *sides in pairs for side in sides[at : at + 1]) for at in (0, 1)]
+            counts = counts_of([pair for _, *pair in pairs], what)
+            rows.append([way, len(pairs), f"{sums[0]:,}", f"{sums[1]:,}", kept.percent(*sums), *counts])
+            worse += [(way, of, old, new) for of, old, new in pairs if new[what] > old[what]]
+        yield from report.table(rows, [what, "kernels", "before", "now", "change", *COMPARED])
+        for way, of, old, new in worse if what == "moved" else []:
+            yield f"  {way}: {of.kernel.module} {of.kernel.name}: {old[what]:,} → {new[what]:,}"
+        yield ""
+
+
+def main():
+    arguments = parse_arguments()
+    plan = replace(tuning.plan_of(arguments), folder=str(tools.ROOT / "target/bench/plans"))
+    plan = replace(plan, compilers=(Compiler(STOCK), Compiler(CICC)))
+    programs = (plan.tools.llc, plan.tools.plugin, plan.tools.ptxas)
+    before, kernels = kept.state_of(programs), wanted(plan, arguments)
+    if arguments.list_only:
+        return
+    answers, wrong = [], []
+    with ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
+        found = pool.map(lambda kernel: answer_of(kernel, plan, arguments), kernels)
+        for number, answer in enumerate(found, 1):
+            print(f"{number} of {len(kernels)}: {' '.join(kernels[number - 1])}", file=sys.stderr)
+            if not isinstance(answer, Answer):
+                wrong.append(answer)
+                continue
+            answers.append(answer)
+            wrong += [(answer.kernel.module, answer.kernel.name, *of) for of in answer.wrong]
+    if arguments.json:
+        arguments.json.write_text(json.dumps(as_json(answers, plan), indent=1), encoding="utf8")
+    print("\n".join(shown(answers)))
+    if arguments.against:
+        print("\n".join(["", *against(answers, json.loads(arguments.against.read_text(encoding="utf8")))]))
+    differing = [
+        (of.kernel.module, of.kernel.name, way, of.ways[way]["compared"]["verdict"])
+        for of in answers
+        for way in WAYS
+        if of.ways.get(way, {}).get("compared", {}).get("verdict") in ("different", "failed")
+    ]
+    for module, name, way, error in wrong + differing:
+        print(f"failed: {module}: {name}: {way}: {error}")
+    if kept.state_of(programs) != before:
+        sys.exit(f"one of {', '.join(programs)} was built anew meanwhile: the figures are of several builds")
+    sys.exit(1 if wrong or differing else 0)
+
+
+if __name__ == "__main__":
+    main()
