@@ -13,6 +13,7 @@ mod ptx;
 mod ptx_linked;
 mod ptx_profile;
 mod regalloc;
+mod regalloc_auto;
 mod remat;
 mod rename;
 mod schedule;

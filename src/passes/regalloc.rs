@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::excess::{self, excess, failure};
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
-use super::{limits, printed_names};
+use super::{limits, printed_names, regalloc_auto};
 use crate::allocate::Preset;
 use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
 /// The registers that hold the addresses of a thread's slots.
-const ADDRESSES: u32 = 2;
+pub(super) const ADDRESSES: u32 = 2;
 
 /// Whether the pass does nothing, whatever the function.
 pub(super) fn is_idle(config: &Config) -> bool {
@@ -49,7 +49,8 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let architecture = Architecture::by_name(&context.target)?;
     let is_exact = !config.regalloc_registers.is_empty();
     let is_careful = config.regalloc == RegisterTarget::Auto && !is_exact;
-    if is_careful && !is_expected_to_spill(function, context, architecture)? {
+    let spilling = if is_careful { regalloc_auto::spilling(function, context, architecture)? } else { None };
+    if is_careful && spilling.is_none() {
         log::debug!("{REGALLOC} of '{}': no spill is expected", function.name());
         return Ok(PassOutput::unchanged(function));
     }
@@ -82,16 +83,36 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         output.limits.extend(too_few.map(|(_, limit)| limit));
     }
     let engine = Engine { chooser: config.allocator, preset: Preset::of(config, &context.target) };
-    told += &match keep_values(&facts, &aim, &engine, &launch) {
-        Ok(outcome) if is_careful && !is_enough(&outcome, words + config.regalloc_slack) => {
-            let message = match outcome.refusal {
-                None if config.spill_to == SpillTo::SHARED => {
-                    "keeps no value in shared memory: it has room for too little of what does not fit"
+    let (mut words, mut is_enough, mut limit) = (words, true, None);
+    let found = match &spilling {
+        None => keep_values(&facts, &aim, &engine, &launch),
+        Some(forecast) => {
+            limit = regalloc_auto::limit(forecast, architecture);
+            let registers = limit.unwrap_or(words + config.regalloc_slack + ADDRESSES);
+            let found =
+                regalloc_auto::best(&facts, (&aim, &engine), &launch, forecast, (registers, config.regalloc_slack));
+            match found {
+                Err(refusal) => Err(refusal),
+                Ok(None) => keep_values(&facts, &Aim { values: 0, ..aim.clone() }, &engine, &launch),
+                Ok(Some(found)) => {
+                    told += &found.told;
+                    (words, is_enough) = (found.words, found.is_enough);
+                    Ok(found.outcome)
                 }
-                _ => "moves no value: too little can go of what does not fit",
-            };
-            output.remarks.push(not_spilled(message.into()));
-            self::told(function, &outcome, words) + message + "\n"
+            }
+        }
+    };
+    told += &match found {
+        Ok(outcome) if !is_enough => {
+            let [before, after] = outcome.peaks;
+            let message = format!(
+                "moves no value: {} of the {} words that do not fit would go, and ptxas spills what is left as before",
+                before - after,
+                before.saturating_sub(words)
+            );
+            let told = self::told(function, &outcome, words) + &message + "\n";
+            output.remarks.push(not_spilled(message));
+            told
         }
         Ok(outcome) => {
             let told = self::told(function, &outcome, words);
@@ -117,6 +138,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
             refusal_told(&refusal)
         }
     };
+    if let Some(limit) = limit {
+        told += &format!("{limit} registers, where ptxas gives most of them up for warps\n");
+        output.remarks.push(limit_told(limit));
+        output.edits = regalloc_auto::limited(output.edits, Some(limit));
+    }
     if !limits::are_told(config) {
         output.limits.clear();
     }
@@ -128,24 +154,6 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let own = if wanted.contains(Trace::REGALLOC) { told } else { String::new() };
     output.output = traced(REGALLOC, function, context, wanted.contains(Trace::VIEW), &own, &output.edits);
     Ok(output)
-}
-
-/// Whether the forecast expects that ptxas spills.
-fn is_expected_to_spill(
-    function: &Function,
-    context: &RunContext,
-    architecture: &'static Architecture,
-) -> Result<bool, Error> {
-    let case = Case { architecture, max_registers: None };
-    let forecasts = forecast([(function, &*context.classification)], &case)?;
-    Ok(forecasts.first().is_some_and(|forecast| forecast.spill_bytes() > 0))
-}
-
-/// Whether at least two fifths of the words go that do not fit into the registers: measured on kernels of Triton, of which
-/// those with less spilled as much as before, or more.
-fn is_enough(outcome: &Outcome, registers: u32) -> bool {
-    let [before, after] = outcome.peaks;
-    5 * (before - after) >= 2 * before.saturating_sub(registers)
 }
 
 /// What the slots move. What the function itself moves in local memory is looked at only if somebody keeps statistics.
@@ -176,6 +184,13 @@ fn spills(
         }
     }
     Ok(spills)
+}
+
+fn limit_told(limit: u32) -> Remark {
+    let message = format!(
+        "gets .maxnreg {limit}: ptxas is expected to give registers up for warps that nobody asked for, and to spill much"
+    );
+    Remark { kind: RemarkKind::Passed, inst: None, name: "RegisterLimit", message }
 }
 
 fn not_spilled(message: String) -> Remark {

@@ -46,6 +46,8 @@ pub struct Outcome {
     pub bytes: Bytes,
     /// The bytes of L1 cache that an SM gives up for the slots in shared memory.
     pub cache_given_up: u32,
+    /// What the places of the values cost, in loads from shared memory, each as often as it runs.
+    pub cost: f64,
     /// The most words that are live at one instruction, before and after.
     pub peaks: [u32; 2],
     /// The first of the instructions at which the most words are live afterwards, if these are more than wanted.
@@ -88,6 +90,7 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, engine: &Engine, launch: &Launc
     };
     let mut plan = plan(facts, aim, engine, room.as_ref(), &mut outcome);
     let reached = plan.pressure.peak();
+    outcome.cost = plan.cost;
     outcome.peaks = [before, reached];
     outcome.fullest = (reached > aim.words).then(|| fullest(&plan.pressure));
     let is_short = reached > aim.words && plan.slots.is_full();
@@ -126,6 +129,7 @@ impl Outcome {
             kept: Vec::new(),
             bytes: Bytes::default(),
             cache_given_up: 0,
+            cost: 0.0,
             peaks: [0; 2],
             fullest: None,
             too_few_bytes: None,

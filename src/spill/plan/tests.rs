@@ -90,7 +90,11 @@ fn plans_say_what_they_become() {
         let after = words_after(&facts, &applied.function);
         for inst in applied.function.insts() {
             if let Origin::Kept(original) = applied.origin[inst] {
-                assert_eq!(after[inst.0 as usize], told[original.0 as usize], "{original} of {function}{}", applied.function);
+                assert_eq!(
+                    after[inst.0 as usize], told[original.0 as usize],
+                    "{original} of {function}{}",
+                    applied.function
+                );
             }
         }
         Ok(())
@@ -167,7 +171,11 @@ fn spoiled_plans_are_refused() {
         }
         Ok(())
     };
-    explore(check, 1_000, &[("a store is missing", 50), ("a load is elsewhere", 30), ("a read is in another register", 30)]);
+    explore(
+        check,
+        1_000,
+        &[("a store is missing", 50), ("a load is elsewhere", 30), ("a read is in another register", 30)],
+    );
 }
 
 /// What a loop does not read is in memory across it, and what it alone reads is in a register inside it.

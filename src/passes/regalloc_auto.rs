@@ -1,0 +1,140 @@
+//! `regalloc=auto`: a kernel that is expected to spill is given the plan that leaves the least traffic, if that is clearly less than
+//! ptxas's own; and the hardware's number of registers, where ptxas gives most of them up for warps that nobody asked for.
+//!
+//! Each engine plans with each slack. What a plan leaves to ptxas is counted as what the same allocator would pay in local memory,
+//! by the share of the words that still do not fit.
+
+use crate::config::{Chooser, RegisterBudget, SpillTo};
+use crate::error::Error;
+use crate::forecast::{Case, Forecast, forecast};
+use crate::function::{Edit, EditList, Function};
+use crate::spill::spiller::{Aim, Facts, Launch, Refusal};
+use crate::spill::{Engine, Outcome, keep_values};
+use crate::target::machine::Architecture;
+
+use super::{RunContext, regalloc::ADDRESSES};
+
+/// The engines that are tried, of equals the first.
+const ENGINES: [Chooser; 3] = [Chooser::Greedy, Chooser::Fatpoint, Chooser::Price];
+
+/// The slacks that are tried beside the kernel's own.
+const LITTLE: u32 = 8;
+
+/// Of the words that do not fit at least one in so many must go. Below, ptxas spills the rest as before, or more: measured on
+/// kernels that spill, of which one with a sixth spilled an eighth more.
+const LEAST_PART: u32 = 4;
+
+/// A plan must leave less traffic than this share of what there is without.
+const LESS: f64 = 0.9;
+
+/// A plan may move so many times the bytes in the code that ptxas is expected to spill: the forecast of spills is right within a
+/// factor of three.
+const MOST_MOVED: u64 = 3;
+
+/// The forecast of a function by itself; `None` if it is not expected to spill.
+pub(super) fn spilling(
+    function: &Function,
+    context: &RunContext,
+    architecture: &'static Architecture,
+) -> Result<Option<Forecast>, Error> {
+    let case = Case { architecture, max_registers: None };
+    let forecasts = forecast([(function, &*context.classification)], &case)?;
+    Ok(forecasts.into_iter().next().filter(|forecast| forecast.spill_bytes() > 0))
+}
+
+/// What was tried, and the best.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The best plan, if one is good enough; else the one that leaves the least.
+    pub(super) outcome: Outcome,
+    /// Whether it is good enough.
+    pub(super) is_enough: bool,
+    /// How many words may be live with it.
+    pub(super) words: u32,
+    /// What each attempt came to.
+    pub(super) told: String,
+}
+
+/// The plan that leaves the least traffic for a kernel that is expected to spill, and has so many registers.
+///
+/// # Errors
+/// Says why the kernel must have no slots.
+pub(super) fn best(
+    facts: &Facts<'_>,
+    (aim, engine): (&Aim, &Engine),
+    launch: &Launch<'_>,
+    forecast: &Forecast,
+    (registers, slack): (u32, u32),
+) -> Result<Option<Found>, Refusal> {
+    let mut slacks = vec![slack, LITTLE.min(slack)];
+    slacks.dedup();
+    let engines = match engine.chooser {
+        Chooser::Price => &ENGINES[..],
+        _ => std::slice::from_ref(&engine.chooser),
+    };
+    let mut best: Option<(f64, Found)> = None;
+    let mut told = String::new();
+    for slack in slacks {
+        let words = registers.saturating_sub(slack + ADDRESSES);
+        if facts.peak() <= words {
+            continue;
+        }
+        let local = Aim { words, to: SpillTo::LOCAL, ..aim.clone() };
+        let allocator = Engine { chooser: Chooser::Greedy, preset: engine.preset.clone() };
+        let without = keep_values(facts, &local, &allocator, launch)?.cost;
+        for &chooser in engines {
+            let engine = Engine { chooser, preset: engine.preset.clone() };
+            let outcome = keep_values(facts, &Aim { words, ..aim.clone() }, &engine, launch)?;
+            let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(words)));
+            let with = outcome.cost + without * after / before.max(1.0);
+            told += &format!(
+                "{} with a slack of {slack}: {:.1} of {without:.1} loads, {after} of {before} words left\n",
+                chooser_name(chooser),
+                with
+            );
+            let is_enough = with < LESS * without && is_much(&outcome, words) && is_in_proportion(&outcome, forecast);
+            let is_better = best.as_ref().is_none_or(|(least, found)| (is_enough, -with) > (found.is_enough, -*least));
+            if is_better {
+                best = Some((with, Found { outcome, is_enough, words, told: String::new() }));
+            }
+        }
+    }
+    Ok(best.map(|(_, found)| Found { told, ..found }))
+}
+
+/// The registers that a kernel gets, and no bound of its own says: those of the hardware, where it is expected to spill much with
+/// less than half of them.
+pub(super) fn limit(forecast: &Forecast, architecture: &Architecture) -> Option<u32> {
+    forecast.limit(architecture, RegisterBudget::Auto)
+}
+
+/// Adds the limit on registers to edits.
+pub(super) fn limited(mut edits: EditList, limit: Option<u32>) -> EditList {
+    if let Some(limit) = limit {
+        edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: limit.to_string() });
+        edits.finish();
+    }
+    edits
+}
+
+/// Whether enough of the words go that do not fit.
+fn is_much(outcome: &Outcome, words: u32) -> bool {
+    let [before, after] = outcome.peaks;
+    LEAST_PART * (before - after) >= before.saturating_sub(words)
+}
+
+/// Whether a plan moves about as much as ptxas is expected to spill, or less.
+fn is_in_proportion(outcome: &Outcome, forecast: &Forecast) -> bool {
+    let moved =
+        outcome.kept.iter().map(|kept| u64::from(kept.bytes) * (kept.stores + kept.reloads) as u64).sum::<u64>();
+    moved <= MOST_MOVED * u64::from(forecast.spill_bytes())
+}
+
+fn chooser_name(chooser: Chooser) -> &'static str {
+    match chooser {
+        Chooser::Price => "price",
+        Chooser::Greedy => "greedy",
+        Chooser::Briggs => "briggs",
+        Chooser::Fatpoint => "fatpoint",
+    }
+}
