@@ -523,8 +523,8 @@ options! {
         /// Whether values with several definitions are kept, as what a loop carries or the arms of a branch both set.
         "regalloc-redefined" => regalloc_redefined: Redefined = Redefined::Auto;
         /// Tries at most this many choices of values, until one makes what is live fit. Each has more means than the one
-        /// before: values that the allocator does not spill, values with several definitions, stores and loads around loops,
-        /// then everywhere. The best is kept. None does what an option forbids.
+        /// before: what the allocator or the price list chooses, values with several definitions, stores and loads around
+        /// loops, then everywhere. The best is kept. None does what an option forbids.
         "regalloc-trials" => regalloc_trials: u32 = 1, range 1..=6, unit "trials";
         /// Moves the values of these registers and no others, however few words are live. The names are those of the PTX. A
         /// number says how many words ptxas's own spills of the register move, each as often as it runs: a value
@@ -535,9 +535,8 @@ options! {
         /// The most values of a function that are kept, the cheapest first.
         "regalloc-values" => regalloc_values: u32 = UNLIMITED, range 0..=UNLIMITED, unit "values";
         /// Lets one load of a value serve several groups of reads, where its register has room on the way and the load runs
-        /// no more often than those that it replaces. Off by default, because ptxas makes a few instructions more of some
-        /// kernels.
-        "regalloc-hoist" => regalloc_hoist: bool = false;
+        /// no more often than those that it replaces; and takes away loads whose value a register has on all paths.
+        "regalloc-hoist" => regalloc_hoist: bool = true;
         /// Lets a value be stored once, further down than its definitions, where that is rarer: behind the loop that computes
         /// it, or ahead of a loop that does not touch it.
         "regalloc-sink" => regalloc_sink: bool = true;

@@ -292,13 +292,11 @@ fn trial_told(trial: &Trial, number: u32) -> String {
         KeepInLoops::Around => "around loops",
         KeepInLoops::On => "everywhere",
     };
-    let mut text = format!(
+    let text = format!(
         "trial {number}: {} words live, {} at a cost of {:.1} loads, {in_loops}",
         score.words,
         counted(score.values, "value"),
         score.cost
     );
-    let more = [(means.is_any, ", all values"), (means.is_redefined, ", several definitions")];
-    more.iter().filter(|(has, _)| *has).for_each(|(_, what)| text += what);
-    text + "\n"
+    if means.is_redefined { text + ", several definitions\n" } else { text + "\n" }
 }

@@ -49,7 +49,9 @@ pub(in crate::spill) fn plan<'f>(
     let mut room = Room { pressure: &mut pressure, words: aim.words };
     let came_back = come_back(facts, &mut all, full, &mut room);
     for Spilled { draft, .. } in &mut all {
-        place_lazily(facts, draft, &mut room);
+        if aim.hoists {
+            place_lazily(facts, draft, &mut room);
+        }
         let before = draft.residence(facts);
         draft.tidy(facts);
         let _fits = room.exchange(&before, &draft.residence(facts), facts.function.class(draft.value.reg).words());
@@ -87,7 +89,7 @@ impl<'f> Plan<'f> {
     pub(in crate::spill) fn trial(&self, aim: &Aim) -> Trial {
         let in_loops = if aim.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { aim.in_loops };
         let is_redefined = aim.redefined != Redefined::Off;
-        let means = Means { is_any: true, is_redefined, in_loops };
+        let means = Means { is_redefined, in_loops };
         let words = self.pressure.peak().max(aim.words);
         Trial { means, score: Score { words, cost: self.cost, values: self.values.len() } }
     }

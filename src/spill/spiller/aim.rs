@@ -15,7 +15,7 @@ pub struct Aim {
     pub in_loops: KeepInLoops,
     /// Whether values with several definitions may be chosen.
     pub redefined: Redefined,
-    /// The values that may be chosen; `None`: all.
+    /// The values that the price list may choose; `None`: all.
     pub among: Option<IndexVec<VReg, bool>>,
     /// By register, what ptxas pays for its own spills of it. All values that have this are chosen, however few words are live,
     /// unless they would cost much more; and no others are.
@@ -44,8 +44,6 @@ pub struct Paid {
 /// What a trial may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
-    /// Values go, too, that the allocator does not spill.
-    pub is_any: bool,
     /// Values with several definitions go.
     pub is_redefined: bool,
     /// Whether values may be stored and loaded in loops.
@@ -55,14 +53,13 @@ pub struct Means {
 impl Aim {
     /// The means of the trials, each with those of the one before and more.
     pub(super) fn means(&self) -> Vec<Means> {
-        let first = Means { is_any: false, is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
+        let first = Means { is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
         let may_be_redefined = self.redefined != Redefined::Off;
         let loops = |wider: KeepInLoops| if self.in_loops == KeepInLoops::Auto { wider } else { self.in_loops };
-        let any = Means { is_any: self.among.is_some(), ..first };
-        let redefined = Means { is_redefined: may_be_redefined, ..any };
+        let redefined = Means { is_redefined: may_be_redefined, ..first };
         let around = Means { in_loops: loops(KeepInLoops::Around), ..redefined };
         let all = Means { in_loops: loops(KeepInLoops::On), ..around };
-        let mut means = vec![first, any, redefined, around, all];
+        let mut means = vec![first, redefined, around, all];
         means.dedup();
         means
     }
@@ -75,12 +72,12 @@ mod tests {
     /// Each trial has more means than the one before, and none does what an option forbids.
     #[test]
     fn means_grow_as_far_as_options_allow() {
-        let aim = |in_loops, redefined, among| Aim {
+        let aim = |in_loops, redefined| Aim {
             words: 1,
             values: 1,
             in_loops,
             redefined,
-            among,
+            among: None,
             paid: None,
             to: SpillTo::SHARED,
             trials: 9,
@@ -88,13 +85,11 @@ mod tests {
             hoists: false,
             access_bytes: 4,
         };
-        let some = Some(IndexVec::default());
-        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, some.clone()).means().len(), 5);
-        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto, None).means().len(), 4);
+        assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto).means().len(), 4);
         for in_loops in [KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On] {
             for redefined in [Redefined::Off, Redefined::On] {
-                let fixed = aim(in_loops, redefined, some.clone()).means();
-                assert_eq!(fixed.len(), 2);
+                let fixed = aim(in_loops, redefined).means();
+                assert_eq!(fixed.len(), 1);
                 assert!(fixed.iter().all(|means| means.in_loops == in_loops));
                 assert!(fixed.iter().all(|means| means.is_redefined == (redefined == Redefined::On)));
             }

@@ -149,7 +149,7 @@ impl<'c> Chooser<'c> {
         if let Some(paid) = &self.aim.paid {
             return paid[value.reg].is_some();
         }
-        let is_among = self.means.is_any || self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
+        let is_among = self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
         is_among && value.is_held && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let paid = |moves: f64| Some(Paid { moves, loads: Vec::new() });
         let paid = Some([paid(90.0), paid(60.0), paid(30.0), None].into_iter().collect());
         let aim = Aim { paid, ..aim(1, SpillTo::SHARED | SpillTo::LOCAL) };
-        let means = Means { is_any: true, is_redefined: false, in_loops: KeepInLoops::Off };
+        let means = Means { is_redefined: false, in_loops: KeepInLoops::Off };
         let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
         let mut slots = Slots::new(&kernel, Some(&room));
         let chosen = choose(&facts, &aim, means, &mut slots).chosen;
