@@ -3,8 +3,8 @@
 
     spill_plans.py [options] [MODULE-GLOB …]
 
-Each kernel becomes a module of its own, which is compiled by stock LLVM, with `regalloc=N` by each engine, and with
-`regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's spills, and those that
+Each kernel becomes a module of its own, which is compiled by stock LLVM, by default with the plugin, with `regalloc=N` by
+each engine, and with `regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's spills, and those that
 instructions move to and from slots (machine code beyond stock's). *Best* is the engine that moves least, then has the
 fewest instructions. Where the CPU can run a kernel, `nvptx-ra compare --exact` says whether a variant stores what stock
 stores, and how many instructions of warps access shared and local memory.
@@ -36,12 +36,12 @@ import tuning
 from plan import CICC, OWN, STOCK, Compiler
 
 ENGINES = ("price", "greedy", "briggs", "fatpoint")
-BEST, AUTO = "best", "auto"
-WAYS = (*ENGINES, AUTO)
-SHOWN = (STOCK, *ENGINES, BEST, AUTO)
+DEFAULT, BEST, AUTO = "default", "best", "auto"
+WAYS = (DEFAULT, *ENGINES, AUTO)
+SHOWN = (STOCK, DEFAULT, *ENGINES, BEST, AUTO)
 FEWEST, MOST = 16, 255  # registers that `regalloc` takes
 STEPS_IN_ALL = 6  # times as many as a launch may run
-HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "instructions", "change", "executed"]
+HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "warps", "instructions", "change", "executed"]
 COMPARED = ("better", "worse", "same")
 
 
@@ -139,8 +139,9 @@ def wanted(plan, arguments):
 
 def options_of(way, budget, said, also):
     """The plugin's options of a way."""
-    words = ["regalloc=auto"] if way == AUTO else [f"regalloc={budget}", f"allocator={way}"]
-    return " ".join([*words, *said.split(), *also.split()])
+    words = {DEFAULT: [], AUTO: ["regalloc=auto"]}.get(way, [f"regalloc={budget}", f"allocator={way}"])
+    # No option at all would be stock LLVM.
+    return " ".join([*words, *said.split(), *also.split()]) or "regalloc=off"
 
 
 def compared(kernel, stock_text, text, arguments, plan):
@@ -210,6 +211,8 @@ def answer_of(wanted_kernel, plan, arguments):
         figures = traffic.measured(theirs[1], theirs[0], cpu, plan)
         if not figures["error"]:
             ways[CICC] = figures | {"slots": 0, "moved": figures["local_bytes"]}
+    for figures in ways.values():
+        figures["warps"] = kept.warps(figures, kernel, cpu)
     if all(engine in ways for engine in ENGINES):
         best = min(ENGINES, key=lambda engine: (ways[engine]["moved"], ways[engine]["instructions"]))
         ways[BEST] = ways[best] | {"engine": best}
@@ -220,7 +223,8 @@ def counts_of(pairs, what="moved"):
     """How many are better, worse and the same, of pairs of figures (before, after)."""
     counts = Counter()
     for before, after in pairs:
-        counts["same" if before[what] == after[what] else "better" if after[what] < before[what] else "worse"] += 1
+        gain = before[what] - after[what] if what != "warps" else after[what] - before[what]
+        counts["better" if gain > 0 else "worse" if gain else "same"] += 1
     return [counts[word] for word in COMPARED]
 
 
@@ -246,6 +250,7 @@ def rows_of(answers):
             kept.percent(*sums("moved")),
             str(sum(figures["static"] > stock["static"] for stock, figures in pairs)),
             f"{sum(figures['static'] - stock['static'] for stock, figures in pairs):,}",
+            f"{sums('warps')[1]:,}",
             f"{sums('instructions')[1]:,}",
             kept.percent(*sums("instructions")),
             f"{sum(ran):,} of {len(ran)}" if ran else "",
@@ -266,7 +271,7 @@ def shown(answers):
     yield ""
     rows = []
     for way in (*ENGINES, BEST, AUTO):
-        for against in (STOCK, "price"):
+        for against in (STOCK, DEFAULT, "price"):
             for what in ("moved", "local_bytes"):
                 pairs = [(of.ways[against], of.ways[way]) for of in whole]
                 rows.append([f"{way} against {against}, {what}", *counts_of(pairs, what)])
@@ -299,7 +304,7 @@ def as_json(answers, plan):
 def against(answers, other):
     """The lines that compare this build with another one, on the kernels that both have."""
     before = {(of["module"], of["kernel"]): of["ways"] for of in other["kernels"]}
-    for what in ("moved", "local_bytes", "instructions"):
+    for what in ("moved", "local_bytes", "warps", "instructions"):
         rows, worse = [], []
         for way in SHOWN:
             pairs = [

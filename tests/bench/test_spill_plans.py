@@ -12,7 +12,7 @@ from searched import Kernel
 
 def figures(local_bytes=0, slots=0, instructions=100, **more):
     moved = {"local_bytes": local_bytes, "slots": slots, "moved": local_bytes + slots, "instructions": instructions}
-    return moved | {"static": slots} | more
+    return moved | {"static": slots, "warps": 64} | more
 
 
 def answer(name="k", **ways):
@@ -40,6 +40,8 @@ class SpillPlans(unittest.TestCase):
         pairs = [(figures(8), figures(4)), (figures(8), figures(0, slots=12)), (figures(8), figures(8))]
         self.assertEqual(spill_plans.counts_of(pairs), [1, 1, 1])
         self.assertEqual(spill_plans.counts_of(pairs, "local_bytes"), [2, 0, 1])
+        fewer = [(figures(8), figures(8) | {"warps": 48})]
+        self.assertEqual(spill_plans.counts_of(fewer, "warps"), [0, 1, 0])
 
     def test_executed_accesses_are_those_beyond_stock(self):
         both = [{"instructions": 9, "local": 1, "shared": 10}, {"instructions": 9, "local": 3, "shared": 15}]
