@@ -2,9 +2,10 @@
 //!
 //! One [`Problem`], and several engines that solve it: [`briggs`] colours an interference graph, [`greedy`] assigns
 //! live ranges to interval trees and evicts, [`fatpoint`] takes them off a stack and scans a histogram of places,
-//! [`exact_allocation`](crate::lab::exact_allocation) solves small problems to the end. [`check_allocation`] proves what they answer, knowing the problem alone.
+//! and `lab::exact_allocation`, which tests hold them against, solves small problems to the end. [`check_allocation`] proves
+//! what they answer, knowing the problem alone.
 //!
-//! This informs: how many registers a function needs, and what it must spill where there are fewer. The names in PTX
+//! The answer says how many registers a function needs, and what it must spill where there are fewer. The names in PTX
 //! are another colouring problem (`crate::rename`), and colours never cross from one to the other.
 
 pub(crate) mod allocation;

@@ -48,6 +48,8 @@ pub struct Preset {
     pub cleanup: bool,
     /// The knobs of the fat-point allocator.
     pub fatpoint: Knobs,
+    /// The most bytes of a thread's slots in local memory.
+    pub most_local: u32,
 }
 
 /// The rules of conservative coalescing, in places that neighbours can take away ("degree").
@@ -74,6 +76,9 @@ const SPLIT_THRESHOLD: u32 = 100;
 /// The registers that cicc's degree tests count, as they are read from its code: it tests for more than 14 neighbours. It
 /// splits all live ranges where there are more than twenty times as many.
 const K: u32 = 15;
+
+/// The cap of ptxas's pool of slots in local memory.
+const POOL: u32 = 1 << 20;
 
 /// Rows of 4 from sm_80 on, for `mma.sync`; of 8 before, for the accumulators of `wmma`.
 const MATRIX_TUPLE: u32 = 4;
@@ -111,6 +116,7 @@ impl Preset {
         splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
         cleanup: true,
         fatpoint: Knobs::HW,
+        most_local: POOL,
     };
 
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
@@ -141,6 +147,7 @@ impl Preset {
         splitting: Splitting { all_above: Some(20 * K), ..Splitting::at_once(Some(SPLIT_THRESHOLD)) },
         cleanup: true,
         fatpoint: Knobs::HW,
+        most_local: POOL,
     };
 
     /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
@@ -168,6 +175,7 @@ impl Preset {
         splitting: Splitting::at_once(None),
         cleanup: true,
         fatpoint: Knobs::PTXAS,
+        most_local: POOL,
     };
 
     /// All presets.
@@ -234,6 +242,7 @@ impl Preset {
             ("always-below", &Factor(part)) => coalescing.always_below = part,
             ("never-above", &Factor(multiple)) => coalescing.never_above = multiple,
             ("cleanup", &Switch(is_on)) => self.cleanup = is_on,
+            ("local-most", &Number(bytes)) => self.most_local = bytes,
             ("split-threshold", &Limit(span)) => splitting.threshold = span.filter(|&span| span > 0),
             ("split-all-above", &Limit(ranges)) => splitting.all_above = ranges,
             ("split-rounds", &Number(rounds)) => splitting.rounds = rounds,

@@ -45,6 +45,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         paid: if u.ratio(1, 2)? { Some(paid(u, &function)?) } else { None },
         to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
         trials: u.int_in_range(1..=6)?,
+        most_local: *u.choose(&[8, 24, u32::MAX])?,
         sinks: u.arbitrary()?,
         hoists: u.arbitrary()?,
         access_bytes: *u.choose(&[4, 8, 16])?,
@@ -60,6 +61,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     sound(&function, &outcome.edits);
     check_lowered(&function, &outcome.edits);
     check_owners(&function, &outcome, launch.most_bytes);
+    assert!(outcome.bytes.local <= aim.most_local, "{} bytes of local memory", outcome.bytes.local);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
     note_kinds(&function, aim.to, &outcome);
     check_trials(&aim, &outcome);

@@ -350,6 +350,7 @@ mod tests {
             paid: None,
             to,
             trials: 1,
+            most_local: u32::MAX,
             sinks: true,
             hoists: true,
             access_bytes,

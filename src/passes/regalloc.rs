@@ -73,6 +73,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         paid: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
         to: config.spill_to,
         trials: config.regalloc_trials,
+        most_local: Preset::of(config, &context.target).most_local,
         sinks: config.regalloc_sink,
         hoists: config.regalloc_hoist,
         access_bytes: config.regalloc_wide,

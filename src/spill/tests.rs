@@ -30,6 +30,7 @@ pub(in crate::spill) fn aim(words: u32, to: SpillTo) -> Aim {
         paid: None,
         to,
         trials: 1,
+        most_local: u32::MAX,
         sinks: false,
         hoists: false,
         access_bytes: 4,

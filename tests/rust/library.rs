@@ -5,6 +5,7 @@ mod ambient_state;
 mod analysis;
 mod classification;
 mod cuda;
+#[cfg(feature = "fuzzing")]
 mod dimacs;
 mod docs;
 mod edits;

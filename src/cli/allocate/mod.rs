@@ -22,7 +22,6 @@ use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_alloca
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
-use nvptx_ra::lab::exact_allocation::{LeastCosts, Solver};
 use nvptx_ra::target::Classification;
 use picture::Picture;
 use split::Split;
@@ -45,9 +44,6 @@ pub(crate) struct Arguments {
     /// Which allocators
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Engine::Greedy, Engine::Briggs])]
     allocator: Vec<Engine>,
-    /// How many steps the exact allocator may take for one register file
-    #[arg(long, default_value_t = Solver::default().steps)]
-    steps: usize,
     /// The set of constants: hw has the documented limits of the hardware, cicc and ptxas have those of NVIDIA's
     /// compilers
     #[arg(long, default_value = "hw")]
@@ -101,8 +97,6 @@ enum Engine {
     Briggs,
     /// Six lists and a histogram of the register file, as ptxas
     Fatpoint,
-    /// Branch and bound: the fewest bytes moved, for small functions
-    Exact,
 }
 
 /// A number of registers, or none for as many as it takes.
@@ -127,13 +121,6 @@ struct Outcome {
     code: [CodeCosts; 2],
     effort: Effort,
     time: Duration,
-    proof: Option<Proof>,
-}
-
-/// What the exact allocator proved.
-struct Proof {
-    is_optimal: bool,
-    least: LeastCosts,
 }
 
 impl Arguments {
@@ -277,7 +264,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
     let mut outcomes = Vec::new();
     for &engine in &arguments.allocator {
         let start = Instant::now();
-        let (name, found, proof) = allocate(engine, problem, preset, arguments)?;
+        let (name, found) = allocate(engine, problem, preset)?;
         let (allocated, allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
         if let Some(remark) = table::remark(problem, name, &allocation.effort) {
             say!("{remark}");
@@ -298,7 +285,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         }
         let effort = allocation.effort;
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
-        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, code, effort, time, proof });
+        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, code, effort, time });
     }
     Ok(outcomes)
 }
@@ -308,24 +295,13 @@ fn refused(allocator: &str, what: &str, error: &dyn std::error::Error) -> Error 
     Error::new(ErrorKind::Verify, problem, "please report this with the function")
 }
 
-fn allocate(
-    engine: Engine,
-    problem: &Problem,
-    preset: &Preset,
-    arguments: &Arguments,
-) -> Result<(&'static str, Split, Option<Proof>), Error> {
+fn allocate(engine: Engine, problem: &Problem, preset: &Preset) -> Result<(&'static str, Split), Error> {
     let allocator: &dyn Allocator = match engine {
         Engine::Greedy => &Greedy::default(),
         Engine::Briggs => &Briggs { coalescing: preset.coalescing.clone() },
         Engine::Fatpoint => &Fatpoint { knobs: preset.fatpoint.clone() },
-        Engine::Exact => {
-            let solver = Solver { steps: arguments.steps };
-            let exact = solver.solve(problem)?;
-            let proof = Proof { is_optimal: exact.is_optimal, least: exact.least };
-            return Ok((solver.name(), Split { problem: None, allocation: exact.allocation }, Some(proof)));
-        }
     };
-    Ok((allocator.name(), split::allocate(allocator, problem, &preset.splitting)?, None))
+    Ok((allocator.name(), split::allocate(allocator, problem, &preset.splitting)?))
 }
 
 /// Writes the pictures that are asked for.

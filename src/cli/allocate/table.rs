@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use nvptx_ra::allocate::{Costs, Effort, File, FileData, Problem};
 use serde_json::json;
 
-use super::{Outcome, Proof};
+use super::Outcome;
 
 /// One line of JSON for each outcome.
 pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
@@ -16,7 +16,7 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     };
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
-    for Outcome { allocator, parts, budget, costs, code, effort, time, proof } in outcomes {
+    for Outcome { allocator, parts, budget, costs, code, effort, time } in outcomes {
         let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, .. } =
             effort;
         let Effort { too_many_edges, spilled_before, phases, .. } = effort;
@@ -42,28 +42,9 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
             })
         });
         line["cleanup"] = json!({ "before": before, "after": after });
-        if let Some(Proof { is_optimal, least }) = proof {
-            line["is_optimal"] = (*is_optimal).into();
-            line["least"] = json!({
-                "over_budget": least.over_budget, "moved_bytes": least.moved_bytes, "registers": by_file(&least.units),
-            });
-        }
         let _ = writeln!(text, "{line}");
     }
     text
-}
-
-/// What is proved of an outcome: that it is optimal, or what none can undercut.
-fn proof(outcome: &Outcome) -> String {
-    match &outcome.proof {
-        None => String::new(),
-        Some(Proof { is_optimal: true, .. }) => "  optimal".into(),
-        Some(Proof { least, .. }) if outcome.budget.is_some() => {
-            let over = if least.over_budget > 0 { format!(", {} over", least.over_budget) } else { String::new() };
-            format!("  at least {:.0} bytes{over}", least.moved_bytes)
-        }
-        Some(Proof { least, .. }) => format!("  at least {:?} units", least.units),
-    }
 }
 
 /// The columns behind the registers, with their widths.
@@ -128,7 +109,7 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         for ((_, width), cell) in COLUMNS.iter().zip(cells) {
             let _ = write!(text, " {cell:>width$}");
         }
-        let _ = writeln!(text, "{}", proof(outcome));
+        text.push('\n');
     }
     text
 }

@@ -57,8 +57,14 @@ pub(in crate::spill) fn plan<'f>(
         let _fits = room.exchange(&before, &draft.residence(facts), facts.function.class(draft.value.reg).words());
     }
     all.retain(|of| !of.draft.reloads.is_empty());
-    let mut plan =
-        Plan { values: Vec::new(), slots: Slots::new(facts.function, memory), pressure, cost: 0.0, cut: 0, came_back };
+    let mut plan = Plan {
+        values: Vec::new(),
+        slots: Slots::new(facts.function, memory, aim.most_local),
+        pressure,
+        cost: 0.0,
+        cut: 0,
+        came_back,
+    };
     plan.give_homes(facts, aim, all);
     plan
 }

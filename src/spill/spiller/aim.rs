@@ -28,6 +28,8 @@ pub struct Aim {
     pub sinks: bool,
     /// Whether one load may serve what several were chosen for.
     pub hoists: bool,
+    /// The most bytes of a thread's slots in local memory.
+    pub most_local: u32,
     /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
     pub access_bytes: u32,
 }
@@ -81,6 +83,7 @@ mod tests {
             paid: None,
             to: SpillTo::SHARED,
             trials: 9,
+            most_local: u32::MAX,
             sinks: true,
             hoists: false,
             access_bytes: 4,

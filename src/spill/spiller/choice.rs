@@ -291,7 +291,7 @@ mod tests {
         let aim = Aim { paid, ..aim(1, SpillTo::SHARED | SpillTo::LOCAL) };
         let means = Means { is_redefined: false, in_loops: KeepInLoops::Off };
         let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
-        let mut slots = Slots::new(&kernel, Some(&room));
+        let mut slots = Slots::new(&kernel, Some(&room), u32::MAX);
         let chosen = choose(&facts, &aim, means, &mut slots).chosen;
         let places: Vec<_> = chosen.iter().map(|value| (facts.values[value.number].reg.0, value.home.place)).collect();
         assert_eq!(places, [(0, Place::Shared), (1, Place::Local), (2, Place::Shared)]);

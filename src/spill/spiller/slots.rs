@@ -35,6 +35,8 @@ pub(in crate::spill) struct Slots<'a> {
     function: &'a Function,
     /// The shared memory for slots, if there may be any.
     room: Option<&'a Room>,
+    /// The most bytes of a thread's slots in local memory.
+    most_local: u32,
     holders: Vec<Holder>,
     shared_bytes: u32,
     local_bytes: u64,
@@ -45,9 +47,10 @@ pub(in crate::spill) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    pub(in crate::spill) fn new(function: &'a Function, room: Option<&'a Room>) -> Self {
+    pub(in crate::spill) fn new(function: &'a Function, room: Option<&'a Room>, most_local: u32) -> Self {
         let is_full = Cell::new(false);
-        Self { function, room, holders: Vec::new(), shared_bytes: 0, local_bytes: 0, is_full, values: Vec::new() }
+        let (holders, values) = (Vec::new(), Vec::new());
+        Self { function, room, most_local, holders, shared_bytes: 0, local_bytes: 0, is_full, values }
     }
 
     /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
@@ -59,7 +62,7 @@ impl<'a> Slots<'a> {
         let has_room = match (place, self.room) {
             (Place::Shared, Some(room)) => self.shared_bytes + size * room.threads <= room.bytes,
             (Place::Shared, None) | (Place::Recomputed, _) => false,
-            (Place::Local, _) => true,
+            (Place::Local, _) => self.local_bytes + u64::from(size) <= u64::from(self.most_local),
         };
         let slot = self.holders.iter().position(fits).or_else(|| has_room.then_some(self.holders.len()));
         if slot.is_none() && place == Place::Shared && self.room.is_some() {
@@ -102,7 +105,7 @@ impl<'a> Slots<'a> {
     /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
     /// ask [`of`](Self::of) for them.
     pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
-        let mut packed = Slots::new(self.function, self.room);
+        let mut packed = Slots::new(self.function, self.room, self.most_local);
         for (number, &Holder { place, size, .. }) in self.holders.iter().enumerate() {
             // The slots of a size are packed together, where the first of them is met.
             let of_size = |holder: &Holder| holder.place == place && holder.size == size;

@@ -44,7 +44,7 @@ pub(in crate::spill) fn best<'f>(
     room: Option<&'f Room>,
 ) -> (Choice, Slots<'f>, Vec<Trial>) {
     let attempt = |means: Means| {
-        let mut slots = Slots::new(facts.function, room);
+        let mut slots = Slots::new(facts.function, room, aim.most_local);
         let choice = choose(facts, aim, means, &mut slots);
         let score =
             Score { words: choice.pressure.peak().max(aim.words), cost: choice.cost, values: choice.chosen.len() };

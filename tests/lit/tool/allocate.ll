@@ -19,17 +19,9 @@
 ; UNMET: nvptx-ra: kernel 'k': register allocation failed with register count of 2: file R needs 3 at one instruction;
 ; UNMET-SAME: raise the budget to 3
 ; RUN: not %nvptx-ra allocate %s --allocator fat 2>&1 | FileCheck %s --check-prefix=ENGINES
-; ENGINES: [possible values: greedy, briggs, fatpoint, exact]
+; ENGINES: [possible values: greedy, briggs, fatpoint]
 ; RUN: not %nvptx-ra allocate %s --set RegAllocCoalescing=maybe 2>&1 | FileCheck %s --check-prefix=KNOB
 ; KNOB: nvptx-ra: --set RegAllocCoalescing=maybe: not allowed; use on or off
-;
-; The exact allocator says that it is, and without steps what it knows.
-; RUN: %nvptx-ra allocate %s --allocator exact,greedy --budget 3,none | FileCheck %s --check-prefix=EXACT
-; EXACT: exact 3 {{.*}} optimal
-; EXACT-NEXT: greedy 3
-; EXACT: exact none {{.*}} optimal
-; RUN: %nvptx-ra allocate %s --allocator exact --budget 3 --steps 0 --json | FileCheck %s --check-prefix=STEPS
-; STEPS: "is_optimal":false,{{.*}}"least":{"moved_bytes":
 ;
 ; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-rename=off -mcpu=sm_90 %s -o /dev/null 2> %t.mfv
 ; RUN: %nvptx-ra allocate %t.mfv --json --allocator greedy | FileCheck %s --check-prefix=JSON
