@@ -3,8 +3,9 @@
 use super::table::OptionSpec;
 
 /// An option, the word that it took, and the remedy for who still writes that.
-const REMOVED: [(&str, &str, &str); 2] = [
+const REMOVED: [(&str, &str, &str); 3] = [
     ("order", "auto", "name an order, as in order=eager; `nvptx-ra tune` finds the best for each kernel"),
+    ("budget", "auto", "write regalloc=auto, which sets such limits, too"),
     ("skip", "auto", "name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds what pays for each kernel"),
 ];
 

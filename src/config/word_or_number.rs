@@ -51,9 +51,6 @@ word_or_number! {
         words {
             /// None.
             Off = "off": "None.",
-            /// What the hardware has for a block of the kernel's size, where it is expected to spill much below that.
-            Auto = "auto": "What the hardware has for a block of the kernel's size, for kernels that say how large their blocks \
-                are, but not how many of them are wanted, and are expected to spill much with less than half of that.",
         }
         number {
             /// This number.
@@ -70,8 +67,9 @@ word_or_number! {
             Off = "off": "No value is kept in memory.",
             /// As many as ptxas may give the kernel, where it is expected to spill and shared memory has room for much of it.
             Auto = "auto": "As many as ptxas may give the kernel by its launch bounds. A kernel is left alone if it is not \
-                expected to spill, or if shared memory has room for less than two fifths of what does not fit: ptxas spills \
-                the rest anyway, or gives registers up for warps.",
+                expected to spill, or if a plan would leave about as much traffic. Where ptxas is expected to give most \
+                registers up for warps that nobody asked for, and to spill much, the kernel gets the hardware's number as \
+                `.maxnreg`.",
         }
         number {
             /// This number.

@@ -85,14 +85,10 @@ impl ModuleOutput {
 
     /// Chooses the limits, and forecasts the kernels that get one of the user's with it.
     fn limit(&mut self, functions: &[&Summary], case: Case, budget: RegisterBudget) -> Result<(), Error> {
-        let max_registers = match budget {
-            RegisterBudget::Off => return Ok(()),
-            RegisterBudget::Auto => None,
-            RegisterBudget::Most(registers) => Some(registers),
-        };
-        let limited = forecast_module(functions, &Case { max_registers, ..case })?;
+        let RegisterBudget::Most(registers) = budget else { return Ok(()) };
+        let limited = forecast_module(functions, &Case { max_registers: Some(registers), ..case })?;
         for ((_, forecast), limited) in self.forecasts.iter_mut().zip(limited) {
-            if let Some(limit) = forecast.limit(case.architecture, budget) {
+            if let Some(limit) = forecast.limit(budget) {
                 *forecast = Forecast { limited_to: Some(limit), ..limited };
             }
         }

@@ -88,7 +88,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let found = match &spilling {
         None => keep_values(&facts, &aim, &engine, &launch),
         Some(forecast) => {
-            limit = regalloc_auto::limit(forecast, architecture);
+            limit = forecast.hardware_limit(architecture);
             let registers = limit.unwrap_or(words + config.regalloc_slack + ADDRESSES);
             let found =
                 regalloc_auto::best(&facts, (&aim, &engine), &launch, forecast, (registers, config.regalloc_slack));
@@ -142,7 +142,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     if let Some(limit) = limit {
         told += &format!("{limit} registers, where ptxas gives most of them up for warps\n");
         output.remarks.push(limit_told(limit));
-        output.edits = regalloc_auto::limited(output.edits, Some(limit));
+        output.edits = regalloc_auto::limited(output.edits, limit);
     }
     if !limits::are_told(config) {
         output.limits.clear();

@@ -4,7 +4,7 @@
 //! Each engine plans with each slack. What a plan leaves to ptxas is counted as what the same allocator would pay in local memory,
 //! by the share of the words that still do not fit.
 
-use crate::config::{Chooser, RegisterBudget, SpillTo};
+use crate::config::{Chooser, SpillTo};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::{Edit, EditList, Function};
@@ -102,18 +102,10 @@ pub(super) fn best(
     Ok(best.map(|(_, found)| Found { told, ..found }))
 }
 
-/// The registers that a kernel gets, and no bound of its own says: those of the hardware, where it is expected to spill much with
-/// less than half of them.
-pub(super) fn limit(forecast: &Forecast, architecture: &Architecture) -> Option<u32> {
-    forecast.limit(architecture, RegisterBudget::Auto)
-}
-
-/// Adds the limit on registers to edits.
-pub(super) fn limited(mut edits: EditList, limit: Option<u32>) -> EditList {
-    if let Some(limit) = limit {
-        edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: limit.to_string() });
-        edits.finish();
-    }
+/// Adds a limit on registers to edits.
+pub(super) fn limited(mut edits: EditList, limit: u32) -> EditList {
+    edits.push(Edit::SetAttribute { key: "nvvm.maxnreg".into(), value: limit.to_string() });
+    edits.finish();
     edits
 }
 

@@ -9,29 +9,33 @@ use crate::target::machine::Architecture;
 const MUCH: u32 = 512;
 
 impl Forecast {
+    /// Whether a kernel may get a limit: it has none of its own, and all of its callees are known, because others may need
+    /// more. A kernel that asks for registers while it runs gets none: ptxas may ignore that without a limit, and do it with one.
+    fn may_be_limited(&self) -> bool {
+        !(self.is_at_least() || self.is_repartitioned || self.max_registers.is_some())
+    }
+
     /// The registers that a kernel should be limited to, as `.maxnreg` does it; `None` leaves it as it is.
-    ///
-    /// A kernel keeps a limit of its own, and one whose callees are not all known gets none: they may need more. So
-    /// does one that asks for registers while it runs: ptxas may ignore that without a limit, and do it with one.
+    pub fn limit(&self, wanted: RegisterBudget) -> Option<u32> {
+        match wanted {
+            RegisterBudget::Most(registers) if self.may_be_limited() => Some(registers),
+            RegisterBudget::Off | RegisterBudget::Most(_) => None,
+        }
+    }
+
+    /// What the hardware has for a block of the kernel's size, if ptxas should be told.
     ///
     /// Of kernels that say how large their blocks are, but not how many of them an SM is to hold, ptxas sometimes
     /// spills far below what the hardware has, for an occupancy that nobody asked for; told the hardware's number, it
     /// does not. The forecast shows it by many spills with less than half of the registers. Nearer to all of them a
     /// limit changes nothing, or spills up or down as it happens; and with a number of blocks ptxas goes by that, and a
     /// limit does nothing.
-    pub fn limit(&self, architecture: &Architecture, wanted: RegisterBudget) -> Option<u32> {
-        if self.is_at_least() || self.is_repartitioned || self.max_registers.is_some() {
+    pub fn hardware_limit(&self, architecture: &Architecture) -> Option<u32> {
+        if !self.may_be_limited() || self.min_blocks.is_some() || self.spill_bytes() < MUCH {
             return None;
         }
-        match wanted {
-            RegisterBudget::Off => None,
-            RegisterBudget::Most(registers) => Some(registers),
-            RegisterBudget::Auto if self.min_blocks.is_some() || self.spill_bytes() < MUCH => None,
-            RegisterBudget::Auto => {
-                let limit = architecture.registers_for_blocks(self.threads?, 1)?;
-                (2 * self.registers < limit).then_some(limit)
-            }
-        }
+        let limit = architecture.registers_for_blocks(self.threads?, 1)?;
+        (2 * self.registers < limit).then_some(limit)
     }
 }
 
@@ -57,7 +61,7 @@ mod tests {
     }
 
     fn auto(forecast: &Forecast) -> Option<u32> {
-        forecast.limit(architecture(), RegisterBudget::Auto)
+        forecast.hardware_limit(architecture())
     }
 
     /// Who spills much with less than half of what the hardware has for one block of that size gets that; who spills
@@ -95,10 +99,10 @@ mod tests {
         let own = spilling(LaunchBounds { max_registers: Some(32), ..bounds }, MUCH);
         let call = UnknownCall { callee: UnknownCallee::Pointer, caller: "k".into(), line: 0 };
         let open = Forecast { unknown_calls: vec![call], ..spilling(bounds, MUCH) };
-        for wanted in [RegisterBudget::Auto, RegisterBudget::Most(40)] {
-            assert_eq!((own.limit(architecture(), wanted), open.limit(architecture(), wanted)), (None, None));
+        for kept in [own, open] {
+            assert_eq!((kept.limit(RegisterBudget::Most(40)), auto(&kept)), (None, None));
         }
-        assert_eq!(spilling(bounds, MUCH).limit(architecture(), RegisterBudget::Off), None);
-        assert_eq!(spilling(bounds, 0).limit(architecture(), RegisterBudget::Most(40)), Some(40));
+        assert_eq!(spilling(bounds, MUCH).limit(RegisterBudget::Off), None);
+        assert_eq!(spilling(bounds, 0).limit(RegisterBudget::Most(40)), Some(40));
     }
 }

@@ -24,21 +24,23 @@
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-forecast %t.40.ll -o /dev/null 2>&1 | head -12 > %t.40
 ; RUN: head -12 %t.printed | diff %t.40 -
 ;
-; With auto kernels that are not expected to spill stay as they are, and so do all without the option.
-; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=auto %s -o - | diff %t.off.ptx -
+; Kernels stay as they are without the option, and with regalloc=auto those that are not expected to spill.
+; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-regalloc=auto %s -o - | diff %t.off.ptx -
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=off %s -o - | diff %t.off.ptx -
-; RUN: %llc-ra -O0 -mcpu=sm_90 -nvptx-ra-budget=auto %s -o /dev/null
+; RUN: %llc-ra -O0 -mcpu=sm_90 -nvptx-ra-budget=40 %s -o /dev/null
 ;
 ; Only the code generator sets limits: a forecast in opt or of machine code leaves the module as it is.
 ; RUN: %opt -load-pass-plugin=%plugin -nvptx-ra-budget=40 -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o - 2>/dev/null \
 ; RUN:   | FileCheck %s --check-prefix=OPT --implicit-check-not='maxnreg"="40"'
 ; OPT: define ptx_kernel void @bounded
 ;
-; The option takes two words and numbers; anything else is refused.
+; The option takes a word and numbers; anything else is refused, and auto with what took its place.
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=256 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RANGE
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
-; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, auto, or a whole number from 16 to 255
-; WORD:  for the --nvptx-ra-budget option: {{.*}}budget=most: unknown; use off, auto, or a whole number from 16 to 255
+; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, or a whole number from 16 to 255
+; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=auto %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=AUTO
+; AUTO: budget=auto: {{.*}}; write regalloc=auto, which sets such limits, too
+; WORD:  for the --nvptx-ra-budget option: {{.*}}budget=most: unknown; use off, or a whole number from 16 to 255
 
 target triple = "nvptx64-nvidia-cuda"
 
