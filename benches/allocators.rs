@@ -3,7 +3,7 @@
 //! `cargo bench --no-default-features --bench allocators -- --noplot` measures each by itself. The time of regalloc2
 //! holds its liveness: compare it with `problem` and one of ours together. With `-- --table` there is a table for each
 //! pair of register files, with sums, and `-- --check` proves what everybody answers, each with its own checker. `-- --shared`
-//! has a table of the pass that keeps values in shared memory, beside regalloc2 with as many registers.
+//! has a table of the pass that keeps values in shared memory, by each engine, beside regalloc2 with as many registers.
 //!
 //! The functions: those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all coalesced.
 //!
@@ -255,29 +255,33 @@ fn as_kernel(function: &Function) -> Function {
     Function::parse(&(lines.join("\n") + "\n")).expect("the bounds stand behind the name")
 }
 
-/// A table of the pass that keeps values in shared memory, until no more words are live than regalloc2 has registers in
-/// each of its classes.
+/// A table of the pass that keeps values in shared memory by each engine, until no more words are live than regalloc2 has
+/// registers in each of its classes.
 fn shared(functions: &[(String, Function, Ssa)]) {
     println!("{:<44} {:>8} {:>8} {:>12} {:>12} {:>7}", "function", "insts", "values", "shared, ns", "ion, ns", "x ion");
     for registers in [62, 32] {
         println!("{registers} registers");
         let environment = Setting { name: "", registers, pairs: None }.environment();
-        // The pass sets two registers aside for addresses.
-        let parameters = format!("regalloc={};regalloc-slack=0", registers + 2);
-        let config = Config::resolve(&Layers { parameters: &parameters, ..Layers::default() }).expect("it has these");
         for (name, function, ssa) in functions {
             let function = as_kernel(function);
-            let classification = Classification::by_name(function.opcodes()).into();
-            let context = RunContext::new(config.clone(), classification, "sm_90");
-            let (output, time_of_ours) = time(|| passes::run(REGALLOC, &function, &context).expect("it runs"));
             let (theirs, time_of_ion) = time(|| regalloc2::run(ssa, &environment, &options(Algorithm::Ion)));
             let ion = theirs.map_or("refused".into(), |_| format!("{time_of_ion:.0}"));
-            println!(
-                "{name:<44.44} {:>8} {:>8} {time_of_ours:>12.0} {ion:>12} {:>7.2}",
-                function.num_insts(),
-                output.stats.values_kept,
-                time_of_ion / time_of_ours
-            );
+            for engine in ["price", "greedy", "briggs", "fatpoint"] {
+                // The pass sets two registers aside for addresses.
+                let parameters = format!("regalloc={};regalloc-slack=0;allocator={engine}", registers + 2);
+                let layers = Layers { parameters: &parameters, ..Layers::default() };
+                let config = Config::resolve(&layers).expect("it has these");
+                let classification = Classification::by_name(function.opcodes()).into();
+                let context = RunContext::new(config, classification, "sm_90");
+                let (output, time_of_ours) = time(|| passes::run(REGALLOC, &function, &context).expect("it runs"));
+                let title = format!("{name}, {engine}");
+                println!(
+                    "{title:<44.44} {:>8} {:>8} {time_of_ours:>12.0} {ion:>12} {:>7.2}",
+                    function.num_insts(),
+                    output.stats.values_kept,
+                    time_of_ion / time_of_ours
+                );
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `regalloc=auto`: a kernel that is expected to spill is given the plan that leaves the least traffic, if that is clearly less than
 //! ptxas's own; and the hardware's number of registers, where ptxas gives most of them up for warps that nobody asked for.
 //!
-//! Each engine plans with each slack. What a plan leaves to ptxas is counted as what the same allocator would pay in local memory,
+//! Each engine plans. What a plan leaves to ptxas is counted as what the same allocator would pay in local memory,
 //! by the share of the words that still do not fit.
 
 use crate::config::{Chooser, SpillTo};
@@ -16,9 +16,6 @@ use super::{RunContext, regalloc::ADDRESSES};
 
 /// The engines that are tried, of equals the first.
 const ENGINES: [Chooser; 3] = [Chooser::Greedy, Chooser::Fatpoint, Chooser::Price];
-
-/// The slacks that are tried beside the kernel's own.
-const LITTLE: u32 = 8;
 
 /// Of the words that do not fit at least one in so many must go. Below, ptxas spills the rest as before, or more: measured on
 /// kernels that spill, of which one with a sixth spilled an eighth more.
@@ -66,37 +63,30 @@ pub(super) fn best(
     forecast: &Forecast,
     (registers, slack): (u32, u32),
 ) -> Result<Option<Found>, Refusal> {
-    let mut slacks = vec![slack, LITTLE.min(slack)];
-    slacks.dedup();
+    let words = registers.saturating_sub(slack + ADDRESSES);
+    if facts.peak() <= words {
+        return Ok(None);
+    }
     let engines = match engine.chooser {
         Chooser::Price => &ENGINES[..],
         _ => std::slice::from_ref(&engine.chooser),
     };
     let mut best: Option<(f64, Found)> = None;
     let mut told = String::new();
-    for slack in slacks {
-        let words = registers.saturating_sub(slack + ADDRESSES);
-        if facts.peak() <= words {
-            continue;
-        }
-        let local = Aim { words, to: SpillTo::LOCAL, ..aim.clone() };
-        let allocator = Engine { chooser: Chooser::Greedy, preset: engine.preset.clone() };
-        let without = keep_values(facts, &local, &allocator, launch)?.cost;
-        for &chooser in engines {
-            let engine = Engine { chooser, preset: engine.preset.clone() };
-            let outcome = keep_values(facts, &Aim { words, ..aim.clone() }, &engine, launch)?;
-            let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(words)));
-            let with = outcome.cost + without * after / before.max(1.0);
-            told += &format!(
-                "{} with a slack of {slack}: {:.1} of {without:.1} loads, {after} of {before} words left\n",
-                chooser_name(chooser),
-                with
-            );
-            let is_enough = with < LESS * without && is_much(&outcome, words) && is_in_proportion(&outcome, forecast);
-            let is_better = best.as_ref().is_none_or(|(least, found)| (is_enough, -with) > (found.is_enough, -*least));
-            if is_better {
-                best = Some((with, Found { outcome, is_enough, words, told: String::new() }));
-            }
+    let local = Aim { words, to: SpillTo::LOCAL, ..aim.clone() };
+    let allocator = Engine { chooser: Chooser::Greedy, preset: engine.preset.clone() };
+    let without = keep_values(facts, &local, &allocator, launch)?.cost;
+    for &chooser in engines {
+        let engine = Engine { chooser, preset: engine.preset.clone() };
+        let outcome = keep_values(facts, &Aim { words, ..aim.clone() }, &engine, launch)?;
+        let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(words)));
+        let with = outcome.cost + without * after / before.max(1.0);
+        let name = chooser_name(chooser);
+        told += &format!("{name}: {with:.1} of {without:.1} loads, {after} of {before} words left\n");
+        let is_enough = with < LESS * without && is_much(&outcome, words) && is_in_proportion(&outcome, forecast);
+        let is_better = best.as_ref().is_none_or(|(least, found)| (is_enough, -with) > (found.is_enough, -*least));
+        if is_better {
+            best = Some((with, Found { outcome, is_enough, words, told: String::new() }));
         }
     }
     Ok(best.map(|(_, found)| Found { told, ..found }))
