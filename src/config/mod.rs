@@ -26,7 +26,7 @@ pub use table::{
     REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace, Warn,
 };
 pub use value::{Choice, Shape};
-pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
+pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};
 
 use crate::error::Error;
 

@@ -11,7 +11,7 @@ use super::allocator_settings::AllocatorSettings;
 use super::optimisations::{Add, Inline, Skip, Unroll};
 use super::register_names::RegisterNames;
 use super::value::{Choice, Shape, Value, choices, flags};
-use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Threads};
+use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};
 
 choices! {
     /// Where the coalescer stands in the code generator's pipeline.
@@ -517,7 +517,7 @@ options! {
         /// Where these values go. Each goes to the cheapest of these places that is possible for it.
         "spill-to" => spill_to: SpillTo = SpillTo::SHARED, audience Users;
         /// How many of the registers ptxas needs for itself: for addresses, loads that it issues early, and constants.
-        "regalloc-slack" => regalloc_slack: u32 = 24, range 0..=128, unit "registers";
+        "regalloc-slack" => regalloc_slack: Slack = Slack::Auto;
         /// Whether values may be stored and loaded in loops.
         "regalloc-loops" => regalloc_loops: KeepInLoops = KeepInLoops::Auto;
         /// Whether values with several definitions are kept, as what a loop carries or the arms of a branch both set.

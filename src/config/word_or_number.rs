@@ -93,6 +93,21 @@ word_or_number! {
 }
 
 word_or_number! {
+    /// Registers that are left to ptxas.
+    Slack {
+        words {
+            /// As many as the forecast expects beyond the words that are live.
+            Auto = "auto": "What ptxas takes beyond the words that are live, by the forecast: 2 to 24. 24 where the forecast \
+                cannot tell, because the kernel takes all registers that there are.",
+        }
+        number {
+            /// So many.
+            Number = 0..=128
+        }
+    }
+}
+
+word_or_number! {
     /// Threads of a block.
     Threads {
         words {

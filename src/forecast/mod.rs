@@ -20,6 +20,7 @@ pub(crate) use kernel::estimate::forecast_by_name;
 pub use kernel::estimate::{forecast, forecast_module};
 pub use kernel::forecast::{Case, Forecast};
 pub use kernel::separate_compilation::LinkConflict;
+pub use kernel::slack::{MAX_SLACK, slack};
 pub use kernel::summary::Summary;
 pub use kernel::unknown_callees::{UnknownCall, UnknownCallee};
 pub use live::curve::{Curve, MAX_STEPS};

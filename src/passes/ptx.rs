@@ -226,27 +226,71 @@ mod tests {
         }
     }
 
-    /// A kernel that calls functions gets no slots, and the remark says which function of the file is the reason.
+    /// A kernel whose callee has shared memory, as it is declared, or is not in the file, where `reads` is empty.
+    fn calling(memory: &str, reads: &str) -> Vec<u8> {
+        let body = "{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, tile;\n\tld.shared.u32 %r2, [%r1];\n\tst.shared.u32 [%r1+4], %r2;\n\
+            \tret;\n}\n";
+        let body = if reads.is_empty() { body } else { reads };
+        format!(
+            ".version 8.8\n.target sm_90\n.address_size 64\n{memory}\n.func reads(.param .b64 reads_param_0){body}\
+             .func through(.param .b64 through_param_0)\n{{\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [through_param_0];\n\
+             \t{{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\tcall.uni reads, (param0);\n\t}}\n\tret;\n}}\n\
+             .visible .entry k(.param .u64 k_param_0)\n.maxntid 128, 1, 1\n{{\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<3>;\n\
+             \tld.param.u64 %rd1, [k_param_0];\n\tcvta.to.global.u64 %rd2, %rd1;\n\tld.global.u32 %r1, [%rd2];\n\
+             \tld.global.u32 %r2, [%rd2+4];\n\t{{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\
+             \tcall.uni through, (param0);\n\t}}\n\tst.global.u32 [%rd2], %r2;\n\tst.global.u32 [%rd2+4], %r1;\n\
+             \tret;\n}}\n"
+        )
+        .into_bytes()
+    }
+
+    /// What a kernel is told that wants slots, and its text.
+    fn kept(text: &[u8], more: &str) -> (Vec<String>, String) {
+        let steps =
+            pipeline(&format!("nvptx-regalloc<regalloc=24;regalloc-slack=21;verify{more}>")).expect("a pipeline");
+        let output = run_on_ptx("k.ptx", text, &PtxRun { steps, ..PtxRun::default() }).expect("it runs");
+        let of_kernel =
+            output.remarks.into_iter().filter(|remark| remark.function == "k" && remark.message.contains("shared"));
+        (of_kernel.map(|remark| remark.message).collect(), String::from_utf8(output.text).expect("a text"))
+    }
+
+    /// A kernel whose callees have known shared memory, or none, gets slots beside that; else the remark says which function
+    /// of the file is the reason.
     #[test]
     fn callees_with_shared_memory() {
-        let text = b".version 8.8\n.target sm_90\n.address_size 64\n.shared .align 4 .b8 tile[512];\n\
-            .func reads(.param .b64 reads_param_0)\n{\n\t.reg .b32 %r<3>;\n\tmov.u32 %r1, tile;\n\
-            \tld.shared.u32 %r2, [%r1];\n\tst.shared.u32 [%r1+4], %r2;\n\tret;\n}\n\
-            .func through(.param .b64 through_param_0)\n{\n\t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [through_param_0];\n\
-            \t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\tcall.uni reads, (param0);\n\t}\n\tret;\n}\n\
-            .visible .entry k(.param .u64 k_param_0)\n.maxntid 128, 1, 1\n{\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<3>;\n\
-            \tld.param.u64 %rd1, [k_param_0];\n\tcvta.to.global.u64 %rd2, %rd1;\n\tld.global.u32 %r1, [%rd2];\n\
-            \tld.global.u32 %r2, [%rd2+4];\n\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0], %rd1;\n\
-            \tcall.uni through, (param0);\n\t}\n\tst.global.u32 [%rd2], %r2;\n\tst.global.u32 [%rd2+4], %r1;\n\
-            \tret;\n}\n";
-        let steps = pipeline("nvptx-regalloc<regalloc=24>").expect("a pipeline");
-        let output = run_on_ptx("k.ptx", text, &PtxRun { steps, ..PtxRun::default() }).expect("it runs");
-        let of_kernel: Vec<&str> =
-            output.remarks.iter().filter(|remark| remark.function == "k").map(|remark| &*remark.message).collect();
-        assert_eq!(
-            of_kernel,
-            ["keeps no value in shared memory: it calls through, and through it reads, which has 512 bytes of static \
-              shared memory; inline through"]
-        );
+        let (told, text) = kept(&calling(".shared .align 4 .b8 tile[512];", ""), "");
+        assert!(told.iter().all(|told| told.starts_with("keeps '")) && !told.is_empty(), "{told:?}");
+        assert!(text.contains("st.volatile.shared"), "{text}");
+        let (told, text) = kept(&calling(".shared .align 4 .b8 tile[48896];", ""), "");
+        assert!(told.len() <= 1 && !text.contains("st.volatile.shared"), "{told:?}");
+        let full =
+            "keeps no value in shared memory: its shared memory has no room for a slot without fewer blocks on an SM";
+        assert_eq!(told, [full]);
+        let (told, _) = kept(&calling(".extern .shared .align 4 .b8 tile[];", ""), "");
+        let dynamic = "keeps no value in shared memory: it calls through, and through it reads, which has dynamic shared \
+                       memory; inline through";
+        assert_eq!(told, [dynamic]);
+        let (told, _) = kept(&calling("", ";\n"), "");
+        let outside = "keeps no value in shared memory: it calls through, and through it reads, which is not in this file; \
+                       inline through";
+        assert_eq!(told, [outside]);
+    }
+
+    /// What must fit across a call by the ABI is counted where the file does not have the function.
+    #[test]
+    fn words_across_calls() {
+        let outside =
+            String::from_utf8(calling("", ";\n")).expect("a text").replace("call.uni through", "call.uni reads");
+        let told = |text: &str| {
+            let steps = pipeline("nvptx-regalloc<regalloc=24;regalloc-slack=8;spill-to=local;verify;trace=regalloc>");
+            let steps = steps.expect("a pipeline");
+            run_on_ptx("k.ptx", text.as_bytes(), &PtxRun { steps, ..PtxRun::default() }).expect("it runs").output
+        };
+        let own = told(&String::from_utf8(calling(".shared .align 4 .b8 tile[512];", "")).expect("a text"));
+        let peak = |text: &str| -> u32 {
+            let line = text.split("of 'k'\n").nth(1).unwrap_or_else(|| panic!("{text}"));
+            line.split(' ').next().and_then(|words| words.parse().ok()).unwrap_or_else(|| panic!("{text}"))
+        };
+        assert_eq!(peak(&told(&outside)) - peak(&own), 14 - 9, "{own}");
     }
 }

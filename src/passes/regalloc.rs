@@ -6,9 +6,9 @@ use super::excess::{self, excess, failure};
 use super::{PassOutput, Remark, RemarkKind, RunContext, traced};
 use super::{limits, printed_names, regalloc_auto};
 use crate::allocate::Preset;
-use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, SpillTo, Trace};
+use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, Slack, SpillTo, Trace};
 use crate::error::Error;
-use crate::forecast::{Case, Forecast, forecast};
+use crate::forecast::{self, Case, Forecast, MAX_SLACK, forecast};
 use crate::function::Function;
 use crate::spill::spiller::{Aim, Facts, Launch, Refusal, Trial, bounds};
 use crate::spill::{Engine, Kept, Outcome, Place, keep_values};
@@ -23,26 +23,38 @@ pub(super) fn is_idle(config: &Config) -> bool {
     config.regalloc == RegisterTarget::Off || config.spill_to == SpillTo::empty()
 }
 
-/// How many words may be live, so that a function finds room in its registers; `None` where it may have as many as it
-/// likes, or the processor is not known.
-pub(super) fn words(function: &Function, context: &RunContext) -> Option<u32> {
+/// How many registers a function may have; `None` where it may have as many as it likes, or the processor is not known.
+fn registers(function: &Function, context: &RunContext) -> Option<u32> {
     let config = &context.config;
-    let registers = match config.regalloc {
-        RegisterTarget::Off => return None,
-        RegisterTarget::Most(registers) => registers,
+    match config.regalloc {
+        RegisterTarget::Off => None,
+        RegisterTarget::Most(registers) => Some(registers),
         RegisterTarget::Auto => {
             let architecture = Architecture::by_name(&context.target).ok()?;
             let bounds = bounds(function.kernel()?, config.threads.number());
-            architecture.register_limit(&bounds, &CommandLine::default()).map_or(MAX_REGISTERS, |limit| limit.registers)
+            let limit = architecture.register_limit(&bounds, &CommandLine::default());
+            Some(limit.map_or(MAX_REGISTERS, |limit| limit.registers))
         }
-    };
-    Some(registers.saturating_sub(config.regalloc_slack + ADDRESSES))
+    }
+}
+
+/// How many of so many registers are left to ptxas, without those for addresses. The forecast is asked only where its answer
+/// matters.
+fn slack(facts: &Facts<'_>, function: &Function, context: &RunContext, registers: u32) -> Result<u32, Error> {
+    match context.config.regalloc_slack {
+        Slack::Number(number) => Ok(number),
+        Slack::Auto if facts.peak() + MAX_SLACK + ADDRESSES <= registers => Ok(MAX_SLACK),
+        Slack::Auto => {
+            let architecture = Architecture::by_name(&context.target)?;
+            Ok(forecast::slack((function, &context.classification), architecture, facts.peak()))
+        }
+    }
 }
 
 /// Runs the pass. A function in SSA form is left alone: the coalescer is still to come.
 pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutput, Error> {
     let config = &context.config;
-    let Some(words) = words(function, context).filter(|_| !context.is_ssa && !context.is_o0) else {
+    let Some(registers) = registers(function, context).filter(|_| !context.is_ssa && !context.is_o0) else {
         return Ok(PassOutput::unchanged(function));
     };
     let start = Instant::now();
@@ -61,7 +73,12 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         most_bytes: config.shared_limit,
         callees: context.callees.as_deref(),
     };
-    let facts = Facts::new((function, &context.classification));
+    let limit = spilling.as_ref().and_then(|forecast| forecast.hardware_limit(architecture));
+    let registers = limit.unwrap_or(registers);
+    let mut facts = Facts::new((function, &context.classification));
+    let reserved = slack(&facts, function, context, registers)? + ADDRESSES;
+    let words = registers.saturating_sub(reserved);
+    facts.count_calls(registers, words, context.callees.as_deref());
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
     let aim = Aim {
@@ -84,27 +101,17 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         output.limits.extend(too_few.map(|(_, limit)| limit));
     }
     let engine = Engine { chooser: config.allocator, preset: Preset::of(config, &context.target) };
-    let (mut words, mut is_enough, mut limit) = (words, true, None);
-    let found = match &spilling {
-        None => keep_values(&facts, &aim, &engine, &launch),
+    let (found, is_enough) = match &spilling {
+        None => (keep_values(&facts, &aim, &engine, &launch), true),
         Some(forecast) => {
-            limit = forecast.hardware_limit(architecture);
-            let registers = limit.unwrap_or(words + config.regalloc_slack + ADDRESSES);
-            let found =
-                regalloc_auto::best(&facts, (&aim, &engine), &launch, forecast, (registers, config.regalloc_slack));
-            match found {
-                Err(refusal) => Err(refusal),
-                Ok(None) => keep_values(&facts, &Aim { values: 0, ..aim.clone() }, &engine, &launch),
-                Ok(Some(found)) => {
-                    told += &found.told;
-                    (words, is_enough) = (found.words, found.is_enough);
-                    Ok(found.outcome)
-                }
-            }
+            let found = regalloc_auto::best(&facts, (&aim, &engine), &launch, forecast);
+            told += found.as_ref().map_or("", |found| &found.told);
+            let is_enough = found.as_ref().is_ok_and(|found| found.is_enough);
+            (found.map(|found| found.outcome), is_enough)
         }
     };
     told += &match found {
-        Ok(outcome) if !is_enough => {
+        Ok(outcome) if !is_enough && outcome.peaks[0] > words => {
             let [before, after] = outcome.peaks;
             let message = format!(
                 "moves no value: {} of the {} words that do not fit would go, and ptxas spills what is left as before",
@@ -117,7 +124,6 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         }
         Ok(outcome) => {
             let told = self::told(function, &outcome, words);
-            let reserved = config.regalloc_slack + ADDRESSES;
             output.limits.extend(limits::of_outcome(function, config, &outcome, reserved));
             output.remarks.extend(excess(config, &outcome, reserved));
             if context.wants_remarks {

@@ -12,7 +12,7 @@ use crate::spill::spiller::{Aim, Facts, Launch, Refusal};
 use crate::spill::{Engine, Outcome, keep_values};
 use crate::target::machine::Architecture;
 
-use super::{RunContext, regalloc::ADDRESSES};
+use super::RunContext;
 
 /// The engines that are tried, of equals the first.
 const ENGINES: [Chooser; 3] = [Chooser::Greedy, Chooser::Fatpoint, Chooser::Price];
@@ -46,13 +46,11 @@ pub(super) struct Found {
     pub(super) outcome: Outcome,
     /// Whether it is good enough.
     pub(super) is_enough: bool,
-    /// How many words may be live with it.
-    pub(super) words: u32,
     /// What each attempt came to.
     pub(super) told: String,
 }
 
-/// The plan that leaves the least traffic for a kernel that is expected to spill, and has so many registers.
+/// The plan that leaves the least traffic for a kernel that is expected to spill.
 ///
 /// # Errors
 /// Says why the kernel must have no slots.
@@ -61,35 +59,33 @@ pub(super) fn best(
     (aim, engine): (&Aim, &Engine),
     launch: &Launch<'_>,
     forecast: &Forecast,
-    (registers, slack): (u32, u32),
-) -> Result<Option<Found>, Refusal> {
-    let words = registers.saturating_sub(slack + ADDRESSES);
-    if facts.peak() <= words {
-        return Ok(None);
-    }
-    let engines = match engine.chooser {
-        Chooser::Price => &ENGINES[..],
-        _ => std::slice::from_ref(&engine.chooser),
+) -> Result<Found, Refusal> {
+    let with = |chooser: Chooser| Engine { chooser, preset: engine.preset.clone() };
+    let local = Aim { to: SpillTo::LOCAL, ..aim.clone() };
+    let without = keep_values(facts, &local, &with(Chooser::Greedy), launch)?.cost;
+    let attempt = |chooser: Chooser| {
+        let outcome = keep_values(facts, aim, &with(chooser), launch)?;
+        let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(aim.words)));
+        let left = outcome.cost + without * after / before.max(1.0);
+        let told =
+            format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser_name(chooser));
+        let is_enough = left < LESS * without && is_much(&outcome, aim.words) && is_in_proportion(&outcome, forecast);
+        Ok((left, Found { outcome, is_enough, told }))
     };
-    let mut best: Option<(f64, Found)> = None;
-    let mut told = String::new();
-    let local = Aim { words, to: SpillTo::LOCAL, ..aim.clone() };
-    let allocator = Engine { chooser: Chooser::Greedy, preset: engine.preset.clone() };
-    let without = keep_values(facts, &local, &allocator, launch)?.cost;
-    for &chooser in engines {
-        let engine = Engine { chooser, preset: engine.preset.clone() };
-        let outcome = keep_values(facts, &Aim { words, ..aim.clone() }, &engine, launch)?;
-        let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(words)));
-        let with = outcome.cost + without * after / before.max(1.0);
-        let name = chooser_name(chooser);
-        told += &format!("{name}: {with:.1} of {without:.1} loads, {after} of {before} words left\n");
-        let is_enough = with < LESS * without && is_much(&outcome, words) && is_in_proportion(&outcome, forecast);
-        let is_better = best.as_ref().is_none_or(|(least, found)| (is_enough, -with) > (found.is_enough, -*least));
-        if is_better {
-            best = Some((with, Found { outcome, is_enough, words, told: String::new() }));
+    let (first, others) = match engine.chooser {
+        Chooser::Price => (ENGINES[0], &ENGINES[1..]),
+        chooser => (chooser, &[][..]),
+    };
+    let (mut least, mut best) = attempt(first)?;
+    for &chooser in others {
+        let (left, next) = attempt(chooser)?;
+        let told = best.told.clone() + &next.told;
+        if (next.is_enough, -left) > (best.is_enough, -least) {
+            (least, best) = (left, next);
         }
+        best.told = told;
     }
-    Ok(best.map(|(_, found)| Found { told, ..found }))
+    Ok(best)
 }
 
 /// Adds a limit on registers to edits.

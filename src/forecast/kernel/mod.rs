@@ -6,6 +6,7 @@
 //! * [`register_floors`], [`permutation`], [`occupancy_first`]: bounds and rules beside the model;
 //! * [`estimate`]: the [`Forecast`](forecast::Forecast) of a kernel;
 //! * [`register_limit`]: which limit on registers it gets;
+//! * [`slack`](mod@slack): the registers that it takes beyond the words that are live;
 //! * [`separate_compilation`]: device functions that do not link with a kernel.
 
 pub(super) mod call_graph;
@@ -16,6 +17,7 @@ pub(super) mod permutation;
 pub(super) mod register_floors;
 mod register_limit;
 pub(super) mod separate_compilation;
+pub(super) mod slack;
 pub(super) mod stack;
 pub(super) mod summary;
 pub(super) mod unknown_callees;

@@ -3,6 +3,7 @@
 //! Where more words are live than there are registers, a value goes to memory behind its definition, or is dropped, and comes
 //! back in front of the reads that follow. In the order of the files:
 //! * [`callees`]: which functions of a module have shared memory;
+//! * [`forbidden`]: what in their code, or a kernel's, would meet slots;
 //! * [`mod@room`]: how much shared memory a kernel may take, and why it may take none;
 //! * [`facts`]: what is known of the function;
 //! * [`aim`]: what values are chosen for, and by which means;
@@ -20,6 +21,7 @@ mod callees;
 pub(in crate::spill) mod choice;
 mod eligible;
 mod facts;
+mod forbidden;
 mod full;
 pub(in crate::spill) mod places;
 mod reached;
@@ -33,6 +35,7 @@ pub use aim::{Aim, Means, Paid};
 pub use callees::{Call, CalleeMemory, CalleeTable};
 pub(in crate::spill) use eligible::Candidate;
 pub use facts::Facts;
+pub use forbidden::Forbidden;
 pub use room::{Launch, Refusal, bounds};
 pub use slots::{Bytes, FRAME_LIMIT, own_frame};
 pub use trials::{Score, Trial};

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use super::callees::{Call, CalleeTable, worst_call};
-use crate::function::assembly::assembly_text;
-use crate::function::ptx_opcode::bases_of_addresses;
-use crate::function::{Function, Inst, LaunchBounds, MemorySpace, Operand, Role, SharedArray, VReg, Value};
-use crate::index::IndexVec;
+use super::callees::{Call, CalleeTable, shared_of_callees};
+use super::forbidden::Forbidden;
+use crate::function::{Function, LaunchBounds, SharedArray};
 use crate::target::Classification;
 use crate::target::machine::{self, Architecture, CommandLine, MAX_THREADS_PER_BLOCK, SHARED_PER_BLOCK as MOST_STATIC};
 
@@ -47,14 +45,10 @@ pub enum Refusal {
     AnyBlockSize,
     /// It has dynamic shared memory of unknown size.
     DynamicShared,
-    /// It calls functions, which may have shared memory of their own; this call is the worst.
+    /// It calls functions of which it is not known what they have of shared memory; this call is the worst.
     Calls(Call),
-    /// It changes the number of its registers.
-    SetMaxNReg,
-    /// It asks how much shared memory it has.
-    AsksForSize,
-    /// It addresses shared memory by a number.
-    NumberAsAddress,
+    /// Its code does something that would meet slots.
+    Forbidden(Forbidden),
     /// The memory does not suffice for one slot.
     NoRoom,
 }
@@ -70,9 +64,7 @@ impl fmt::Display for Refusal {
                 "it has dynamic shared memory of unknown size; say how many bytes with dynamic-shared=BYTES"
             }
             Self::Calls(call) => return call.fmt(f),
-            Self::SetMaxNReg => "it changes its number of registers by setmaxnreg",
-            Self::AsksForSize => "it reads the size of its shared memory",
-            Self::NumberAsAddress => "it addresses shared memory by a number",
+            Self::Forbidden(forbidden) => return write!(f, "it {forbidden}"),
             Self::NoRoom => "its shared memory has no room for a slot without fewer blocks on an SM",
         })
     }
@@ -91,11 +83,8 @@ pub(in crate::spill) fn room(
     let bounds = function.kernel().ok_or(Refusal::DeviceFunction)?;
     let threads = self::bounds(bounds, launch.threads).threads();
     let threads = threads.filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
-    let numbers = numbers(function);
-    for inst in function.insts() {
-        refusal_of(function, &numbers, inst).map_or(Ok(()), Err)?;
-    }
-    worst_call((function, classification), launch.callees).map_or(Ok(()), |call| Err(Refusal::Calls(call)))?;
+    Forbidden::of(function).map_or(Ok(()), |forbidden| Err(Refusal::Forbidden(forbidden)))?;
+    let of_callees = shared_of_callees((function, classification), launch.callees).map_err(Refusal::Calls)?;
     let has_dynamic = function.has_dynamic_shared();
     let dynamic = match launch.dynamic_shared {
         Some(bytes) => bytes,
@@ -103,8 +92,9 @@ pub(in crate::spill) fn room(
         None => 0,
     };
     let alignment = if has_dynamic || dynamic > 0 { SharedArray::ALIGNMENT_OF_DYNAMIC } else { SharedArray::ALIGNMENT };
-    let own =
-        u32::try_from(function.static_shared_bytes()).unwrap_or(u32::MAX).next_multiple_of(SharedArray::ALIGNMENT);
+    // ptxas lays the memory of all functions that are called beside the kernel's.
+    let own = function.static_shared_bytes().next_multiple_of(SharedArray::ALIGNMENT.into());
+    let own = u32::try_from(own.saturating_add(of_callees)).unwrap_or(u32::MAX);
     // A launch that stays within 48 KB need not ask for more, so it must stay within them.
     let in_all =
         if own.saturating_add(dynamic) <= MOST_STATIC { MOST_STATIC } else { launch.architecture.shared_opt_in() };
@@ -120,46 +110,4 @@ pub(in crate::spill) fn room(
     };
     let bytes = launch.architecture.free_shared(&as_it_is, alignment, most);
     if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment, as_it_is }) }
-}
-
-/// The registers that are set to a number somewhere.
-fn numbers(function: &Function) -> IndexVec<VReg, bool> {
-    let mut numbers = IndexVec::filled(false, function.num_regs());
-    for inst in function.insts().filter(|&inst| function.role(inst) == Role::Constant) {
-        let operands = function.operands(inst);
-        if operands.iter().any(|operand| matches!(operand.value, Value::Immediate(_))) {
-            operands.iter().filter_map(Operand::def).for_each(|reg| numbers[reg] = true);
-        }
-    }
-    numbers
-}
-
-/// Why an instruction forbids slots.
-fn refusal_of(function: &Function, numbers: &IndexVec<VReg, bool>, inst: Inst) -> Option<Refusal> {
-    let name = function.opcodes().name(function.opcode(inst));
-    let operands = function.operands(inst);
-    let text = assembly_text(function, inst).unwrap_or_default();
-    let says = |word: &str| name.to_ascii_lowercase().contains(word) || text.contains(word);
-    if says("setmaxn") {
-        return Some(Refusal::SetMaxNReg);
-    }
-    if says("smem_size") {
-        return Some(Refusal::AsksForSize);
-    }
-    if !matches!(function.memory_space(inst), MemorySpace::Shared | MemorySpace::SharedCluster) {
-        return None;
-    }
-    // Loads and stores of LLVM end with an address and an offset, and mnemonics say which operands are addresses; of what
-    // else accesses shared memory any operand may be one.
-    let is_number = |operand: &Operand| match operand.value {
-        Value::Immediate(_) => true,
-        Value::Reg(reg) => !operand.is_def() && numbers[reg],
-        _ => false,
-    };
-    let by_number = match (bases_of_addresses(name), name.starts_with("LD") || name.starts_with("ST"), operands) {
-        (Some(addresses), ..) => addresses.into_iter().any(|at| operands.get(at).is_none_or(is_number)),
-        (None, true, [.., address, _]) => is_number(address),
-        _ => operands.iter().any(|operand| operand.reg().is_some() && is_number(operand)),
-    };
-    by_number.then_some(Refusal::NumberAsAddress)
 }
