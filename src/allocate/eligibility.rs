@@ -39,10 +39,9 @@ impl Eligibility {
     fn has(&self, standing: &Standing) -> bool {
         let is_thin = self.density.zip(standing.density).is_some_and(|(most, density)| density >= most);
         let is_below = self.secondary_floor > 0.0 && standing.secondary <= self.secondary_floor;
-        standing.primary >= self.primary_floor
-            && !is_below
-            && !(self.prunes_free && standing.primary == 0.0)
-            && !is_thin
+        let is_free = self.prunes_free && standing.primary == 0.0;
+        let excluded = [standing.primary < self.primary_floor, is_below, is_free, is_thin];
+        !excluded.contains(&true)
     }
 
     /// The cost by which an allocator decides: that of a candidate, or more than that of any.

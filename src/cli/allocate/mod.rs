@@ -221,7 +221,8 @@ impl Run<'_> {
     fn preset_at(&self, budget: Option<u32>) -> Preset {
         // Without a budget nothing is spilled, predicates neither.
         let predicates = self.preset.predicates.filter(|_| budget.is_some());
-        Preset { budget, predicates, ..self.preset.clone() }
+        let preset = Preset { budget: None, predicates, ..self.preset.clone() };
+        budget.map_or(preset.clone(), |registers| preset.with_registers(registers))
     }
 
     /// Has the allocators solve a problem, and prints what they found or adds it up.
