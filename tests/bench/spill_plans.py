@@ -139,9 +139,8 @@ def wanted(plan, arguments):
 
 def options_of(way, budget, said, also):
     """The plugin's options of a way."""
-    words = {DEFAULT: [], AUTO: ["regalloc=auto"]}.get(way, [f"regalloc={budget}", f"allocator={way}"])
-    # No option at all would be stock LLVM.
-    return " ".join([*words, *said.split(), *also.split()]) or "regalloc=off"
+    words = {DEFAULT: ["regalloc=off"], AUTO: ["regalloc=auto"]}.get(way, [f"regalloc={budget}", f"allocator={way}"])
+    return " ".join([*words, *said.split(), *also.split()])
 
 
 def compared(kernel, stock_text, text, arguments, plan):
