@@ -66,12 +66,14 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     note_kinds(&function, aim.to, &outcome);
     check_trials(&aim, &outcome);
     let is_first = outcome.trials.len() <= 1;
+    // An allocator chooses among all, and may choose those with several definitions.
+    let is_allocated = engine.chooser != Chooser::Price && aim.paid.is_none();
     let is_among = |kept: &Kept| match &aim.paid {
         Some(paid) => paid[kept.reg].is_some(),
-        None => !is_first || aim.among.as_ref().is_none_or(|among| among[kept.reg]),
+        None => is_allocated || aim.among.as_ref().is_none_or(|among| among[kept.reg]),
     };
     assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
-    let may_be_redefined = aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && !is_first);
+    let may_be_redefined = aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && (!is_first || is_allocated));
     assert!(may_be_redefined || outcome.kept.iter().all(|kept| kept.stores == 1), "several definitions are stored");
     assert!(outcome.kept.len() <= aim.values, "more values are moved than wanted");
     let applied = outcome.edits.apply(&function).expect("they are sound").function;

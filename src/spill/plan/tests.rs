@@ -157,7 +157,10 @@ fn spoiled_plans_are_refused() {
         let start = At { block: Block(0), before: 0 };
         let reload = u.choose_index(value.reloads.len())?;
         let at = std::mem::replace(&mut value.reloads[reload].at, start);
-        if value.definition.0 > 0 || function.block_of(value.definition).0 > 0 {
+        // Its own register has the value all the same, and so may one that another load writes, too.
+        let into = value.reloads[reload].into;
+        let is_alone = value.reloads.iter().filter(|other| other.into == into).count() == 1;
+        if is_alone && into != Register::Own && value.definition.0 > 0 {
             assert!(!is_right(value), "a load is ahead of the store: {function}");
             reached("a load is elsewhere", true);
         }
