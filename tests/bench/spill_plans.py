@@ -3,11 +3,11 @@
 
     spill_plans.py [options] [MODULE-GLOB …]
 
-Each kernel becomes a module of its own, which is compiled by stock LLVM, by default with the plugin, with `regalloc=N` by
-each engine, and with `regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's spills, and those that
-instructions move to and from slots (machine code beyond stock's). *Best* is the engine that moves least, then has the
-fewest instructions. Where the CPU can run a kernel, `nvptx-ra compare --exact` says whether a variant stores what stock
-stores, and how many instructions of warps access shared and local memory.
+Each kernel becomes a module of its own, which is compiled by stock LLVM, by default with the plugin, with `regalloc=N`
+by each engine, and with `regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's
+spills, and those that instructions move to and from slots (machine code beyond stock's). *Best* is the engine that
+moves least, then has the fewest instructions. Where the CPU can run a kernel, `nvptx-ra compare --exact` says whether
+a variant stores what stock stores, and how many instructions of warps access shared and local memory.
 
 A kernel whose code does not say how large its blocks are has what launches.py knows, else 128 threads. The draw goes
 round the lineages and takes at most --of-module kernels of a module, so that not the whole corpus is assembled; --list
@@ -41,7 +41,8 @@ WAYS = (DEFAULT, *ENGINES, AUTO)
 SHOWN = (STOCK, DEFAULT, *ENGINES, BEST, AUTO)
 FEWEST, MOST = 16, 255  # registers that `regalloc` takes
 STEPS_IN_ALL = 6  # times as many as a launch may run
-HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "warps", "instructions", "change", "executed"]
+HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "warps"]
+HEADER += ["instructions", "change", "executed"]
 COMPARED = ("better", "worse", "same")
 
 
