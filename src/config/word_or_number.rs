@@ -98,7 +98,8 @@ word_or_number! {
         words {
             /// As many as the forecast expects beyond the words that are live.
             Auto = "auto": "What ptxas takes beyond the words that are live, by the forecast: 2 to 24. 24 where the forecast \
-                cannot tell, because the kernel takes all registers that there are, and with regalloc=auto.",
+                cannot tell, because the kernel takes all registers that there are, where half as many words \
+                more are live as there are registers, and with regalloc=auto.",
         }
         number {
             /// So many.

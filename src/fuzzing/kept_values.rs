@@ -73,7 +73,8 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
         None => is_allocated || aim.among.as_ref().is_none_or(|among| among[kept.reg]),
     };
     assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
-    let may_be_redefined = aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && (!is_first || is_allocated));
+    let may_be_redefined =
+        aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && (!is_first || is_allocated));
     assert!(may_be_redefined || outcome.kept.iter().all(|kept| kept.stores == 1), "several definitions are stored");
     assert!(outcome.kept.len() <= aim.values, "more values are moved than wanted");
     let applied = outcome.edits.apply(&function).expect("they are sound").function;

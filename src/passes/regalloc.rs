@@ -43,9 +43,11 @@ fn registers(function: &Function, context: &RunContext) -> Option<u32> {
 fn slack(facts: &Facts<'_>, function: &Function, context: &RunContext, registers: u32) -> Result<u32, Error> {
     match context.config.regalloc_slack {
         Slack::Number(number) => Ok(number),
-        // Of a kernel that is expected to spill with all that it may have, ptxas has many loads to issue early: gemm with four
-        // blocks spills 1,716 bytes with the most, and 2,164 with 8.
+        // Where half as many words more are live as there are registers, ptxas has many loads to issue early: with the most,
+        // gemm with four blocks spills 1,716 bytes, and 2,164 with 8; FlagGems' `any_kernel_dim` at 32 registers 7,776, and
+        // 23,056 with less.
         Slack::Auto if context.config.regalloc == RegisterTarget::Auto => Ok(MAX_SLACK),
+        Slack::Auto if 2 * facts.peak() > 3 * registers => Ok(MAX_SLACK),
         Slack::Auto if facts.peak() + MAX_SLACK + ADDRESSES <= registers => Ok(MAX_SLACK),
         Slack::Auto => {
             let architecture = Architecture::by_name(&context.target)?;

@@ -67,8 +67,7 @@ pub(super) fn best(
         let outcome = keep_values(facts, aim, &with(chooser), launch)?;
         let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(aim.words)));
         let left = outcome.cost + without * after / before.max(1.0);
-        let told =
-            format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser_name(chooser));
+        let told = format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser.word());
         let is_enough = left < LESS * without && is_much(&outcome, aim.words) && is_in_proportion(&outcome, forecast);
         Ok((left, Found { outcome, is_enough, told }))
     };
@@ -106,13 +105,4 @@ fn is_in_proportion(outcome: &Outcome, forecast: &Forecast) -> bool {
     let moved =
         outcome.kept.iter().map(|kept| u64::from(kept.bytes) * (kept.stores + kept.reloads) as u64).sum::<u64>();
     moved <= MOST_MOVED * u64::from(forecast.spill_bytes())
-}
-
-fn chooser_name(chooser: Chooser) -> &'static str {
-    match chooser {
-        Chooser::Price => "price",
-        Chooser::Greedy => "greedy",
-        Chooser::Briggs => "briggs",
-        Chooser::Fatpoint => "fatpoint",
-    }
 }

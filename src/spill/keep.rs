@@ -187,7 +187,7 @@ fn by_price<'f>(facts: &'f Facts<'_>, aim: &Aim, room: Option<&'f MemoryRoom>, o
 fn proof(facts: &Facts<'_>, plan: &Plan<'_>) -> Result<(), PlanError> {
     let in_memory = plan.values.iter().filter(|value| value.home.slot.is_some());
     let check = |value: &Value| check_value((facts.function, &facts.cfg), facts.occurrences.of(value.reg), value);
-    in_memory.map(check).collect()
+    in_memory.map(check).find(Result::is_err).unwrap_or(Ok(()))
 }
 
 /// The instruction at which the most words are live: the first of several.

@@ -1,6 +1,6 @@
 //! The values that a variant keeps in shared memory.
 
-use crate::config::{RegisterNames, unless_default};
+use crate::config::{Chooser, RegisterNames, unless_default};
 
 /// What holds for all of them.
 const SETTLED: [(&str, &str); 3] = [("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
@@ -8,8 +8,8 @@ const SETTLED: [(&str, &str); 3] = [("spill-to", "shared"), ("regalloc-trials", 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// What chooses them, by the name of the option.
-    pub engine: &'static str,
+    /// What chooses them.
+    pub engine: Chooser,
     /// Registers for which values are kept.
     pub registers: u32,
     /// How many of them are left to ptxas.
@@ -36,7 +36,7 @@ impl Kept {
     /// For so many registers each value that pays by itself and outside of loops, by single accesses.
     pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
         Self {
-            engine: "price",
+            engine: Chooser::Price,
             registers,
             slack: 0,
             named: RegisterNames::default(),
@@ -68,7 +68,7 @@ impl Kept {
         } = self;
         let mut options = vec![format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on")];
         let chosen = [
-            ("allocator", *engine),
+            ("allocator", engine.word()),
             ("regalloc-hoist", if *hoists { "on" } else { "off" }),
             ("regalloc-wide", &access_bytes.to_string()),
             ("regalloc-loops", in_loops),

@@ -22,7 +22,9 @@ pub(in crate::spill) fn planned(facts: &Facts<'_>, chosen: Chosen, aim: &Aim, ro
     if draft.reloads.len() < all || draft.reloads.is_empty() || draft.stores.is_empty() {
         return None;
     }
-    let is_lazy = aim.hoists && aim.paid.is_none() && home.slot.is_some();
+    let is_told =
+        aim.paid.as_ref().and_then(|paid| paid[draft.value.reg].as_ref()).is_some_and(|paid| !paid.loads.is_empty());
+    let is_lazy = aim.hoists && !is_told && home.slot.is_some();
     if is_lazy {
         place_lazily(facts, &mut draft, room);
         draft.tidy(facts);

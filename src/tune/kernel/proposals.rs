@@ -11,6 +11,7 @@ use std::iter;
 use super::Kernel;
 use super::effects::Effects;
 use super::limits::ROUNDING;
+use crate::config::Chooser;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
@@ -23,8 +24,8 @@ const FIRST_ORDERS: usize = 6;
 
 /// A way of keeping values in shared memory.
 struct Way {
-    /// What chooses the values, by the name of the option.
-    engine: &'static str,
+    /// What chooses the values.
+    engine: Chooser,
     /// Registers that are left to ptxas.
     slack: u32,
     /// Whether values move in loops, by the name of the option.
@@ -52,14 +53,70 @@ enum Accesses {
 /// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
 /// and more of them cost what these gain.
 const WAYS: [Way; 8] = [
-    Way { engine: "price", slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
-    Way { engine: "greedy", slack: 8, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
-    Way { engine: "price", slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
-    Way { engine: "price", slack: 80, in_loops: "around", values: Some(5), quarters: None, accesses: Accesses::Single },
-    Way { engine: "price", slack: 80, in_loops: "around", values: Some(3), quarters: None, accesses: Accesses::Single },
-    Way { engine: "fatpoint", slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
-    Way { engine: "price", slack: 24, in_loops: "auto", values: None, quarters: Some(7), accesses: Accesses::Hoisted },
-    Way { engine: "price", slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
+    Way {
+        engine: Chooser::Price,
+        slack: 24,
+        in_loops: "auto",
+        values: None,
+        quarters: None,
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Greedy,
+        slack: 8,
+        in_loops: "auto",
+        values: None,
+        quarters: None,
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Price,
+        slack: 24,
+        in_loops: "on",
+        values: None,
+        quarters: Some(5),
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Price,
+        slack: 80,
+        in_loops: "around",
+        values: Some(5),
+        quarters: None,
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Price,
+        slack: 80,
+        in_loops: "around",
+        values: Some(3),
+        quarters: None,
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Fatpoint,
+        slack: 24,
+        in_loops: "auto",
+        values: None,
+        quarters: None,
+        accesses: Accesses::Single,
+    },
+    Way {
+        engine: Chooser::Price,
+        slack: 24,
+        in_loops: "auto",
+        values: None,
+        quarters: Some(7),
+        accesses: Accesses::Hoisted,
+    },
+    Way {
+        engine: Chooser::Price,
+        slack: 48,
+        in_loops: "on",
+        values: None,
+        quarters: Some(6),
+        accesses: Accesses::Wide,
+    },
 ];
 
 /// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
