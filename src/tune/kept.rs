@@ -1,15 +1,14 @@
 //! The values that a variant keeps in shared memory.
 
-use crate::config::{Chooser, RegisterNames, unless_default};
+use crate::config::{RegisterNames, unless_default};
 
 /// What holds for all of them.
-const SETTLED: [(&str, &str); 3] = [("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
+const SETTLED: [(&str, &str); 4] =
+    [("allocator", "price"), ("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// What chooses them.
-    pub engine: Chooser,
     /// Registers for which values are kept.
     pub registers: u32,
     /// How many of them are left to ptxas.
@@ -36,7 +35,6 @@ impl Kept {
     /// For so many registers each value that pays by itself and outside of loops, by single accesses.
     pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
         Self {
-            engine: Chooser::Price,
             registers,
             slack: 0,
             named: RegisterNames::default(),
@@ -53,22 +51,10 @@ impl Kept {
     /// The options that ask for it; registers as `names_of` has them.
     pub(super) fn options(&self, names_of: impl Fn(&RegisterNames) -> String) -> Vec<String> {
         // Each field is named, so that none is forgotten.
-        let Self {
-            engine,
-            registers,
-            slack,
-            named,
-            in_loops,
-            hoists,
-            access_bytes,
-            values,
-            limit,
-            threads,
-            dynamic_shared,
-        } = self;
+        let Self { registers, slack, named, in_loops, hoists, access_bytes, values, limit, threads, dynamic_shared } =
+            self;
         let mut options = vec![format!("regalloc={registers};regalloc-slack={slack};regalloc-redefined=on")];
         let chosen = [
-            ("allocator", engine.word()),
             ("regalloc-hoist", if *hoists { "on" } else { "off" }),
             ("regalloc-wide", &access_bytes.to_string()),
             ("regalloc-loops", in_loops),

@@ -419,7 +419,7 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Chooser, Layers, Origin, Skip};
+    use crate::config::{Layers, Origin, Skip};
 
     use super::super::optimisations::Ahead;
     use super::*;
@@ -448,7 +448,6 @@ mod tests {
                 assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry.clone() });
                 assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
                 let kept = variant.with_kept_values(Kept {
-                    engine: Chooser::Greedy,
                     registers: 255,
                     slack: 24,
                     named: ["%r1", "%rd2"].into_iter().collect(),

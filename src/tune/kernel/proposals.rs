@@ -11,7 +11,6 @@ use std::iter;
 use super::Kernel;
 use super::effects::Effects;
 use super::limits::ROUNDING;
-use crate::config::Chooser;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
@@ -24,8 +23,6 @@ const FIRST_ORDERS: usize = 6;
 
 /// A way of keeping values in shared memory.
 struct Way {
-    /// What chooses the values.
-    engine: Chooser,
     /// Registers that are left to ptxas.
     slack: u32,
     /// Whether values move in loops, by the name of the option.
@@ -52,71 +49,14 @@ enum Accesses {
 
 /// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
 /// and more of them cost what these gain.
-const WAYS: [Way; 8] = [
-    Way {
-        engine: Chooser::Price,
-        slack: 24,
-        in_loops: "auto",
-        values: None,
-        quarters: None,
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Greedy,
-        slack: 8,
-        in_loops: "auto",
-        values: None,
-        quarters: None,
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Price,
-        slack: 24,
-        in_loops: "on",
-        values: None,
-        quarters: Some(5),
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Price,
-        slack: 80,
-        in_loops: "around",
-        values: Some(5),
-        quarters: None,
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Price,
-        slack: 80,
-        in_loops: "around",
-        values: Some(3),
-        quarters: None,
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Fatpoint,
-        slack: 24,
-        in_loops: "auto",
-        values: None,
-        quarters: None,
-        accesses: Accesses::Single,
-    },
-    Way {
-        engine: Chooser::Price,
-        slack: 24,
-        in_loops: "auto",
-        values: None,
-        quarters: Some(7),
-        accesses: Accesses::Hoisted,
-    },
-    Way {
-        engine: Chooser::Price,
-        slack: 48,
-        in_loops: "on",
-        values: None,
-        quarters: Some(6),
-        accesses: Accesses::Wide,
-    },
+const WAYS: [Way; 7] = [
+    Way { slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
+    Way { slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(5), quarters: None, accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(3), quarters: None, accesses: Accesses::Single },
+    Way { slack: 80, in_loops: "around", values: Some(16), quarters: None, accesses: Accesses::Single },
+    Way { slack: 24, in_loops: "auto", values: None, quarters: Some(7), accesses: Accesses::Hoisted },
+    Way { slack: 48, in_loops: "on", values: None, quarters: Some(6), accesses: Accesses::Wide },
 ];
 
 /// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
@@ -323,10 +263,10 @@ impl Kernel {
             // More than a kernel may have at all is no limit.
             let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
             let limit = limit.into_iter().chain(kept.limit).min();
-            let Way { engine, slack, in_loops, values, accesses, .. } = *way;
+            let Way { slack, in_loops, values, accesses, .. } = *way;
             let hoists = matches!(accesses, Accesses::Hoisted);
             let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
-            Kept { engine, slack, in_loops, hoists, access_bytes, values, limit, ..kept.clone() }
+            Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept.clone() }
         };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
