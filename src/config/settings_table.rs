@@ -101,7 +101,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("always-below", Factor, "`briggs`: a copy is merged where both sides have less than this part of K as degree."),
     row("never-above", Factor, "`briggs`: none is merged where the result would have more than this multiple of K."),
     row("local-most", COUNT, "The most bytes of local memory for the slots of a thread."),
-    row("cleanup", Switch, "The code of an allocation is cleaned up."),
+    row("cleanup", Switch, "The code of an allocation is cleaned up; in a compilation, loads are placed lazily."),
     row("split-threshold", Limit, "Live ranges that span more instructions are split at loops; 0 or none: none are."),
     row("split-all-above", Limit, "With more live ranges than these, all are split at loops, however short."),
     row("split-rounds", COUNT, "How many times everything is placed anew with live ranges split."),

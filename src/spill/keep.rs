@@ -152,7 +152,7 @@ fn plan<'f>(
 ) -> Plan<'f> {
     let spilled = if aim.paid.is_some() { None } else { engine.spilled(facts, aim.words) };
     let allocated = match spilled {
-        Some(Ok(spilled)) => Some(from_engine::plan(facts, aim, spilled, room)),
+        Some(Ok(spilled)) => Some(from_engine::plan(facts, aim, spilled, room, engine.preset.cleanup)),
         Some(Err(error)) => {
             outcome.unmet = Some(error);
             None

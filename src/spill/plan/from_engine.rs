@@ -29,12 +29,13 @@ pub(in crate::spill) struct Plan<'f> {
     pub(in crate::spill) came_back: usize,
 }
 
-/// The plan of what an allocator keeps in memory.
+/// The plan of what an allocator keeps in memory; cleaned up, loads are placed lazily, too.
 pub(in crate::spill) fn plan<'f>(
     facts: &'f Facts<'_>,
     aim: &Aim,
     spilled: Vec<(&'f Candidate, Parts)>,
     memory: Option<&'f room::Room>,
+    is_cleaned: bool,
 ) -> Plan<'f> {
     let full = &facts.pressure;
     let mut pressure = full.clone();
@@ -49,7 +50,7 @@ pub(in crate::spill) fn plan<'f>(
     let mut room = Room { pressure: &mut pressure, words: aim.words };
     let came_back = come_back(facts, &mut all, full, &mut room);
     for Spilled { draft, .. } in &mut all {
-        if aim.hoists {
+        if aim.hoists && is_cleaned {
             place_lazily(facts, draft, &mut room);
         }
         let before = draft.residence(facts);

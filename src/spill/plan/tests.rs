@@ -43,7 +43,7 @@ fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, aim: &Aim) -> Resul
         parts.retain(|part| !part.is_empty());
         spilled.push((value, parts));
     }
-    Ok(plan(facts, aim, spilled, None))
+    Ok(plan(facts, aim, spilled, None, true))
 }
 
 /// The edits of a plan.
