@@ -58,6 +58,18 @@ impl<'f> Draft<'f> {
         sources::merged(residence.into_iter().chain(definitions.filter(is_live)).collect())
     }
 
+    /// Whether each load serves a read. What only a store behind it would read is in the slot anyway.
+    pub(in crate::spill) fn serves_reads(&self, facts: &Facts<'_>) -> bool {
+        self.sources(facts).serving(self.reads.iter().map(Demand::read)).len() == self.reloads.len()
+    }
+
+    /// Takes away the loads that serve no read, of a value that is stored behind its definitions.
+    pub(in crate::spill) fn drop_unread(&mut self, facts: &Facts<'_>) {
+        let serving = self.sources(facts).serving(self.reads.iter().map(Demand::read));
+        let mut number = 0..;
+        self.reloads.retain(|_| number.next().is_some_and(|number| serving.contains(&number)));
+    }
+
     /// Whether the slot has the value wherever it is loaded.
     pub(in crate::spill) fn is_right(&self, facts: &Facts<'_>) -> bool {
         let contents = self.contents(facts);
@@ -95,7 +107,16 @@ impl<'f> Draft<'f> {
     pub(in crate::spill) fn groups(&self, facts: &Facts<'_>) -> Option<Vec<Group>> {
         let sources = self.sources(facts);
         let (into, in_new) = sources.registers(&self.reads, &[]);
+        let is_own = |read: &&Occurrence| !in_new.iter().any(|new| new.0 == **read);
+        let reads: Vec<Occurrence> = self.reads.iter().filter(is_own).copied().collect();
         let mut groups: Vec<Group> = Vec::new();
+        // What the definition itself is near enough to keeps it.
+        if !reads.is_empty() {
+            let definition = &self.value.definitions[0];
+            let kept = sources.residence(reads.iter().map(Demand::read));
+            let (block, place) = (definition.block, definition.inst);
+            groups.push(Group { reads, block, place, has_definition: true, kept });
+        }
         for (number, &at) in self.reloads.iter().enumerate() {
             let super::Register::New(own) = into[number] else { return None };
             if into.iter().filter(|&&other| other == into[number]).count() > 1 {

@@ -54,11 +54,15 @@ pub(in crate::spill) fn draft<'f>(
     at_definitions.reloads = reloads;
     let mut on_edges = at_definitions.clone();
     on_edges.stores = stores;
+    at_definitions.drop_unread(facts);
     at_definitions.tidy(facts);
     if !on_edges.is_right(facts) {
         return at_definitions;
     }
     on_edges.tidy(facts);
+    if !on_edges.serves_reads(facts) {
+        return at_definitions;
+    }
     let is_rarer = on_edges.traffic(facts) < at_definitions.traffic(facts);
     if is_rarer { on_edges } else { at_definitions }
 }

@@ -53,7 +53,7 @@ impl Lazy<'_, '_, '_> {
     /// Loads elsewhere, if that is right and there is room for it.
     fn load_at(&mut self, reloads: Vec<At>) -> bool {
         let before = std::mem::replace(&mut self.draft.reloads, reloads);
-        let is_possible = self.draft.is_right(self.facts) && {
+        let is_possible = self.draft.is_right(self.facts) && self.draft.serves_reads(self.facts) && {
             let after = self.draft.residence(self.facts);
             let has_room = self.room.exchange(&self.residence, &after, self.words);
             if has_room {

@@ -83,25 +83,39 @@ impl<'a> Sources<'a> {
         behind.checked_sub(1).filter(|&source| self.all[source].block == demand.block)
     }
 
-    /// The instructions at whose reads a register has the value for one of the demands: sorted and disjoint. O(demands · log, and
-    /// the blocks that it is live into).
-    pub(in crate::spill) fn residence(&self, demands: impl Iterator<Item = Demand>) -> Vec<Range<u32>> {
-        let mut stretches: Vec<Range<u32>> = Vec::new();
+    /// Goes back from places where the value is wanted to its sources, block by block. O(demands · log, and the blocks that it is
+    /// live into).
+    fn trace(&self, demands: impl Iterator<Item = Demand>, mut found: impl FnMut(Demand, Option<usize>)) {
         let mut left: BTreeSet<Block> = BTreeSet::new();
         let mut todo: Vec<Demand> = demands.collect();
         while let Some(demand) = todo.pop() {
             let source = self.ahead(demand);
-            let start = match source {
-                Some(source) => self.all[source].key / 2,
-                None => self.function.block_range(demand.block).start.0,
-            };
-            stretches.push(start..demand.end);
+            found(demand, source);
             if source.is_none() {
                 let preds = self.cfg.preds(demand.block).iter().filter(|&&pred| left.insert(pred));
                 todo.extend(preds.map(|&pred| Demand::end_of(self.function, pred)));
             }
         }
+    }
+
+    /// The instructions at whose reads a register has the value for one of the demands: sorted and disjoint.
+    pub(in crate::spill) fn residence(&self, demands: impl Iterator<Item = Demand>) -> Vec<Range<u32>> {
+        let mut stretches: Vec<Range<u32>> = Vec::new();
+        self.trace(demands, |demand, source| {
+            let start = match source {
+                Some(source) => self.all[source].key / 2,
+                None => self.function.block_range(demand.block).start.0,
+            };
+            stretches.push(start..demand.end);
+        });
         merged(stretches)
+    }
+
+    /// The reloads that one of the demands gets the value from.
+    pub(in crate::spill) fn serving(&self, demands: impl Iterator<Item = Demand>) -> BTreeSet<u32> {
+        let mut reloads = BTreeSet::new();
+        self.trace(demands, |_, source| reloads.extend(source.and_then(|source| self.all[source].reload)));
+        reloads
     }
 
     /// The register of each reload, and the reads that are in another register than the value's own, in their order. What a
