@@ -49,7 +49,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("packs-halves", Switch, "Two 16-bit values share a register."),
     row("caller-saved", Registers, "The registers that calls clobber."),
     row("reserved", Registers, "Registers that are never allocated."),
-    row("tuples", Switch, "What instructions name as one row of registers is allocated in one."),
+    row("tuples", Switch, "Registers that an instruction names as one row are allocated as one row."),
     row("matrix-tuple", Row, "The longest row of a matrix instruction of one warp."),
     row("warpgroup-tuple", Row, "The longest row of a matrix instruction of four warps."),
     row("cost-is-product", Switch, "Frequencies of definitions and uses are multiplied; off adds them."),
@@ -83,7 +83,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row(
         "aggregate-copies",
         Switch,
-        "What is copied in an arm of a diamond, and read nowhere else, costs what the copy does, too.",
+        "A value that an arm of a diamond copies, and that nothing else reads, costs as much as the copy, too.",
     ),
     row(
         "RegAllocEstimatedLoopIterations",
@@ -116,5 +116,9 @@ pub const SETTINGS: &[SettingSpec] = &[
     row("RegAllocNumNonSpillTrials", TRIALS, "`fatpoint`: trials without spilling, and then as many with it."),
     row("spill-trials", TRIALS, "`fatpoint`: attempts with spilling; as many as trials without unless given."),
     row("retry-step", FROM_ONE, "`fatpoint`: how many units less each attempt with spilling aims at."),
-    row("guidance-queues", Switch, "`fatpoint`: guidance takes what waits for its next read first, by cost."),
+    row(
+        "guidance-queues",
+        Switch,
+        "`fatpoint`: guidance takes live ranges that wait for their next read first, by cost.",
+    ),
 ];

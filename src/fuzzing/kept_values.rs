@@ -14,7 +14,7 @@ use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, Re
 use crate::index::{EntityIndex, IndexVec};
 use crate::spill::lower::lower;
 use crate::spill::spiller::{Aim, Facts, Launch, Paid};
-use crate::spill::{Engine, Kept, Outcome, Place, keep_values};
+use crate::spill::{Answer, Engine, Kept, Outcome, Place, keep_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
@@ -56,7 +56,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes, callees: None };
     let facts = Facts::new((&function, &classification));
     let engine = Engine::new(*u.choose(&[Chooser::Price, Chooser::Greedy, Chooser::Briggs, Chooser::Fatpoint])?);
-    let keep = || keep_values(&facts, &aim, &engine, &launch);
+    let keep = || keep_values(&facts, &aim, &Answer::of(engine.clone()), &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
     check_lowered(&function, &outcome.edits);

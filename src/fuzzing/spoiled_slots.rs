@@ -318,11 +318,11 @@ mod tests {
 
     use super::*;
     use crate::config::Chooser;
-    use crate::config::{KeepInLoops, Redefined, SpillTo};
+    use crate::config::{KeepInLoops, SpillTo};
     use crate::function::LaunchBounds;
     use crate::fuzzing::{Options, check_same_effects, lowered_function};
     use crate::spill::spiller::{Aim, Facts, Launch};
-    use crate::spill::{Engine, keep_values};
+    use crate::spill::{Answer, Engine, keep_values};
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 
@@ -340,24 +340,14 @@ mod tests {
         let architecture = Architecture::by_name("sm_90").expect("a processor");
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
         // Of several stores of a value, one at another place may do as well.
-        let (in_loops, redefined, access_bytes) = (KeepInLoops::On, Redefined::Off, 4);
-        let aim = Aim {
-            words,
-            values: 40,
-            in_loops,
-            redefined,
-            among: None,
-            paid: None,
-            to,
-            trials: 1,
-            most_local: u32::MAX,
-            sinks: true,
-            hoists: true,
-            access_bytes,
-        };
-        if let Ok(outcome) =
-            keep_values(&Facts::new((function, &classification)), &aim, &Engine::new(Chooser::Price), &launch)
-        {
+        let in_loops = KeepInLoops::On;
+        let aim = Aim { values: 40, in_loops, sinks: true, hoists: true, ..Aim::plain(words, to) };
+        if let Ok(outcome) = keep_values(
+            &Facts::new((function, &classification)),
+            &aim,
+            &Answer::of(Engine::new(Chooser::Price)),
+            &launch,
+        ) {
             try_all(function, &outcome.edits, table);
         }
     }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::forecast::{self, Case, Forecast, MAX_SLACK, forecast};
 use crate::function::Function;
 use crate::spill::spiller::{Aim, Facts, Launch, Refusal, Trial, bounds};
-use crate::spill::{Engine, Kept, Outcome, Place, keep_values};
+use crate::spill::{Answer, Engine, Kept, Outcome, Place, keep_values};
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
@@ -86,6 +86,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     facts.count_calls(registers, words, context.callees.as_deref());
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
+    let preset = Preset::of(config, &context.target);
     let aim = Aim {
         words,
         values: config.regalloc_values as usize,
@@ -95,7 +96,7 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         paid: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
         to: config.spill_to,
         trials: config.regalloc_trials,
-        most_local: Preset::of(config, &context.target).most_local,
+        most_local: preset.most_local,
         sinks: config.regalloc_sink,
         hoists: config.regalloc_hoist,
         access_bytes: config.regalloc_wide,
@@ -105,11 +106,11 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
         output.remarks.extend(too_few.as_ref().map(|(inst, limit)| failure(*inst, limit)));
         output.limits.extend(too_few.map(|(_, limit)| limit));
     }
-    let engine = Engine { chooser: config.allocator, preset: Preset::of(config, &context.target) };
+    let engine = Engine { chooser: config.allocator, preset };
     let (found, is_enough) = match &spilling {
-        None => (keep_values(&facts, &aim, &engine, &launch), true),
+        None => (keep_values(&facts, &aim, &Answer::of(engine), &launch), true),
         Some(forecast) => {
-            let found = regalloc_auto::best(&facts, (&aim, &engine), &launch, forecast);
+            let found = regalloc_auto::best(&facts, &aim, &engine, &launch, forecast);
             told += found.as_ref().map_or("", |found| &found.told);
             let is_enough = found.as_ref().is_ok_and(|found| found.is_enough);
             (found.map(|found| found.outcome), is_enough)

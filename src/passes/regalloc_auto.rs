@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::{Edit, EditList, Function};
 use crate::spill::spiller::{Aim, Facts, Launch, Refusal};
-use crate::spill::{Engine, Outcome, keep_values};
+use crate::spill::{Answer, Engine, Outcome, keep_values};
 use crate::target::machine::Architecture;
 
 use super::RunContext;
@@ -56,15 +56,21 @@ pub(super) struct Found {
 /// Says why the kernel must have no slots.
 pub(super) fn best(
     facts: &Facts<'_>,
-    (aim, engine): (&Aim, &Engine),
+    aim: &Aim,
+    engine: &Engine,
     launch: &Launch<'_>,
     forecast: &Forecast,
 ) -> Result<Found, Refusal> {
-    let with = |chooser: Chooser| Engine { chooser, preset: engine.preset.clone() };
+    let answer = |chooser: Chooser| Answer::of(Engine { chooser, preset: engine.preset.clone() });
+    // The answer is the same wherever the values go.
+    let by_greedy = answer(Chooser::Greedy);
     let local = Aim { to: SpillTo::LOCAL, ..aim.clone() };
-    let without = keep_values(facts, &local, &with(Chooser::Greedy), launch)?.cost;
+    let without = keep_values(facts, &local, &by_greedy, launch)?.cost;
     let attempt = |chooser: Chooser| {
-        let outcome = keep_values(facts, aim, &with(chooser), launch)?;
+        let outcome = match chooser {
+            Chooser::Greedy => keep_values(facts, aim, &by_greedy, launch)?,
+            other => keep_values(facts, aim, &answer(other), launch)?,
+        };
         let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(aim.words)));
         let left = outcome.cost + without * after / before.max(1.0);
         let told = format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser.word());

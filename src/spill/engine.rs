@@ -1,5 +1,6 @@
 //! What chooses the values that have no register: the price list, or an allocator.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::from_allocation::Parts;
@@ -35,28 +36,13 @@ impl Engine {
         })
     }
 
-    /// The values that an allocator keeps in memory where there are so many registers, with the parts that are there; `None` of the
-    /// price list.
+    /// The values that an allocator keeps in memory where there are so many registers, with the parts that are there.
     ///
     /// What shares a uniform register, constants and predicates take none of the registers; what may not move keeps its own.
     ///
     /// # Errors
     /// Where some instruction needs more registers than there are, whatever is spilled.
-    pub(super) fn spilled<'f>(
-        &self,
-        facts: &'f Facts<'_>,
-        words: u32,
-    ) -> Option<Result<Vec<(&'f Candidate, Parts)>, ProblemError>> {
-        let allocator = self.allocator()?;
-        Some(self.allocate(&*allocator, facts, words))
-    }
-
-    fn allocate<'f>(
-        &self,
-        allocator: &dyn Allocator,
-        facts: &'f Facts<'_>,
-        words: u32,
-    ) -> Result<Vec<(&'f Candidate, Parts)>, ProblemError> {
+    fn allocate<'f>(&self, allocator: &dyn Allocator, facts: &'f Facts<'_>, words: u32) -> Spilled<'f> {
         let candidates: BTreeMap<VReg, &Candidate> =
             facts.values.iter().filter(|value| value.is_held).map(|value| (value.reg, value)).collect();
         let preset = self.preset.clone().with_registers(words);
@@ -78,6 +64,35 @@ impl Engine {
         }
         let spilled = parts.into_iter().filter_map(|(reg, parts)| Some((*candidates.get(&reg)?, parts)));
         Ok(spilled.collect())
+    }
+}
+
+/// The values that an allocator keeps in memory, with the parts that are there.
+type Spilled<'f> = Result<Vec<(&'f Candidate, Parts)>, ProblemError>;
+
+/// What an engine answers for a function and a number of words. It is asked when a plan first needs it; one answer serves several
+/// plans, with different places for the values.
+#[derive(Debug)]
+pub struct Answer<'f> {
+    engine: Engine,
+    spilled: OnceCell<Option<Spilled<'f>>>,
+}
+
+impl<'f> Answer<'f> {
+    /// The answer of an engine that is not asked yet.
+    pub fn of(engine: Engine) -> Self {
+        Self { engine, spilled: OnceCell::new() }
+    }
+
+    /// What the engine keeps in memory; `None` of the price list.
+    pub(super) fn spilled(&self, facts: &'f Facts<'_>, words: u32) -> Option<&Spilled<'f>> {
+        let ask = || Some(self.engine.allocate(&*self.engine.allocator()?, facts, words));
+        self.spilled.get_or_init(ask).as_ref()
+    }
+
+    /// Whether plans are cleaned up.
+    pub(super) fn is_cleaned(&self) -> bool {
+        self.engine.preset.cleanup
     }
 }
 

@@ -4,7 +4,7 @@
 //! in shared memory it leaves alone. Each thread has slots of its own, so no thread waits for another.
 
 use super::edits::write;
-use super::engine::Engine;
+use super::engine::Answer;
 use super::neighbours::Neighbours;
 use super::plan::from_choice::planned;
 use super::plan::from_engine::{self, Plan};
@@ -72,7 +72,12 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Says why a function with more live words must have no slots in shared memory, if no other place is allowed.
-pub fn keep_values(facts: &Facts<'_>, aim: &Aim, engine: &Engine, launch: &Launch<'_>) -> Result<Outcome, Refusal> {
+pub fn keep_values<'f>(
+    facts: &'f Facts<'_>,
+    aim: &Aim,
+    answer: &Answer<'f>,
+    launch: &Launch<'_>,
+) -> Result<Outcome, Refusal> {
     let function = facts.function;
     let before = facts.peak();
     let mut outcome = Outcome { peaks: [before; 2], ..Outcome::nothing(function) };
@@ -88,7 +93,7 @@ pub fn keep_values(facts: &Facts<'_>, aim: &Aim, engine: &Engine, launch: &Launc
             None
         }
     };
-    let mut plan = plan(facts, aim, engine, room.as_ref(), &mut outcome);
+    let mut plan = plan(facts, aim, answer, room.as_ref(), &mut outcome);
     let reached = plan.pressure.peak();
     outcome.cost = plan.cost;
     outcome.peaks = [before, reached];
@@ -142,35 +147,31 @@ impl Outcome {
     }
 }
 
-/// The plan of an allocator, or else of the price list.
-fn plan<'f>(
+/// The plan of an allocator, or else of the price list; the better of both where the allocator's is not enough and there are trials.
+fn plan<'p, 'f: 'p>(
     facts: &'f Facts<'_>,
     aim: &Aim,
-    engine: &Engine,
-    room: Option<&'f MemoryRoom>,
+    answer: &Answer<'f>,
+    room: Option<&'p MemoryRoom>,
     outcome: &mut Outcome,
-) -> Plan<'f> {
-    let spilled = if aim.paid.is_some() { None } else { engine.spilled(facts, aim.words) };
-    let allocated = match spilled {
-        Some(Ok(spilled)) => Some(from_engine::plan(facts, aim, spilled, room, engine.preset.cleanup)),
-        Some(Err(error)) => {
-            outcome.unmet = Some(error);
-            None
+) -> Plan<'p> {
+    // Where it is said which values go, nobody is asked.
+    let spilled = if aim.paid.is_some() { None } else { answer.spilled(facts, aim.words) };
+    let spilled = match spilled {
+        Some(Ok(spilled)) => spilled,
+        other => {
+            outcome.unmet = other.and_then(|answer| answer.as_ref().err().cloned());
+            return by_price(facts, aim, room, outcome);
         }
-        None => None,
     };
-    outcome.trials.extend(allocated.as_ref().map(|plan| plan.trial(aim)));
-    let is_enough = |trial: &Trial| trial.score.words <= aim.words || aim.trials <= 1;
-    if let Some(plan) = allocated {
-        if outcome.trials.iter().all(is_enough) {
-            return plan;
-        }
-        let further = Aim { trials: aim.trials - 1, ..aim.clone() };
-        let listed = by_price(facts, &further, room, outcome);
-        let trial = listed.trial(aim);
-        return if trial.score.is_better_than(&plan.trial(aim).score) { listed } else { plan };
+    let plan = from_engine::plan(facts, aim, spilled, room, answer.is_cleaned());
+    let trial = plan.trial(aim);
+    outcome.trials.push(trial);
+    if trial.score.words <= aim.words || aim.trials <= 1 {
+        return plan;
     }
-    by_price(facts, aim, room, outcome)
+    let listed = by_price(facts, &Aim { trials: aim.trials - 1, ..aim.clone() }, room, outcome);
+    if listed.trial(aim).score.is_better_than(&trial.score) { listed } else { plan }
 }
 
 /// The plan of the price list.

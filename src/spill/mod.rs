@@ -23,6 +23,6 @@ pub mod spiller;
 #[cfg(test)]
 mod tests;
 
-pub use engine::Engine;
+pub use engine::{Answer, Engine};
 pub use keep::{Kept, Outcome, keep_values};
 pub use plan::Place;

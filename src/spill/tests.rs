@@ -1,7 +1,7 @@
 //! Where values go, what moves, and what the checker says of stores and loads that are wrong.
 
 use super::spiller::{Aim, Facts, Launch, Paid, Refusal};
-use super::{Engine, Kept, Outcome, Place, keep_values};
+use super::{Answer, Engine, Kept, Outcome, Place, keep_values};
 use crate::check::check;
 use crate::config::{Chooser, KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
@@ -18,27 +18,8 @@ pub(in crate::spill) fn function(kernel: &str, regs: &str, body: &str) -> Functi
     function
 }
 
-/// One choice of all values, none with several definitions, and nothing in loops.
-pub(in crate::spill) fn aim(words: u32, to: SpillTo) -> Aim {
-    let (in_loops, redefined) = (KeepInLoops::Off, Redefined::Off);
-    Aim {
-        words,
-        values: usize::MAX,
-        in_loops,
-        redefined,
-        among: None,
-        paid: None,
-        to,
-        trials: 1,
-        most_local: u32::MAX,
-        sinks: false,
-        hoists: false,
-        access_bytes: 4,
-    }
-}
-
 fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal> {
-    keep_as(function, &aim(words, to))
+    keep_as(function, &Aim::plain(words, to))
 }
 
 pub(in crate::spill) fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
@@ -49,7 +30,8 @@ fn keep_for(function: &Function, aim: &Aim, most_bytes: u32) -> Result<Outcome, 
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let launch = Launch { architecture, dynamic_shared: None, most_bytes, threads: None, callees: None };
-    let outcome = keep_values(&Facts::new((function, &classification)), aim, &Engine::new(Chooser::Price), &launch)?;
+    let outcome =
+        keep_values(&Facts::new((function, &classification)), aim, &Answer::of(Engine::new(Chooser::Price)), &launch)?;
     assert_eq!(check(function, &outcome.edits), Ok(()));
     Ok(outcome)
 }
@@ -82,7 +64,7 @@ fn what_is_read_ahead_of_its_store() {
         );
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32", &body);
         let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
-        let outcome = keep_as(&kernel, &Aim { among, ..aim(2, SpillTo::LOCAL) }).expect("local memory");
+        let outcome = keep_as(&kernel, &Aim { among, ..Aim::plain(2, SpillTo::LOCAL) }).expect("local memory");
         assert_eq!(outcome.kept.len(), 0, "{middle}");
     };
     let debug = "  DBG_VALUE %1, $noreg :: meta\n";
@@ -125,7 +107,7 @@ fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
     let kept = |reg: u32, paid: f64| -> Vec<u32> {
         let paid = Some(kernel.regs().map(|other| (other.0 == reg).then(|| paid_for(paid))).collect());
-        let outcome = keep_as(&kernel, &Aim { paid, ..aim(99, SpillTo::SHARED) }).expect("a place");
+        let outcome = keep_as(&kernel, &Aim { paid, ..Aim::plain(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect()
     };
     assert_eq!([0, 1].map(|reg| kept(reg, f64::INFINITY)), [[0], [1]]);
@@ -146,7 +128,7 @@ fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
     let first = |paid: [f64; 2]| {
         let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied().map(paid_for)).collect());
-        let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..aim(99, SpillTo::SHARED) }).expect("a place");
+        let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..Aim::plain(99, SpillTo::SHARED) }).expect("a place");
         outcome.kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>()
     };
     assert_eq!([first([9.0, 3.0]), first([3.0, 9.0])], [[0], [1]]);
@@ -244,7 +226,7 @@ fn several_definitions_are_all_stored() {
         Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", body);
     let kept = |redefined: Redefined| {
-        let aim = Aim { redefined, ..aim(2, SpillTo::LOCAL) };
+        let aim = Aim { redefined, ..Aim::plain(2, SpillTo::LOCAL) };
         keep_for(&function, &aim, 49_152).expect("local memory").kept
     };
     let is_redefined = |kept: &Kept| kept.stores == 2 && kept.reg.0 == 0;
@@ -260,7 +242,7 @@ fn a_tied_value_comes_back_in_its_register() {
         ST_i32 %1, %2 :: write\n  %0 = ADD32ri %0 tied 0, 8\n  %1 = LD_i32 3 :: read\n  %2 = LD_i32 4 :: read\n\
         ST_i32 %1, %2 :: write\n  ST_i32 %0, 5 :: write\n  Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32", body);
-    let aim = Aim { redefined: Redefined::On, ..aim(2, SpillTo::LOCAL) };
+    let aim = Aim { redefined: Redefined::On, ..Aim::plain(2, SpillTo::LOCAL) };
     let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
     let [Kept { stores: 2, reloads: 2, .. }] = outcome.kept[..] else { panic!("{:?}", outcome.kept) };
     let comes_back = |edit: &Edit| matches!(edit, Edit::InsertReload { reg, .. } if reg.0 == 0);
@@ -279,7 +261,7 @@ fn trials_go_on_until_one_is_enough() {
         bb2: frequency 1.0 depth 0\n  Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32 B1 B32", body);
     let tried = |words, in_loops, trials| {
-        let aim = Aim { in_loops, trials, ..aim(words, SpillTo::LOCAL) };
+        let aim = Aim { in_loops, trials, ..Aim::plain(words, SpillTo::LOCAL) };
         let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
         (outcome.trials.len(), outcome.peaks[1], outcome.kept.len())
     };
@@ -306,7 +288,7 @@ fn slots_are_shared_anew() {
     let body = format!("bb0: frequency 1.0 depth 0\n{}  Return :: terminator\n", parts.concat());
     let function = function("kernel maxntid 128\n", "B32 B32 B32 B32 B32 B32", &body);
     let kept = |words: u32, most_bytes: u32| {
-        let outcome = keep_for(&function, &aim(words, SpillTo::SHARED), most_bytes).expect("shared memory");
+        let outcome = keep_for(&function, &Aim::plain(words, SpillTo::SHARED), most_bytes).expect("shared memory");
         (outcome.kept.len(), outcome.peaks[1], outcome.bytes.shared, outcome.too_few_bytes)
     };
     assert_eq!(kept(2, 2048), (4, 2, 1536, None), "three slots");
@@ -454,7 +436,7 @@ fn loads(blocks: &str, hoists: bool) -> usize {
         in_loops: KeepInLoops::On,
         among: Some(kernel.regs().map(|reg| reg.0 == 0).collect()),
         hoists,
-        ..aim(2, SpillTo::SHARED)
+        ..Aim::plain(2, SpillTo::SHARED)
     };
     let kept = keep_as(&kernel, &aim).expect("a place").kept;
     kept.iter().map(|kept| kept.reloads).sum()
@@ -515,7 +497,7 @@ fn neighbours_move_at_once() {
         let regs = [class; 8].join(" ");
         let kernel = function("kernel maxntid 64\n", &regs, &body);
         let words = 4 * kernel.class(crate::function::VReg(0)).words();
-        let aim = Aim { values: 4, access_bytes: bytes, ..aim(words, to) };
+        let aim = Aim { values: 4, access_bytes: bytes, ..Aim::plain(words, to) };
         let edits = keep_as(&kernel, &aim).expect("a place").edits;
         let numbers = edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { .. } | Edit::InsertReload { .. } => Some(1),

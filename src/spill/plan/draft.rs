@@ -1,5 +1,6 @@
 //! A value on its way into the plan: where it is stored and loaded, before registers are given to its loads.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::contents::{Contents, is_dead};
@@ -60,12 +61,17 @@ impl<'f> Draft<'f> {
 
     /// Whether each load serves a read. What only a store behind it would read is in the slot anyway.
     pub(in crate::spill) fn serves_reads(&self, facts: &Facts<'_>) -> bool {
-        self.sources(facts).serving(self.reads.iter().map(Demand::read)).len() == self.reloads.len()
+        self.serving(facts).len() == self.reloads.len()
+    }
+
+    /// The loads that serve reads, by their numbers.
+    fn serving(&self, facts: &Facts<'_>) -> BTreeSet<u32> {
+        self.sources(facts).serving(self.reads.iter().map(Demand::read))
     }
 
     /// Takes away the loads that serve no read, of a value that is stored behind its definitions.
     pub(in crate::spill) fn drop_unread(&mut self, facts: &Facts<'_>) {
-        let serving = self.sources(facts).serving(self.reads.iter().map(Demand::read));
+        let serving = self.serving(facts);
         let mut number = 0..;
         self.reloads.retain(|_| number.next().is_some_and(|number| serving.contains(&number)));
     }

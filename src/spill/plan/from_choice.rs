@@ -2,7 +2,7 @@
 
 use super::draft::Draft;
 use super::lazy::place_lazily;
-use super::{Register, Reload, Room, Value, is_tied};
+use super::{Register, Room, Value, is_tied, sources};
 use crate::spill::at::At;
 use crate::spill::spiller::choice::Chosen;
 use crate::spill::spiller::{Aim, Facts};
@@ -42,12 +42,19 @@ pub(in crate::spill) fn planned(facts: &Facts<'_>, chosen: Chosen, aim: &Aim, ro
     let stored = sink.map_or(definition.inst.0 + 1, |sink| At::end(facts.function, sink).before);
     let kept = groups.iter().find(|group| group.has_definition).map_or(&[][..], |group| &group.kept);
     let until = kept.iter().find(|kept| kept.start == stored).map_or(stored, |kept| kept.end);
-    let places: Vec<Reload> = draft.reloads.iter().zip(into).map(|(&at, into)| Reload { at, into }).collect();
-    let is_stored_once = sink.is_some() || draft.value.is_single;
-    let mut value = draft.finish(facts, home, groups);
-    if home.slot.is_some() {
-        (value.reloads, value.reads) = (places, reads);
-        (value.is_stored_once, value.until) = (is_stored_once, until);
-    }
-    Some(value)
+    let (reloads, reads) = match home.slot {
+        Some(_) => (sources::reloads(&draft.reloads, into), reads),
+        None => (Vec::new(), Vec::new()),
+    };
+    Some(Value {
+        reg: draft.value.reg,
+        definition: definition.inst,
+        home,
+        is_stored_once: sink.is_some() || draft.value.is_single,
+        stores: draft.stores,
+        reloads,
+        reads,
+        groups,
+        until,
+    })
 }

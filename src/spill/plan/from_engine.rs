@@ -33,18 +33,18 @@ pub(in crate::spill) struct Plan<'f> {
 pub(in crate::spill) fn plan<'f>(
     facts: &'f Facts<'_>,
     aim: &Aim,
-    spilled: Vec<(&'f Candidate, Parts)>,
+    spilled: &[(&'f Candidate, Parts)],
     memory: Option<&'f room::Room>,
     is_cleaned: bool,
 ) -> Plan<'f> {
     let full = &facts.pressure;
     let mut pressure = full.clone();
     let mut all: Vec<Spilled<'f>> = Vec::new();
-    for (value, parts) in spilled {
-        let draft = draft(facts, value, &parts, (full, aim.words));
+    for &(value, ref parts) in spilled {
+        let draft = draft(facts, value, parts, (full, aim.words));
         if !draft.reloads.is_empty() && is_allowed(facts, aim, &draft) {
             free(facts, &draft, &mut pressure);
-            all.push(Spilled { value, parts, draft });
+            all.push(Spilled { value, parts: parts.clone(), draft });
         }
     }
     let mut room = Room { pressure: &mut pressure, words: aim.words };
@@ -53,9 +53,11 @@ pub(in crate::spill) fn plan<'f>(
         if aim.hoists && is_cleaned {
             place_lazily(facts, draft, &mut room);
         }
+        // Without stores that nobody needs, a register is live in fewer places, and in no other.
         let before = draft.residence(facts);
         draft.tidy(facts);
-        let _fits = room.exchange(&before, &draft.residence(facts), facts.function.class(draft.value.reg).words());
+        let words = facts.function.class(draft.value.reg).words();
+        without(&before, &draft.residence(facts)).iter().for_each(|stretch| room.pressure.take(stretch, words));
     }
     all.retain(|of| !of.draft.reloads.is_empty());
     let mut plan = Plan {

@@ -18,7 +18,6 @@ use crate::spill::at::At;
 use crate::spill::edits::write;
 use crate::spill::neighbours::Neighbours;
 use crate::spill::spiller::{Aim, Facts};
-use crate::spill::tests::aim;
 use crate::target::Classification;
 
 /// A function, and how many words it may have.
@@ -43,7 +42,7 @@ fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, aim: &Aim) -> Resul
         parts.retain(|part| !part.is_empty());
         spilled.push((value, parts));
     }
-    Ok(plan(facts, aim, spilled, None, true))
+    Ok(plan(facts, aim, &spilled, None, true))
 }
 
 /// The edits of a plan.
@@ -64,7 +63,7 @@ fn edits(facts: &Facts<'_>, plan: &mut Plan<'_>) -> EditList {
 }
 
 fn everywhere(words: u32, to: SpillTo) -> Aim {
-    Aim { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..aim(words, to) }
+    Aim { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..Aim::plain(words, to) }
 }
 
 /// Parts in memory that were drawn: the plan is proved, so are its edits, and the words that are live are those of the edited

@@ -53,6 +53,25 @@ pub struct Means {
 }
 
 impl Aim {
+    /// One choice of all values, none with several definitions, and nothing in loops; what a test does not say otherwise.
+    #[cfg(test)]
+    pub(crate) fn plain(words: u32, to: SpillTo) -> Self {
+        Self {
+            words,
+            values: usize::MAX,
+            in_loops: KeepInLoops::Off,
+            redefined: Redefined::Off,
+            among: None,
+            paid: None,
+            to,
+            trials: 1,
+            most_local: u32::MAX,
+            sinks: false,
+            hoists: false,
+            access_bytes: 4,
+        }
+    }
+
     /// The means of the trials, each with those of the one before and more.
     pub(super) fn means(&self) -> Vec<Means> {
         let first = Means { is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
@@ -74,20 +93,7 @@ mod tests {
     /// Each trial has more means than the one before, and none does what an option forbids.
     #[test]
     fn means_grow_as_far_as_options_allow() {
-        let aim = |in_loops, redefined| Aim {
-            words: 1,
-            values: 1,
-            in_loops,
-            redefined,
-            among: None,
-            paid: None,
-            to: SpillTo::SHARED,
-            trials: 9,
-            most_local: u32::MAX,
-            sinks: true,
-            hoists: false,
-            access_bytes: 4,
-        };
+        let aim = |in_loops, redefined| Aim { in_loops, redefined, trials: 9, ..Aim::plain(1, SpillTo::SHARED) };
         assert_eq!(aim(KeepInLoops::Auto, Redefined::Auto).means().len(), 4);
         for in_loops in [KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On] {
             for redefined in [Redefined::Off, Redefined::On] {

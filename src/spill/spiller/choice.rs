@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use crate::config::SpillTo;
     use crate::spill::plan::Place;
-    use crate::spill::tests::{aim, function};
+    use crate::spill::tests::function;
     use crate::target::Classification;
     use crate::target::machine::Launch;
 
@@ -288,7 +288,7 @@ mod tests {
         let facts = Facts::new((&kernel, &classification));
         let paid = |moves: f64| Some(Paid { moves, loads: Vec::new() });
         let paid = Some([paid(90.0), paid(60.0), paid(30.0), None].into_iter().collect());
-        let aim = Aim { paid, ..aim(1, SpillTo::SHARED | SpillTo::LOCAL) };
+        let aim = Aim { paid, ..Aim::plain(1, SpillTo::SHARED | SpillTo::LOCAL) };
         let means = Means { is_redefined: false, in_loops: KeepInLoops::Off };
         let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
         let mut slots = Slots::new(&kernel, Some(&room), u32::MAX);

@@ -6,6 +6,7 @@ use crate::spill::single_definition::dominates;
 use crate::target::{asynchrony, is_fusible_product, is_fusible_sum};
 
 /// A value, with its definitions in the order of the code.
+#[derive(Debug)]
 pub(in crate::spill) struct Candidate {
     pub(in crate::spill) reg: VReg,
     pub(in crate::spill) definitions: Vec<Occurrence>,

@@ -118,7 +118,7 @@ mod tests {
     use super::super::aim::{Aim, Paid};
     use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
     use crate::function::{Edit, Function, Position};
-    use crate::spill::tests::{aim, function, keep_as};
+    use crate::spill::tests::{function, keep_as};
 
     /// `%0` is read ahead of a loop, three times in the loop, and behind it; with a body, what else the loop does.
     fn around_a_loop(body: &str) -> Function {
@@ -139,7 +139,7 @@ mod tests {
         let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
         let outcome =
-            keep_as(function, &Aim { paid, in_loops, redefined, ..aim(99, SpillTo::LOCAL) }).expect("a place");
+            keep_as(function, &Aim { paid, in_loops, redefined, ..Aim::plain(99, SpillTo::LOCAL) }).expect("a place");
         let (mut places, mut reads) = (Vec::new(), Vec::new());
         for edit in outcome.edits.edits() {
             match edit {
@@ -201,7 +201,7 @@ mod tests {
         let loads = vec![NamedLoad { reads: vec![1, 2], times: 1 }];
         let paid = Paid { moves: f64::INFINITY, loads };
         let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
-        let outcome = keep_as(&function, &Aim { paid, ..aim(99, SpillTo::REMAT) }).expect("a place");
+        let outcome = keep_as(&function, &Aim { paid, ..Aim::plain(99, SpillTo::REMAT) }).expect("a place");
         assert_eq!(outcome.kept, []);
     }
 }

@@ -117,13 +117,13 @@ mod tests {
     use super::super::Aim;
     use crate::config::SpillTo;
     use crate::function::Edit;
-    use crate::spill::tests::{aim, function, keep_as};
+    use crate::spill::tests::{function, keep_as};
 
     /// The blocks at whose ends `%0` is stored once, and how often it comes back, if nothing is stored or loaded in loops.
     fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", blocks);
         let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
-        let outcome = keep_as(&kernel, &Aim { among, sinks, ..aim(3, SpillTo::SHARED) }).expect("a place");
+        let outcome = keep_as(&kernel, &Aim { among, sinks, ..Aim::plain(3, SpillTo::SHARED) }).expect("a place");
         let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { at, .. } => Some(at.block.0),
             _ => None,
