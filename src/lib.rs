@@ -33,6 +33,8 @@ pub mod printable;
 pub mod profile;
 pub mod ptx;
 pub mod rename;
+#[cfg(feature = "tool")]
+pub mod sass;
 pub mod schedule;
 pub mod spill;
 pub mod ssa;

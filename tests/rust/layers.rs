@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["ffi"],
     &["lab"],
     &["bundle"],
+    &["sass"],
     &["emulate"],
     &["passes"],
     &["lint", "tune"],

@@ -1,0 +1,10 @@
+//! NVIDIA's machine code: read, and run on the CPU.
+//!
+//! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
+//! * [`text`]: the disassembler's text, read as instructions.
+
+pub mod control;
+pub mod instruction;
+pub mod operand;
+pub mod special;
+pub mod text;

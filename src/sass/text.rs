@@ -1,0 +1,279 @@
+//! The disassembler's text, read as instructions.
+//!
+//! `nvdisasm -c` prints a section for each function, and an instruction a line: `/*0080*/ @!P0 IMAD R25, R25, UR4, R0 ;`.
+//! What stands there of constants is rounded, so their bits are taken from the instruction itself.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::control::Control;
+use super::instruction::{BYTES, Function, Instruction};
+use super::operand::{Address, Changes, Constant, Extent, Half, Operand, PT, Predicate, RZ, Register};
+use super::special;
+
+/// A line that is not read: its function, its address, and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The function.
+    pub function: String,
+    /// The address in it.
+    pub address: u32,
+    /// What stands there.
+    pub text: String,
+}
+
+/// The functions of a disassembler's text, with the bits of their code by name. A line that is not read is listed, and
+/// becomes an instruction with the name `?`.
+pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<Unread>) {
+    let mut functions = Vec::new();
+    let mut unread = Vec::new();
+    for section in text.split("//--------------------- ").skip(1) {
+        let Some(name) = section.split_whitespace().next().and_then(|name| name.strip_prefix(".text.")) else {
+            continue;
+        };
+        let Some(bytes) = code.get(name) else { continue };
+        functions.push(function(name, section, bytes, &mut unread));
+    }
+    (functions, unread)
+}
+
+/// What an instruction's text may name.
+struct Names<'t> {
+    labels: FxHashMap<&'t str, u32>,
+    callees: Vec<String>,
+}
+
+fn function(name: &str, section: &str, code: &[u8], unread: &mut Vec<Unread>) -> Function {
+    let mut labels = FxHashMap::default();
+    let mut lines = Vec::new();
+    let mut address = 0;
+    for line in section.lines().map(str::trim) {
+        if let Some(label) = line.strip_suffix(':') {
+            labels.insert(label, address);
+        } else if let Some((at, text)) = line.strip_prefix("/*").and_then(|rest| rest.split_once("*/"))
+            && let Ok(at) = u32::from_str_radix(at, 16)
+            && !text.trim().is_empty()
+        {
+            lines.push((at, text.trim()));
+            address = at + BYTES;
+        }
+    }
+    let mut names = Names { labels, callees: Vec::new() };
+    let mut instructions = Vec::with_capacity(lines.len());
+    for (address, text) in lines {
+        let word = code.get(address as usize..).and_then(|rest| rest.first_chunk::<16>());
+        let bits = word.map_or(0, |word| u128::from_le_bytes(*word));
+        instructions.push(instruction(address, text, bits, &mut names).unwrap_or_else(|| {
+            unread.push(Unread { function: name.to_owned(), address, text: text.to_owned() });
+            Instruction {
+                address,
+                guard: None,
+                mnemonic: "?".into(),
+                operands: Vec::new(),
+                control: Control::of(bits),
+                bits,
+            }
+        }));
+    }
+    Function { name: name.to_owned(), instructions, callees: names.callees }
+}
+
+fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> Option<Instruction> {
+    // A comment names the targets of an indirect branch; the code names them too.
+    let text = text.split("(*").next()?.trim().trim_end_matches(';').trim();
+    let (guard, text) = match text.strip_prefix('@') {
+        Some(rest) => {
+            let (guard, rest) = rest.split_once(' ')?;
+            (Some(predicate(guard)?), rest.trim())
+        }
+        None => (None, text),
+    };
+    let (mnemonic, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let mut operands = Vec::new();
+    let mut literals = 0;
+    for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        // The distance of an indirect branch stands behind its register: `BRX R2 -0x270`.
+        for part in part.split(' ').filter(|part| !part.is_empty()) {
+            match operand(part, bits, names) {
+                Some(operand) => operands.push(operand),
+                None if is_literal(part) => {
+                    // Two halves are one constant.
+                    if literals == 0 {
+                        operands.push(Operand::Immediate((bits >> 32) as u32));
+                    }
+                    literals += 1;
+                }
+                None => return None,
+            }
+        }
+    }
+    Some(Instruction { address, guard, mnemonic: mnemonic.into(), operands, control: Control::of(bits), bits })
+}
+
+/// Whether a text is a floating-point number.
+fn is_literal(text: &str) -> bool {
+    let text = text.trim_start_matches(['-', '+']);
+    text.parse::<f64>().is_ok() || matches!(text, "INF" | "QNAN" | "SNAN")
+}
+
+fn operand(text: &str, bits: u128, names: &mut Names<'_>) -> Option<Operand> {
+    if let Some(number) = integer(text) {
+        return Some(Operand::Immediate(number as u32));
+    }
+    if let Some(label) = text.strip_prefix("`(").and_then(|rest| rest.strip_suffix(')')) {
+        return Some(target(label, bits, names));
+    }
+    if let Some(inner) = text.strip_prefix("desc[") {
+        let (descriptor, rest) = inner.split_once(']')?;
+        let Operand::Address(address) = address(rest)? else { return None };
+        return Some(Operand::Address(Address { descriptor: Some(register(descriptor)?.number), ..address }));
+    }
+    if text.starts_with('[') {
+        return address(text);
+    }
+    if let Some(number) = text.strip_prefix("SB").and_then(|number| number.parse().ok()) {
+        return Some(Operand::Scoreboard(number));
+    }
+    if let Some(number) = text.strip_prefix('B').and_then(|number| number.parse().ok()) {
+        return Some(Operand::Convergence(number));
+    }
+    match text {
+        "PR" => return Some(Operand::Predicates { is_uniform: false }),
+        "UPR" => return Some(Operand::Predicates { is_uniform: true }),
+        _ => {}
+    }
+    if text.starts_with("SR") {
+        return special::number(text).map(Operand::Special);
+    }
+    if let Some(predicate) = predicate(text) {
+        return Some(Operand::Predicate(predicate));
+    }
+    value(text)
+}
+
+/// A register or constant with all that is done to it.
+fn value(text: &str) -> Option<Operand> {
+    let mut changes = Changes::default();
+    let mut rest = text;
+    if let Some(inner) = rest.strip_prefix('~') {
+        (changes.inverted, rest) = (true, inner);
+    }
+    if let Some(inner) = rest.strip_prefix('-') {
+        (changes.negated, rest) = (true, inner);
+    }
+    if let Some(inner) = rest.strip_prefix('|') {
+        let (inner, suffix) = inner.split_once('|')?;
+        changes.absolute = true;
+        suffixes(suffix, &mut changes)?;
+        rest = inner;
+    }
+    if let Some(inner) = rest.strip_prefix("c[") {
+        let (bank, inner) = inner.split_once("][")?;
+        let (place, suffix) = inner.split_once(']')?;
+        suffixes(suffix, &mut changes)?;
+        let (mut index, mut offset) = (None, 0);
+        for part in place.split('+').filter(|part| !part.is_empty()) {
+            match register(part) {
+                Some(register) => index = Some(register).filter(|register| register.number != RZ),
+                None => offset = integer(part)? as i32,
+            }
+        }
+        let bank = integer(bank)? as u8;
+        return Some(Operand::Constant(Constant { bank, index, offset }, changes));
+    }
+    let (name, suffix) = rest.split_once('.').map_or((rest, ""), |(name, suffix)| (name, suffix));
+    suffixes(suffix, &mut changes)?;
+    Some(Operand::Register(register(name)?, changes))
+}
+
+fn suffixes(text: &str, changes: &mut Changes) -> Option<()> {
+    for suffix in text.split('.').filter(|suffix| !suffix.is_empty()) {
+        match suffix {
+            // Which of the reads is kept stands in the control codes, too.
+            "reuse" => {}
+            "H0_H0" | "H0" => changes.half = Some(Half::Low),
+            "H1_H1" | "H1" => changes.half = Some(Half::High),
+            "H1_H0" => changes.half = Some(Half::Both),
+            "F32" => changes.half = Some(Half::Float),
+            "64" => changes.is_wide = true,
+            "B0" => changes.byte = Some(0),
+            "B1" => changes.byte = Some(1),
+            "B2" => changes.byte = Some(2),
+            "B3" => changes.byte = Some(3),
+            "ROW" | "COL" => changes.lies = true,
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// The parts of an address stand between brackets with signs of addition: `[R2.64+UR4+-0x10]`.
+fn address(text: &str) -> Option<Operand> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let mut address = Address { scale: 1, ..Address::default() };
+    for part in inner.split('+').filter(|part| !part.is_empty()) {
+        if let Some(number) = integer(part) {
+            address.offset = number as i32;
+            continue;
+        }
+        let mut words = part.split('.');
+        let register = register(words.next()?)?;
+        for word in words {
+            match word {
+                "64" => address.extent = Extent::Wide,
+                "U32" => address.extent = Extent::Unsigned,
+                "X4" => address.scale = 4,
+                "X8" => address.scale = 8,
+                "X16" => address.scale = 16,
+                "reuse" => {}
+                _ => return None,
+            }
+        }
+        if register.is_uniform {
+            address.uniform = Some(register.number).filter(|&number| number != RZ);
+        } else {
+            address.base = Some(register.number).filter(|&number| number != RZ);
+        }
+    }
+    Some(Operand::Address(address))
+}
+
+fn register(text: &str) -> Option<Register> {
+    let (is_uniform, number) = match text.strip_prefix('U') {
+        Some(rest) => (true, rest.strip_prefix('R')?),
+        None => (false, text.strip_prefix('R')?),
+    };
+    let number = if number == "Z" { RZ } else { number.parse().ok()? };
+    Some(Register { number, is_uniform })
+}
+
+fn predicate(text: &str) -> Option<Predicate> {
+    let (negated, text) = text.strip_prefix('!').map_or((false, text), |rest| (true, rest));
+    let (is_uniform, number) = match text.strip_prefix('U') {
+        Some(rest) => (true, rest.strip_prefix('P')?),
+        None => (false, text.strip_prefix('P')?),
+    };
+    let number = if number == "T" { PT } else { number.parse().ok()? };
+    Some(Predicate { number, is_uniform, negated })
+}
+
+/// A number in hexadecimal digits. Numbers without `0x` are floating-point numbers, if they are not zero.
+fn integer(text: &str) -> Option<i64> {
+    let (negated, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let number = i64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
+    Some(if negated { -number } else { number })
+}
+
+/// A label of this function, or the name of another one.
+fn target(label: &str, bits: u128, names: &mut Names<'_>) -> Operand {
+    let _ = bits;
+    if let Some(&address) = names.labels.get(label) {
+        return Operand::Target(address.into());
+    }
+    let number = names.callees.iter().position(|known| known == label).unwrap_or_else(|| {
+        names.callees.push(label.to_owned());
+        names.callees.len() - 1
+    });
+    Operand::Callee(number as u32)
+}
