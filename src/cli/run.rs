@@ -9,7 +9,8 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 
-use crate::input;
+use crate::input::{self, Input};
+use crate::machine;
 
 const REMEDY: &str = "docs/emulate.md says what is modelled";
 
@@ -78,8 +79,13 @@ fn argument(text: &str) -> Result<Argument, String> {
 
 /// The program of a file.
 pub(crate) fn program(path: &Path, command: &str) -> Result<Program, Error> {
-    let content = input::read(path, command, &[InputKind::Ptx, InputKind::Text])?;
+    let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
+    let kind = input.kind;
+    let content = input.content()?;
     let name = input::name(path);
+    if kind == InputKind::Cubin {
+        return machine::program::program(&content, &name);
+    }
     Ok(Program::new(&Module::read(&name, &content)?))
 }
 

@@ -6,11 +6,12 @@ use std::fmt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::Outcome;
-use super::memory::{Image, Written};
+use super::memory::{Image, Write, Written};
+use super::program::Program;
 use super::run::{Executed, Side, Store, stores};
 use super::source::SourceLine;
 use super::tolerance::{Equality, are_equal, value_of};
-use super::types::low;
+use super::types::{Kind, low};
 
 /// A difference of two programs.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,8 @@ pub enum Differing {
         buffer: Option<(String, i64)>,
         /// What each program stored there, if it did.
         stores: [Option<Store>; 2],
+        /// Where the instructions stand that store it: lines of the text, or addresses of machine code.
+        places: [String; 2],
         /// The lines of the source that these stores come from, where the text says so.
         sources: [Option<SourceLine>; 2],
     },
@@ -141,18 +144,18 @@ impl Comparison {
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.differing {
-            Differing::Stores { address, buffer, stores, sources } => {
+            Differing::Stores { address, buffer, stores, places, sources } => {
                 match buffer {
                     Some((name, offset)) => write!(formatter, "at {name}{offset:+}")?,
                     None => write!(formatter, "at {address:#x}")?,
                 }
-                for ((store, source), which) in stores.iter().zip(sources).zip(PROGRAMS) {
+                for (((store, place), source), which) in stores.iter().zip(places).zip(sources).zip(PROGRAMS) {
                     let Some(store) = store else {
                         write!(formatter, "; the {which} program stores nothing")?;
                         continue;
                     };
-                    let (value, thread, line) = (store.text(), store.thread, store.line);
-                    write!(formatter, "; the {which} program stores {value} by thread {thread} in line {line}")?;
+                    let (value, thread) = (store.text(), store.thread);
+                    write!(formatter, "; the {which} program stores {value} by thread {thread} in {place}")?;
                     if let Some(source) = source {
                         write!(formatter, " ({source})")?;
                     }
@@ -218,14 +221,14 @@ fn seen<'a>(words: &'a [Written], hidden: &FxHashMap<u64, u8>) -> Cow<'a, [Writt
 }
 
 /// Where a second run stores something undefined and a first one does not: a sentence on it.
-pub(super) fn newly_undefined(first: &Outcome, second: &Outcome) -> Option<String> {
+pub(super) fn newly_undefined(first: &Outcome, second: &Outcome, program: &Program) -> Option<String> {
     let known: FxHashMap<u64, u8> =
         first.undefined.iter().map(|((address, _, bytes, _), _)| (*address, *bytes)).collect();
     let is_new = |(word, _): &&(Written, String)| word.2 & !known.get(&word.0).copied().unwrap_or_default() != 0;
     let ((address, _, _, by), source) = second.undefined.iter().find(is_new)?;
-    let line = by.line;
+    let place = program.place(by.line);
     Some(format!(
-        "bytes of what is stored at {address:#x} are undefined, and not in the first program: {source} (line {line})"
+        "bytes of what is stored at {address:#x} are undefined, and not in the first program: {source} ({place})"
     ))
 }
 
@@ -267,6 +270,16 @@ impl Left {
     }
 }
 
+/// The words of a second program with the kinds of the first one's: machine code moves floats as integers.
+fn with_kinds_of<'a>(first: &[Written], second: &'a [Written]) -> Cow<'a, [Written]> {
+    let kinds: FxHashMap<u64, Kind> = first.iter().map(|&(address, _, _, by)| (address, by.kind)).collect();
+    let kind = |word: &Written| kinds.get(&word.0).copied().unwrap_or(word.3.kind);
+    if second.iter().all(|word| kind(word) == word.3.kind) {
+        return Cow::Borrowed(second);
+    }
+    second.iter().map(|word| (word.0, word.1, word.2, Write { kind: kind(word), ..word.3 })).collect()
+}
+
 /// The first address where two runs leave different values, with what each stored there. A word that threads write in no
 /// order differs if a thread stores another value there.
 pub(super) fn first_difference(
@@ -278,8 +291,11 @@ pub(super) fn first_difference(
     let left = [first, second].map(Left::new);
     // Nothing is known of bytes into which either stored something undefined.
     let hidden = hidden([first, second]);
-    let of_all =
-        |outcome: &Outcome| [stores(&seen(&outcome.written, &hidden)), stores_apart(&seen(&outcome.apart, &hidden))];
+    let of_all = |outcome: &Outcome| {
+        let written = with_kinds_of(&first.written, &outcome.written);
+        let apart = with_kinds_of(&first.apart, &outcome.apart);
+        [stores(&seen(&written, &hidden)), stores_apart(&seen(&apart, &hidden))]
+    };
     let lists = [first, second].map(of_all);
     let mut differing: Vec<(u64, [Option<Store>; 2])> = Vec::new();
     for (which, parts) in lists.iter().enumerate() {

@@ -10,25 +10,25 @@ mod compare;
 mod decode;
 mod guide;
 mod launch;
-mod layout;
+pub(crate) mod layout;
 mod machine;
 mod memory;
 mod mnemonic;
-mod number;
-mod product;
-mod program;
-mod pure;
+pub(crate) mod number;
+pub(crate) mod product;
+pub(crate) mod program;
+pub(crate) mod pure;
 mod ready;
 mod record;
 mod reference;
-mod row;
+pub(crate) mod row;
 mod run;
 mod search;
-mod source;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 mod tolerance;
-mod types;
+pub(crate) mod types;
 mod ways;
 mod wishes;
 
@@ -43,6 +43,11 @@ pub use source::SourceLine;
 pub use types::Kind;
 
 use crate::ptx::Module;
+
+/// Finds what kind of values the loads and stores of a decoded function move.
+pub(crate) fn find_kinds(function: &mut program::Function) {
+    decode::find_kinds(function);
+}
 
 impl Program {
     /// Decodes a file.

@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-pub(super) use super::product::{GroupMultiply, Left, Multiply, Tile};
-pub(super) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
+pub(crate) use super::product::{GroupMultiply, Left, Multiply, Tile};
+pub(crate) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
 
 use super::pure::{MOST_SOURCES, Pure};
 use super::source::Sources;
@@ -16,7 +16,7 @@ use crate::target::machine::Repartition;
 
 /// A memory space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Space {
+pub(crate) enum Space {
     Generic,
     Shared,
     Local,
@@ -24,15 +24,15 @@ pub(super) enum Space {
 
 /// Where an instruction accesses memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Address {
-    pub(super) space: Space,
-    pub(super) base: Row,
-    pub(super) offset: i64,
+pub(crate) struct Address {
+    pub(crate) space: Space,
+    pub(crate) base: Row,
+    pub(crate) offset: i64,
 }
 
 /// How an access is ordered with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// Races with others count.
     Weak,
     /// Volatile.
@@ -44,24 +44,24 @@ pub(super) enum Order {
 /// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
 /// stored there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Carried(pub(super) u32);
+pub(crate) struct Carried(pub(crate) u32);
 
 /// A load or store of one or more elements.
 #[derive(Clone, Debug)]
-pub(super) struct Access {
-    pub(super) address: Address,
-    pub(super) ty: Ty,
-    pub(super) elements: Vec<Row>,
+pub(crate) struct Access {
+    pub(crate) address: Address,
+    pub(crate) ty: Ty,
+    pub(crate) elements: Vec<Row>,
     /// What kind of value each is.
-    pub(super) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// The class of each that has the kind of what is read into it.
-    pub(super) carried: Vec<Option<Carried>>,
-    pub(super) order: Order,
+    pub(crate) carried: Vec<Option<Carried>>,
+    pub(crate) order: Order,
 }
 
 /// What an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AtomicOp {
+pub(crate) enum AtomicOp {
     Add,
     Min,
     Max,
@@ -75,7 +75,7 @@ pub(super) enum AtomicOp {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ShuffleMode {
+pub(crate) enum ShuffleMode {
     Up,
     Down,
     Butterfly,
@@ -83,7 +83,7 @@ pub(super) enum ShuffleMode {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Vote {
+pub(crate) enum Vote {
     All,
     Any,
     Uniform,
@@ -91,7 +91,7 @@ pub(super) enum Vote {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reduction {
+pub(crate) enum Reduction {
     Add,
     Min,
     Max,
@@ -102,7 +102,7 @@ pub(super) enum Reduction {
 
 /// What threads do together in a warp.
 #[derive(Clone, Debug)]
-pub(super) enum WarpOp {
+pub(crate) enum WarpOp {
     Shuffle { mode: ShuffleMode, to: Row, is_inside: Row, value: Row, lane: Row, control: Row },
     Vote { vote: Vote, to: Row, predicate: Row },
     Match { is_all: bool, to: Row, is_same: Row, value: Row },
@@ -120,7 +120,7 @@ pub(super) enum WarpOp {
 
 /// What arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BarrierMode {
+pub(crate) enum BarrierMode {
     Sync,
     Arrive,
     And,
@@ -130,7 +130,7 @@ pub(super) enum BarrierMode {
 
 /// What happens at an mbarrier.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum MbarrierOp {
+pub(crate) enum MbarrierOp {
     Init {
         count: Row,
     },
@@ -157,7 +157,7 @@ pub(super) enum MbarrierOp {
 
 /// Where a call goes.
 #[derive(Clone, Debug)]
-pub(super) enum Callee {
+pub(crate) enum Callee {
     Function(usize),
     Indirect(Row),
     /// A function without a body.
@@ -166,22 +166,22 @@ pub(super) enum Callee {
 
 /// A parameter or result: in registers or in bytes of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Register(Row),
     Frame { offset: u32, bytes: u32 },
 }
 
 /// A call.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
-    pub(super) callee: Callee,
-    pub(super) arguments: Vec<Place>,
-    pub(super) returns: Vec<Place>,
+pub(crate) struct Call {
+    pub(crate) callee: Callee,
+    pub(crate) arguments: Vec<Place>,
+    pub(crate) returns: Vec<Place>,
 }
 
 /// What an instruction does.
 #[derive(Debug)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Pure {
         pure: Pure,
         to: [Row; 2],
@@ -235,8 +235,16 @@ pub(super) enum Op {
         op: WarpOp,
         mask: Row,
     },
+    /// The threads that run it together. PTX does not say which those are if some of the warp's are elsewhere; machine code
+    /// does, by its registers of convergence.
     ActiveMask {
         to: Row,
+        is_known: bool,
+    },
+    /// The value of the first thread that runs it, for the warp.
+    First {
+        to: Row,
+        from: Row,
     },
     Barrier {
         mode: BarrierMode,
@@ -302,79 +310,83 @@ pub(super) enum Op {
 
 /// An instruction.
 #[derive(Debug)]
-pub(super) struct Inst {
-    pub(super) op: Op,
+pub(crate) struct Inst {
+    pub(crate) op: Op,
     /// The predicate it stands under, and whether that is negated.
-    pub(super) guard: Option<(Row, bool)>,
+    pub(crate) guard: Option<(Row, bool)>,
     /// Its line in the text.
-    pub(super) line: u32,
+    pub(crate) line: u32,
     /// It is the first of its statement.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
     /// It begins a block.
-    pub(super) is_leader: bool,
+    pub(crate) is_leader: bool,
+    /// The warp does it once: its results are the same in all lanes, whatever threads run it.
+    pub(crate) is_uniform: bool,
 }
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
-pub(super) struct KernelParameter {
-    pub(super) name: String,
-    pub(super) offset: u32,
-    pub(super) bytes: u32,
-    pub(super) ty: Option<Ty>,
+pub(crate) struct KernelParameter {
+    pub(crate) name: String,
+    pub(crate) offset: u32,
+    pub(crate) bytes: u32,
+    pub(crate) ty: Option<Ty>,
     /// It says that it is an address.
-    pub(super) is_pointer: bool,
+    pub(crate) is_pointer: bool,
 }
 
 /// A decoded function.
 #[derive(Debug)]
-pub(super) struct Function {
-    pub(super) name: String,
-    pub(super) insts: Vec<Inst>,
-    pub(super) rows: Vec<RowInfo>,
-    pub(super) frame_bytes: u32,
-    pub(super) parameters: Vec<Place>,
-    pub(super) returns: Vec<Place>,
-    pub(super) kernel: Option<Kernel>,
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) insts: Vec<Inst>,
+    pub(crate) rows: Vec<RowInfo>,
+    pub(crate) frame_bytes: u32,
+    pub(crate) parameters: Vec<Place>,
+    pub(crate) returns: Vec<Place>,
+    pub(crate) kernel: Option<Kernel>,
     /// It has atomic operations: what it reads as volatile is where threads meet.
-    pub(super) has_atomics: bool,
+    pub(crate) has_atomics: bool,
 }
 
 /// How a kernel is launched.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kernel {
-    pub(super) parameters: Vec<KernelParameter>,
-    pub(super) required_block: Option<[u32; 3]>,
-    pub(super) largest_block: Option<[u32; 3]>,
+pub(crate) struct Kernel {
+    pub(crate) parameters: Vec<KernelParameter>,
+    pub(crate) required_block: Option<[u32; 3]>,
+    pub(crate) largest_block: Option<[u32; 3]>,
     /// How many registers each thread has at first, where the kernel asks for more or fewer later and ptxas heeds that.
-    pub(super) registers_at_entry: Option<u32>,
+    pub(crate) registers_at_entry: Option<u32>,
 }
 
 /// A variable of global or constant memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Variable {
-    pub(super) name: String,
-    pub(super) address: u64,
-    pub(super) bytes: u64,
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
     /// What it holds at first.
-    pub(super) content: Vec<u8>,
+    pub(crate) content: Vec<u8>,
 }
 
 /// A decoded file.
 #[derive(Debug, Default)]
 pub struct Program {
-    pub(super) functions: Vec<Function>,
-    pub(super) variables: Vec<Variable>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) variables: Vec<Variable>,
     /// The names of hashed instructions.
-    pub(super) hashed: Vec<String>,
+    pub(crate) hashed: Vec<String>,
     /// Where shared variables of unknown size begin.
-    pub(super) dynamic_shared: u32,
+    pub(crate) dynamic_shared: u32,
     /// Where shared memory ends for sure: behind the variables, unless one has an unknown size.
-    pub(super) shared_end: u32,
-    pub(super) addresses_of_functions: FxHashMap<u64, usize>,
+    pub(crate) shared_end: u32,
+    pub(crate) addresses_of_functions: FxHashMap<u64, usize>,
     /// Which lines of the source the text comes from.
-    pub(super) sources: Sources,
+    pub(crate) sources: Sources,
     /// The functions of the text that are not read.
-    pub(super) unread: Vec<Unread>,
+    pub(crate) unread: Vec<Unread>,
+    /// It is machine code: the lines of its instructions are their numbers in the function, from 1 on.
+    pub(crate) is_machine_code: bool,
 }
 
 impl Program {
@@ -383,17 +395,28 @@ impl Program {
         &self.unread
     }
 
+    /// Where an instruction stands, as a person finds it: a line of the text, or an address in the function's code.
+    pub(crate) fn place(&self, line: u32) -> String {
+        if self.is_machine_code {
+            return format!("instruction {:#06x}", line.saturating_sub(1) * MACHINE_BYTES);
+        }
+        format!("line {line}")
+    }
+
     /// The names of the kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().filter(|function| function.kernel.is_some()).map(|function| function.name.as_str())
     }
 
-    pub(super) fn kernel(&self, name: &str) -> Option<usize> {
+    pub(crate) fn kernel(&self, name: &str) -> Option<usize> {
         self.functions.iter().position(|function| function.kernel.is_some() && function.name == name)
     }
 }
 
+/// Bytes of a machine instruction.
+const MACHINE_BYTES: u32 = 16;
+
 /// The address that stands for a function.
-pub(super) fn function_address(name: &str) -> u64 {
+pub(crate) fn function_address(name: &str) -> u64 {
     0x7000_0000_0000_0000 | super::types::hash_of(name) >> 8 << 4
 }

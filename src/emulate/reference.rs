@@ -10,7 +10,7 @@ use super::launch::{Drawn, Launches, MIXED};
 use super::machine::{End, Setting, Stopped};
 use super::program::Program;
 use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet, outcome_of};
-use super::run::parameters;
+use super::run::{Store, parameters};
 use super::search::Search;
 use super::wishes::Wishes;
 use crate::ptx::Module;
@@ -133,8 +133,12 @@ impl<'p> Reference<'p> {
                 found.map(|(address, stores)| {
                     let source = |program: &Program, which: usize| program.sources.at(stores[which].as_ref()?.line);
                     let sources = [source(program, 0), source(second, 1)];
+                    let place = |program: &Program, which: usize| {
+                        stores[which].as_ref().map_or_else(String::new, |store: &Store| program.place(store.line))
+                    };
+                    let places = [place(program, 0), place(second, 1)];
                     let buffer = buffer_of(&parameters(program, &ready.setting, &mut image), address);
-                    Differing::Stores { address, buffer, stores, sources }
+                    Differing::Stores { address, buffer, stores, places, sources }
                 })
             }
             Err(Stopped { end: End::Endless, reason, .. }) => {
@@ -161,7 +165,7 @@ impl<'p> Reference<'p> {
         } else if let (None, Some(reason)) = (&ready.outcome.race, outcome_of(&ran).race.clone()) {
             // Its words cannot be told from those of a program that has no such race.
             launched.verdict = not_comparable(1, reason);
-        } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran)) {
+        } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran), second) {
             launched.verdict = not_comparable(1, reason);
         } else if launched.is_wild {
             let reason = "more than a tenth of what it stores is NaN or infinite, whatever is drawn";

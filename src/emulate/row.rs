@@ -8,13 +8,13 @@ define_index! {
 }
 
 /// The row that takes results nobody reads (`_`).
-pub(super) const SINK: Row = Row(0);
+pub(crate) const SINK: Row = Row(0);
 /// The row that is zero.
-pub(super) const ZERO: Row = Row(1);
+pub(crate) const ZERO: Row = Row(1);
 
 /// What a row holds when a function is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Init {
+pub(crate) enum Init {
     /// Nothing: reading it gives an undefined value.
     Undefined,
     Constant(u64),
@@ -25,7 +25,7 @@ pub(super) enum Init {
 
 /// A special register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Special {
+pub(crate) enum Special {
     Tid(u8),
     Ntid(u8),
     Ctaid(u8),
@@ -40,7 +40,7 @@ pub(super) enum Special {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LaneMask {
+pub(crate) enum LaneMask {
     Equal,
     LessEqual,
     Less,
@@ -50,7 +50,7 @@ pub(super) enum LaneMask {
 
 /// A row's width and what it holds at first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowInfo {
-    pub(super) bits: u32,
-    pub(super) init: Init,
+pub(crate) struct RowInfo {
+    pub(crate) bits: u32,
+    pub(crate) init: Init,
 }

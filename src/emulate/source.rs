@@ -21,7 +21,7 @@ impl fmt::Display for SourceLine {
 
 /// The `.loc` statements of a file.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
+pub(crate) struct Sources {
     /// The numbers of files, with their paths.
     files: Vec<(u32, String)>,
     /// From which line of the text on which file and line hold; `None` where a function begins.
@@ -30,7 +30,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Reads all `.file` and `.loc` statements. O(bytes).
-    pub(super) fn new(module: &Module<'_>) -> Self {
+    pub(crate) fn new(module: &Module<'_>) -> Self {
         let file = module.file();
         let (text, statements) = (file.text(), file.statements());
         let mut sources = Self::default();
@@ -54,7 +54,7 @@ impl Sources {
     }
 
     /// The source of a line of the text, if the text says so.
-    pub(super) fn at(&self, line: u32) -> Option<SourceLine> {
+    pub(crate) fn at(&self, line: u32) -> Option<SourceLine> {
         let before = self.places.partition_point(|place| place.0 <= line);
         let [number, line] = self.places.get(before.checked_sub(1)?)?.1?;
         let file = &self.files.iter().find(|file| file.0 == number)?.1;

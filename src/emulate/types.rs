@@ -2,7 +2,7 @@
 
 /// A type that a mnemonic or declaration names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ty {
+pub(crate) enum Ty {
     /// `.pred`
     Pred,
     /// `.u8` to `.u64`, and `.b8` to `.b128`, by bits.
@@ -27,7 +27,7 @@ pub(super) enum Ty {
 
 impl Ty {
     /// The type that a modifier names, without its dot.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(crate) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "pred" => Self::Pred,
             "u8" | "b8" => Self::Unsigned(8),
@@ -56,7 +56,7 @@ impl Ty {
     }
 
     /// How many bits a value has; a predicate has one.
-    pub(super) fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Pred => 1,
             Self::Unsigned(bits) | Self::Signed(bits) => bits.into(),
@@ -68,19 +68,19 @@ impl Ty {
     }
 
     /// How many bytes a value takes in memory.
-    pub(super) fn bytes(self) -> u32 {
+    pub(crate) fn bytes(self) -> u32 {
         self.bits().max(8) / 8
     }
 
-    pub(super) fn is_signed(self) -> bool {
+    pub(crate) fn is_signed(self) -> bool {
         matches!(self, Self::Signed(_))
     }
 
-    pub(super) fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         matches!(self, Self::Unsigned(_) | Self::Signed(_))
     }
 
-    pub(super) fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         !self.is_integer() && !matches!(self, Self::Pred | Self::U16x2 | Self::S16x2)
     }
 }
@@ -109,7 +109,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(ty: Ty) -> Self {
+    pub(crate) fn of(ty: Ty) -> Self {
         match ty {
             Ty::F16 | Ty::F16x2 => Self::F16,
             Ty::BF16 | Ty::BF16x2 => Self::BF16,
@@ -121,16 +121,16 @@ impl Kind {
     }
 
     /// The kind of a place where threads meet.
-    pub(super) fn met(self) -> Self {
+    pub(crate) fn met(self) -> Self {
         if self.is_float() { self } else { Self::Meeting }
     }
 
-    pub(super) fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
     /// How many bytes a value of the kind has, where it is a float.
-    pub(super) fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::F16 | Self::BF16 => 2,
             Self::F64 => 8,
@@ -140,18 +140,18 @@ impl Kind {
 }
 
 /// The lowest `bits` bits of a value.
-pub(super) fn low(value: u64, bits: u32) -> u64 {
+pub(crate) fn low(value: u64, bits: u32) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
 /// The value of the lowest `bits` bits as a signed number.
-pub(super) fn signed(value: u64, bits: u32) -> i64 {
+pub(crate) fn signed(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     ((value << shift) as i64) >> shift
 }
 
 /// A number that looks drawn, from one that does not: splitmix64.
-pub(super) fn mixed(value: u64) -> u64 {
+pub(crate) fn mixed(value: u64) -> u64 {
     let mut value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -159,6 +159,6 @@ pub(super) fn mixed(value: u64) -> u64 {
 }
 
 /// A number from a name.
-pub(super) fn hash_of(name: &str) -> u64 {
+pub(crate) fn hash_of(name: &str) -> u64 {
     name.bytes().fold(0x1234_5678, |hash, byte| mixed(hash ^ u64::from(byte)))
 }

@@ -4,7 +4,10 @@
 //! * [`text`]: the disassembler's text, read as instructions.
 
 pub mod control;
+pub mod cubin;
 pub mod instruction;
+pub mod lower;
+pub(crate) mod meaning;
 pub mod operand;
 pub mod special;
 pub mod text;

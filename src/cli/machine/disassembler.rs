@@ -1,6 +1,6 @@
 //! NVIDIA's programs that take machine code apart: nvdisasm for a cubin, cuobjdump for what holds several.
 
-use std::io::BufReader;
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
 
@@ -57,6 +57,15 @@ fn table(
         let remedy = "the forms of CUDA 12.8 to 13.5 are known; use the nvdisasm of one of these";
         Error::pass(format!("{name}: nvdisasm's table of registers: {problem}"), remedy)
     })
+}
+
+/// The text of a cubin's code.
+pub(crate) fn text(nvdisasm: &Path, cubin: &Path, name: &str) -> Result<String, Error> {
+    let read = |mut output: BufReader<ChildStdout>| {
+        let mut text = String::new();
+        output.read_to_string(&mut text).map(|_| text)
+    };
+    run(nvdisasm, &["-c"], cubin, &[], name, read)?.map_err(|error| Error::file(cubin, &error))
 }
 
 /// The source lines of a cubin's instructions.

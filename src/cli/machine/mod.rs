@@ -7,6 +7,7 @@
 //! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
 //! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
 //! * [`own_names`]: the names of kernels that were compiled under others;
+//! * [`program`]: a cubin as a program that runs on the CPU;
 //! * [`disassembler`]: the programs that print these.
 
 pub(crate) mod control_flow;
@@ -20,6 +21,7 @@ pub(crate) mod listing;
 pub(crate) mod local_access;
 pub(crate) mod machine_code;
 pub(crate) mod own_names;
+pub(crate) mod program;
 pub(crate) mod reads;
 pub(crate) mod relocatable;
 pub(crate) mod sass;

@@ -94,7 +94,7 @@ impl Decoder<'_, '_> {
         let is_end = matches!(op, Op::Branch { .. } | Op::IndexedBranch { .. } | Op::Return | Op::Exit | Op::Trap);
         let is_leader = std::mem::replace(&mut self.begins_block, is_end);
         let is_first = std::mem::take(&mut self.is_first);
-        self.insts.push(Inst { op, guard: self.guard, line: self.line, is_first, is_leader });
+        self.insts.push(Inst { op, guard: self.guard, line: self.line, is_first, is_leader, is_uniform: false });
     }
 
     /// Adds the operation of a mnemonic that only computes.

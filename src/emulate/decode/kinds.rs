@@ -12,7 +12,7 @@ use crate::emulate::program::{Carried, Function, Init, Left, Op, Row, Space, War
 use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
-pub(super) fn find(function: &mut Function) {
+pub(in crate::emulate) fn find(function: &mut Function) {
     let mut webs = Webs::new(function);
     let mut sets: DisjointSets<Value> = DisjointSets::new(webs.count);
     let is_register = |row: Row| row.0 != 0 && function.rows[row.0 as usize].init == Init::Undefined;

@@ -28,6 +28,7 @@ mod webs;
 
 use rustc_hash::FxHashMap;
 
+pub(super) use self::kinds::find as find_kinds;
 pub(super) use self::webs::Webs;
 
 use super::layout;

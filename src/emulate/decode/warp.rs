@@ -14,7 +14,7 @@ impl Decoder<'_, '_> {
         match mnemonic.word {
             "activemask" => {
                 let to = self.result(operands.first().ok_or("no result")?)?;
-                self.emit(Op::ActiveMask { to });
+                self.emit(Op::ActiveMask { to, is_known: false });
                 return Ok(Some(()));
             }
             "shfl" | "vote" | "match" | "redux" | "elect" => {}

@@ -17,7 +17,10 @@ pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
     match op {
         Op::Pure { pure, to, from } => (to[..pure.results.len()].to_vec(), from[..pure.sources.len()].to_vec()),
         Op::Select { to, yes, no, by } => (vec![*to], vec![*yes, *no, *by]),
-        Op::Move { to, from } | Op::MoveAddress { to, from } | Op::IsSpace { to, from, .. } => (vec![*to], vec![*from]),
+        Op::Move { to, from }
+        | Op::First { to, from }
+        | Op::MoveAddress { to, from }
+        | Op::IsSpace { to, from, .. } => (vec![*to], vec![*from]),
         Op::Pack { to, parts, .. } => (vec![*to], parts.clone()),
         Op::Unpack { parts, from, .. } => (parts.clone(), vec![*from]),
         Op::Load(access) => (access.elements.clone(), at(&access.address, &[])),
@@ -28,7 +31,7 @@ pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
             from.push(*mask);
             (to, from)
         }
-        Op::ActiveMask { to } | Op::StackSave { to } => (vec![*to], Vec::new()),
+        Op::ActiveMask { to, .. } | Op::StackSave { to } => (vec![*to], Vec::new()),
         Op::Barrier { id, count, to, predicate, .. } => {
             (vec![*to], [Some(*id), *count, Some(*predicate)].into_iter().flatten().collect())
         }

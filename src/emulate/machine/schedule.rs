@@ -266,7 +266,7 @@ fn run_warp(world: &mut World<'_, '_>, warp: &mut Warp, burst: u32) -> Ran<()> {
 
 fn describe(world: &World<'_, '_>, frame: &Frame, pc: u32, reason: &str) -> String {
     let function = world.function(frame.function);
-    format!("{reason} (line {} of {})", function.insts[pc as usize].line, function.name)
+    format!("{reason} ({} of {})", world.program.place(function.insts[pc as usize].line), function.name)
 }
 
 /// The threads that run next: a frame, an instruction, and the lanes that are there.

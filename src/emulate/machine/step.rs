@@ -61,6 +61,8 @@ pub(super) fn step(
     }
     let function = world.function(frame.function);
     world.outcome.covered[frame.function][pc as usize] = true;
+    let threads = active;
+    let active = if inst.is_uniform { u32::MAX } else { active };
     let bits = |row: Row| function.rows[row.0 as usize].bits;
     match &inst.op {
         Op::Pure { pure, to, from } => {
@@ -154,11 +156,16 @@ pub(super) fn step(
         Op::Warp { op, mask: row } => {
             return collective::run(world, warp, frame, frame_number, (op, *row, inst.line), pc, active, mask);
         }
-        Op::ActiveMask { to } => {
-            if active != warp.live {
+        Op::ActiveMask { to, is_known } => {
+            if threads != warp.live && !is_known {
                 return halt("activemask depends on how threads run");
             }
-            frame.set_lanes(*to, bits(*to), active, &[active.into(); 32], u32::MAX);
+            frame.set_lanes(*to, bits(*to), active, &[threads.into(); 32], u32::MAX);
+        }
+        Op::First { to, from } => {
+            let lane = threads.trailing_zeros() as usize % 32;
+            let value = frame.bytes(*from, bits(*from), lane);
+            lanes(active).for_each(|lane| frame.set_bytes(*to, bits(*to), lane, value));
         }
         Op::Barrier { .. } => return barrier::run(world, warp, frame, frame_number, &inst.op, pc, active, mask),
         Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active),

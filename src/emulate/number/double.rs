@@ -24,7 +24,7 @@ fn back(value: Double) -> f64 {
 }
 
 /// A sum.
-pub(in crate::emulate) fn double_add(left: f64, right: f64, rounding: Rounding) -> f64 {
+pub(crate) fn double_add(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left + right,
         _ => back(of(left).add_r(of(right), round_of(rounding)).value),
@@ -32,7 +32,7 @@ pub(in crate::emulate) fn double_add(left: f64, right: f64, rounding: Rounding) 
 }
 
 /// A product.
-pub(in crate::emulate) fn double_mul(left: f64, right: f64, rounding: Rounding) -> f64 {
+pub(crate) fn double_mul(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left * right,
         _ => back(of(left).mul_r(of(right), round_of(rounding)).value),
@@ -40,7 +40,7 @@ pub(in crate::emulate) fn double_mul(left: f64, right: f64, rounding: Rounding) 
 }
 
 /// A product and a sum, rounded once.
-pub(in crate::emulate) fn double_fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
+pub(crate) fn double_fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left.mul_add(right, addend),
         _ => back(of(left).mul_add_r(of(right), of(addend), round_of(rounding)).value),
@@ -48,7 +48,7 @@ pub(in crate::emulate) fn double_fma(left: f64, right: f64, addend: f64, roundin
 }
 
 /// A quotient.
-pub(in crate::emulate) fn double_div(left: f64, right: f64, rounding: Rounding) -> f64 {
+pub(crate) fn double_div(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left / right,
         _ => back(of(left).div_r(of(right), round_of(rounding)).value),
@@ -56,7 +56,7 @@ pub(in crate::emulate) fn double_div(left: f64, right: f64, rounding: Rounding) 
 }
 
 /// A square root. The nearest one is a step off at most, and its square says in which direction.
-pub(in crate::emulate) fn double_sqrt(value: f64, rounding: Rounding) -> f64 {
+pub(crate) fn double_sqrt(value: f64, rounding: Rounding) -> f64 {
     let root = value.sqrt();
     if matches!(rounding, Rounding::Nearest | Rounding::Away) || !root.is_finite() || root == 0.0 {
         return root;

@@ -4,7 +4,7 @@ use super::Rounding;
 
 /// A binary format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::emulate) struct Format {
+pub(crate) struct Format {
     exponent_bits: u32,
     mantissa_bits: u32,
     /// Bits below the mantissa that are zero.
@@ -17,12 +17,12 @@ const fn format(exponent_bits: u32, mantissa_bits: u32, padding: u32, has_infini
     Format { exponent_bits, mantissa_bits, padding, has_infinity }
 }
 
-pub(in crate::emulate) const F16: Format = format(5, 10, 0, true);
-pub(in crate::emulate) const BF16: Format = format(8, 7, 0, true);
-pub(in crate::emulate) const TF32: Format = format(8, 10, 13, true);
-pub(in crate::emulate) const F32: Format = format(8, 23, 0, true);
-pub(in crate::emulate) const E5M2: Format = format(5, 2, 0, true);
-pub(in crate::emulate) const E4M3: Format = format(4, 3, 0, false);
+pub(crate) const F16: Format = format(5, 10, 0, true);
+pub(crate) const BF16: Format = format(8, 7, 0, true);
+pub(crate) const TF32: Format = format(8, 10, 13, true);
+pub(crate) const F32: Format = format(8, 23, 0, true);
+pub(crate) const E5M2: Format = format(5, 2, 0, true);
+pub(crate) const E4M3: Format = format(4, 3, 0, false);
 
 impl Format {
     const fn bias(self) -> i32 {
@@ -43,7 +43,7 @@ impl Format {
     }
 
     /// The encoding that operations give where the result is no number: all bits but the sign.
-    pub(in crate::emulate) fn nan(self) -> u64 {
+    pub(crate) fn nan(self) -> u64 {
         (self.sign_bit() - 1) << self.padding | ((1 << self.padding) - 1)
     }
 
@@ -53,7 +53,7 @@ impl Format {
     }
 
     /// A double in this format. A finite number too large becomes the largest where `saturates`.
-    pub(in crate::emulate) fn round(self, value: f64, rounding: Rounding, saturates: bool) -> u64 {
+    pub(crate) fn round(self, value: f64, rounding: Rounding, saturates: bool) -> u64 {
         if value.is_nan() {
             return self.nan();
         }
@@ -109,7 +109,7 @@ impl Format {
     }
 
     /// The value of an encoding. Every value of these formats is a double.
-    pub(in crate::emulate) fn value(self, bits: u64) -> f64 {
+    pub(crate) fn value(self, bits: u64) -> f64 {
         let bits = bits >> self.padding;
         let magnitude = bits & (self.sign_bit() - 1);
         let sign = if bits & self.sign_bit() != 0 { -1.0 } else { 1.0 };

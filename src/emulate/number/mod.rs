@@ -10,13 +10,13 @@ mod odd;
 #[cfg(test)]
 mod tests;
 
-pub(super) use double::{double_add, double_div, double_fma, double_mul, double_sqrt};
-pub(super) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
-pub(super) use odd::{add, div, fma, mul, sqrt};
+pub(crate) use double::{double_add, double_div, double_fma, double_mul, double_sqrt};
+pub(crate) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
+pub(crate) use odd::{add, div, fma, mul, sqrt};
 
 /// How a result is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rounding {
+pub(crate) enum Rounding {
     /// `.rn`: to the nearest, ties to even.
     Nearest,
     /// `.rna`: to the nearest, ties away from zero.
@@ -31,7 +31,7 @@ pub(super) enum Rounding {
 
 impl Rounding {
     /// The rounding of a modifier, without its dot.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(crate) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "rn" => Self::Nearest,
             "rna" => Self::Away,
@@ -43,7 +43,7 @@ impl Rounding {
     }
 
     /// The rounding to an integer that a modifier of `cvt` names.
-    pub(super) fn to_integer(word: &str) -> Option<Self> {
+    pub(crate) fn to_integer(word: &str) -> Option<Self> {
         Some(match word {
             "rni" => Self::Nearest,
             "rzi" => Self::Zero,
@@ -54,7 +54,7 @@ impl Rounding {
     }
 
     /// A double rounded to an integer.
-    pub(super) fn integer(self, value: f64) -> f64 {
+    pub(crate) fn integer(self, value: f64) -> f64 {
         match self {
             Self::Nearest => value.round_ties_even(),
             Self::Away => value.round(),

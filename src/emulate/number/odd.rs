@@ -15,7 +15,7 @@ fn to_odd(value: f64, rest: f64) -> f64 {
 }
 
 /// A sum.
-pub(in crate::emulate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 {
+pub(crate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 {
     let sum = left + right;
     if sum == 0.0 {
         let same = left.is_sign_negative() == right.is_sign_negative();
@@ -30,24 +30,24 @@ pub(in crate::emulate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 
 }
 
 /// A product, which is exact.
-pub(in crate::emulate) fn mul(left: f64, right: f64) -> f64 {
+pub(crate) fn mul(left: f64, right: f64) -> f64 {
     left * right
 }
 
 /// A product and a sum, rounded once.
-pub(in crate::emulate) fn fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
+pub(crate) fn fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
     add(left * right, addend, rounding)
 }
 
 /// A quotient.
-pub(in crate::emulate) fn div(left: f64, right: f64) -> f64 {
+pub(crate) fn div(left: f64, right: f64) -> f64 {
     let quotient = left / right;
     let rest = (-quotient).mul_add(right, left);
     to_odd(quotient, if right < 0.0 { -rest } else { rest })
 }
 
 /// A square root.
-pub(in crate::emulate) fn sqrt(value: f64) -> f64 {
+pub(crate) fn sqrt(value: f64) -> f64 {
     let root = value.sqrt();
     to_odd(root, (-root).mul_add(root, value))
 }

@@ -17,34 +17,34 @@ use super::mnemonic::Mnemonic;
 use super::types::Ty;
 
 /// The values of a register in the 32 lanes of a warp.
-pub(super) type Lanes = [u64; 32];
+pub(crate) type Lanes = [u64; 32];
 
 /// The most sources that an instruction has.
-pub(super) const MOST_SOURCES: usize = 5;
+pub(crate) const MOST_SOURCES: usize = 5;
 
 /// What an instruction computes in the lanes of a mask. Other lanes may be computed as well.
-pub(super) type Eval = Box<dyn Fn(&[&Lanes; MOST_SOURCES], u32, &mut [Lanes; 2]) + Send + Sync>;
+pub(crate) type Eval = Box<dyn Fn(&[&Lanes; MOST_SOURCES], u32, &mut [Lanes; 2]) + Send + Sync>;
 
 /// An instruction that only computes.
-pub(super) struct Pure {
-    pub(super) eval: Eval,
+pub(crate) struct Pure {
+    pub(crate) eval: Eval,
     /// The types of the results, one or two.
-    pub(super) results: Vec<Ty>,
+    pub(crate) results: Vec<Ty>,
     /// The types of the sources.
-    pub(super) sources: Vec<Ty>,
+    pub(crate) sources: Vec<Ty>,
     /// The last source is the carry.
-    pub(super) reads_carry: bool,
+    pub(crate) reads_carry: bool,
     /// The last result is the carry.
-    pub(super) writes_carry: bool,
+    pub(crate) writes_carry: bool,
     /// The sources are bits that are taken apart.
-    pub(super) takes_apart: bool,
+    pub(crate) takes_apart: bool,
     /// The sources of whose bits each bit of the result is a function, with the other sources given, as bits: each bit
     /// comes from one bit of each of these at most, and from the same ones whatever they hold.
-    pub(super) bitwise: u8,
+    pub(crate) bitwise: u8,
     /// The result may be an address if a source is.
-    pub(super) may_be_address: bool,
+    pub(crate) may_be_address: bool,
     /// The result is one of processors' own where the second source is zero.
-    pub(super) divides: bool,
+    pub(crate) divides: bool,
 }
 
 impl std::fmt::Debug for Pure {
@@ -54,7 +54,9 @@ impl std::fmt::Debug for Pure {
 }
 
 /// A function of one lane, run in all lanes of a mask.
-fn lanes<const N: usize, const M: usize>(function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static) -> Eval {
+pub(crate) fn lanes<const N: usize, const M: usize>(
+    function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static,
+) -> Eval {
     Box::new(move |sources, mask, results| {
         let mut lane_of = |lane: usize| {
             let mut given = [0; N];
@@ -82,7 +84,7 @@ fn lanes<const N: usize, const M: usize>(function: impl Fn([u64; N]) -> [u64; M]
 
 impl Pure {
     /// A function whose operands all have one type.
-    fn new<const N: usize, const M: usize>(
+    pub(crate) fn new<const N: usize, const M: usize>(
         ty: Ty,
         function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static,
     ) -> Self {
@@ -100,49 +102,49 @@ impl Pure {
     }
 
     /// A function of one source.
-    fn one(ty: Ty, function: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
+    pub(crate) fn one(ty: Ty, function: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a]| [function(a)])
     }
 
     /// A function of two sources.
-    fn two(ty: Ty, function: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Self {
+    pub(crate) fn two(ty: Ty, function: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a, b]| [function(a, b)])
     }
 
     /// A function of three sources.
-    fn three(ty: Ty, function: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static) -> Self {
+    pub(crate) fn three(ty: Ty, function: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a, b, c]| [function(a, b, c)])
     }
 
-    fn results(mut self, types: &[Ty]) -> Self {
+    pub(crate) fn results(mut self, types: &[Ty]) -> Self {
         self.results = types.to_vec();
         self
     }
 
-    fn sources(mut self, types: &[Ty]) -> Self {
+    pub(crate) fn sources(mut self, types: &[Ty]) -> Self {
         self.sources = types.to_vec();
         self
     }
 
-    fn taking_apart(mut self) -> Self {
+    pub(crate) fn taking_apart(mut self) -> Self {
         self.takes_apart = true;
         self
     }
 
     /// Each bit of the result is a function of bits of these sources.
-    fn bit_by_bit(mut self, sources: &[u32]) -> Self {
+    pub(crate) fn bit_by_bit(mut self, sources: &[u32]) -> Self {
         self.bitwise = sources.iter().fold(0, |mask, source| mask | 1 << source);
         self
     }
 
-    fn dividing(mut self) -> Self {
+    pub(crate) fn dividing(mut self) -> Self {
         self.divides = true;
         self
     }
 }
 
 /// The function of a mnemonic; `None` where it is not known or does more than compute.
-pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
+pub(crate) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let ty = mnemonic.ty()?;
     let found = family(mnemonic, ty)?;
     let is_plain = matches!(mnemonic.word, "add" | "sub" | "mad") && !found.writes_carry;

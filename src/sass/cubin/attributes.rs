@@ -1,0 +1,86 @@
+//! Sections of attributes: `.nv.info` for the file, `.nv.info.NAME` for a kernel.
+//!
+//! NVIDIA documents no form; it was found by comparing bytes with what `cuobjdump -elf` prints of them. An attribute has a
+//! byte for its form, a byte for its number, and a value: of two bytes in the place of a length, or of so many bytes.
+
+use std::ops::Range;
+
+/// An attribute's forms: a number of one byte or two bytes in the place of a length, and bytes of a length.
+const BYTE: u8 = 2;
+const SHORT: u8 = 3;
+const BYTES: u8 = 4;
+
+/// Where the bank of constants has the parameters: a symbol, an offset and a size.
+pub const PARAMETER_BANK: u8 = 0x0a;
+/// A parameter of a kernel.
+pub const PARAMETER: u8 = 0x17;
+/// The most threads of a block, by dimension.
+pub const MAX_THREADS: u8 = 0x05;
+/// The threads of a block, by dimension.
+pub const REQUIRED_THREADS: u8 = 0x10;
+/// Bytes of stack of a function with all that it calls.
+pub const MIN_STACK_SIZE: u8 = 0x12;
+
+/// The attributes of a section as far as they can be read: their numbers, and where their values stand.
+pub fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let value = match form {
+            BYTES => at + 4..at + 4 + usize::from(u16::from_le_bytes([low, high])),
+            _ => at + 2..at + 4,
+        };
+        if value.end > bytes.len() {
+            break;
+        }
+        at = value.end;
+        if matches!(form, BYTES | SHORT | BYTE) {
+            found.push((number, value));
+        }
+    }
+    found
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Parameter {
+    /// Its number.
+    pub number: u16,
+    /// Where it begins, in bytes from the first one.
+    pub offset: u16,
+    /// Its bytes.
+    pub bytes: u16,
+}
+
+impl Parameter {
+    /// Reads the value of an attribute: an index, the number, the offset, and the size in the upper bits of a word.
+    pub fn read(value: &[u8]) -> Option<Self> {
+        let short = |at: usize| Some(u16::from_le_bytes(*value.get(at..)?.first_chunk()?));
+        Some(Self { number: short(4)?, offset: short(6)?, bytes: short(10)? >> 2 })
+    }
+}
+
+/// The offset and the bytes of all parameters in their bank of constants.
+pub fn parameter_bank(value: &[u8]) -> Option<(u32, u32)> {
+    let short = |at: usize| Some(u32::from(u16::from_le_bytes(*value.get(at..)?.first_chunk()?)));
+    Some((short(4)?, short(6)?))
+}
+
+/// The three words of an attribute.
+pub fn dimensions(value: &[u8]) -> Option<[u32; 3]> {
+    let (words, _) = value.as_chunks::<4>();
+    let mut words = words.iter().map(|&bytes| u32::from_le_bytes(bytes));
+    Some([words.next()?, words.next()?, words.next()?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parameter of 8 bytes at offset 0x18, as ptxas 13.0 writes it.
+    #[test]
+    fn parameter() {
+        let value = [0, 0, 0, 0, 4, 0, 0x18, 0, 0, 0xf0, 0x21, 0];
+        assert_eq!(Parameter::read(&value), Some(Parameter { number: 4, offset: 0x18, bytes: 8 }));
+        assert_eq!(Parameter::read(&value[..10]), None);
+    }
+}

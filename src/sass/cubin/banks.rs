@@ -1,0 +1,61 @@
+//! Where a processor keeps what a launch gives to a kernel: the first bytes of the first bank of constants.
+//!
+//! NVIDIA documents none of this. Offsets are read off what ptxas makes of `%ntid`, `%nctaid`, `cvta` and stack frames.
+
+/// What a word of the bank holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// Threads of a block in a dimension.
+    BlockSize(u8),
+    /// Blocks of the grid in a dimension.
+    GridSize(u8),
+    /// The lower and upper half of the generic address of local memory.
+    LocalWindow(u8),
+    /// The same of shared memory.
+    SharedWindow(u8),
+    /// Where the stack begins: an address of local memory; its upper half.
+    Stack(u8),
+    /// The descriptor of global memory, by halves. Nothing depends on its value.
+    Descriptor(u8),
+}
+
+/// The words that are known, for processors up to sm_90 and from sm_100 on, with offsets in bytes.
+const FORMER: [(u32, Word); 14] = [
+    (0x00, Word::BlockSize(0)),
+    (0x04, Word::BlockSize(1)),
+    (0x08, Word::BlockSize(2)),
+    (0x0c, Word::GridSize(0)),
+    (0x10, Word::GridSize(1)),
+    (0x14, Word::GridSize(2)),
+    (0x18, Word::SharedWindow(0)),
+    (0x1c, Word::SharedWindow(1)),
+    (0x20, Word::LocalWindow(0)),
+    (0x24, Word::LocalWindow(1)),
+    (0x28, Word::Stack(0)),
+    (0x2c, Word::Stack(1)),
+    (0x118, Word::Descriptor(0)),
+    (0x11c, Word::Descriptor(1)),
+];
+const HOPPER: [(u32, Word); 2] = [(0x208, Word::Descriptor(0)), (0x20c, Word::Descriptor(1))];
+const BLACKWELL: [(u32, Word); 10] = [
+    (0x360, Word::BlockSize(0)),
+    (0x364, Word::BlockSize(1)),
+    (0x368, Word::BlockSize(2)),
+    (0x370, Word::GridSize(0)),
+    (0x374, Word::GridSize(1)),
+    (0x378, Word::GridSize(2)),
+    (0x37c, Word::Stack(0)),
+    (0x358, Word::Descriptor(0)),
+    (0x35c, Word::Descriptor(1)),
+    (0x20, Word::LocalWindow(0)),
+];
+
+/// What a word at an offset of the bank holds on a processor, if that is known.
+pub(crate) fn word(processor: u32, offset: u32) -> Option<Word> {
+    let find = |words: &[(u32, Word)]| words.iter().find(|word| word.0 == offset).map(|word| word.1);
+    match processor {
+        ..90 => find(&FORMER),
+        90..100 => find(&HOPPER).or_else(|| find(&FORMER)),
+        _ => find(&BLACKWELL),
+    }
+}

@@ -1,0 +1,89 @@
+//! Atomic operations.
+
+use super::super::instruction::Instruction;
+use super::super::operand::{Operand, Register};
+use super::Refusal;
+use super::lowerer::Lowerer;
+use crate::emulate::program::{AtomicOp, Op, Row, SINK, Space, ZERO};
+use crate::emulate::types::{Kind, Ty};
+
+impl Lowerer<'_> {
+    /// Lowers an atomic operation; says whether it is one.
+    pub(super) fn atomic(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
+        let space = match instruction.word() {
+            "ATOM" | "ATOMG" | "RED" | "REDG" => Space::Generic,
+            "ATOMS" => Space::Shared,
+            _ => return Ok(false),
+        };
+        let (op, ty) = operation(instruction)?;
+        // A predicate ahead of the result says whether the operation was done: it always is.
+        let mut operands = instruction.operands.as_slice();
+        if let [Operand::Predicate(done), rest @ ..] = operands {
+            operands = rest;
+            let (to, truth) = (self.written_predicate(*done), self.constant(1, 1));
+            if to != SINK {
+                self.keep_guard();
+                self.emit(Op::Move { to, from: truth });
+            }
+        }
+        let result = match operands {
+            [Operand::Register(to, _), rest @ ..] => {
+                operands = rest;
+                Some(*to)
+            }
+            _ => None,
+        };
+        let [Operand::Address(place), values @ ..] = operands else { return Err("its operands are not known".into()) };
+        let mut sources = [ZERO; 2];
+        for (source, value) in sources.iter_mut().zip(values) {
+            let Operand::Register(register, _) = *value else { return Err("its operands are not known".into()) };
+            *source = self.atomic_source(register, ty);
+        }
+        if op == AtomicOp::CompareAndSwap && values.len() != 2 {
+            return Err("its operands are not known".into());
+        }
+        let address = self.place(*place, space);
+        let (to, wide) = match result {
+            None => (SINK, None),
+            Some(register) if ty.bits() == 64 => self.wide_result(register),
+            Some(register) => (self.written_register(register), None),
+        };
+        self.emit(Op::Atomic { address, op, ty, to, from: sources, kind: Kind::default() });
+        self.settle(wide);
+        Ok(true)
+    }
+
+    fn atomic_source(&mut self, register: Register, ty: Ty) -> Row {
+        if ty.bits() == 64 { self.pair(register) } else { self.read_register(register) }
+    }
+}
+
+/// What is computed, of which type.
+fn operation(instruction: &Instruction) -> Result<(AtomicOp, Ty), Refusal> {
+    let (mut op, mut ty) = (None, Ty::Unsigned(32));
+    for modifier in instruction.modifiers() {
+        match modifier {
+            "ADD" => op = Some(AtomicOp::Add),
+            "MIN" => op = Some(AtomicOp::Min),
+            "MAX" => op = Some(AtomicOp::Max),
+            "AND" => op = Some(AtomicOp::And),
+            "OR" => op = Some(AtomicOp::Or),
+            "XOR" => op = Some(AtomicOp::Xor),
+            "EXCH" => op = Some(AtomicOp::Exchange),
+            "CAS" | "CAST" => op = Some(AtomicOp::CompareAndSwap),
+            "INC" => op = Some(AtomicOp::Increment),
+            "DEC" => op = Some(AtomicOp::Decrement),
+            "U32" | "32" => {}
+            "S32" => ty = Ty::Signed(32),
+            "64" | "U64" => ty = Ty::Unsigned(64),
+            "S64" => ty = Ty::Signed(64),
+            "F32" => ty = Ty::F32,
+            "F64" => ty = Ty::F64,
+            "F16x2" => ty = Ty::F16x2,
+            "BF16x2" | "BF16_V2" => ty = Ty::BF16x2,
+            "E" | "STRONG" | "GPU" | "SYS" | "SM" | "CTA" | "SPIN" | "FTZ" | "RN" | "EF" | "EL" => {}
+            other => return Err(format!("the modifier {other}")),
+        }
+    }
+    Ok((op.ok_or("what it computes is not known")?, ty))
+}

@@ -1,0 +1,143 @@
+//! Instructions that only compute: functions of operands, choices and moves.
+
+use super::super::instruction::Instruction;
+use super::super::meaning;
+use super::super::operand::{Changes, Operand, RZ, Register};
+use super::Refusal;
+use super::lowerer::Lowerer;
+use crate::emulate::program::{Op, Row, ZERO};
+use crate::emulate::types::Ty;
+
+const U32: Ty = Ty::Unsigned(32);
+
+impl Lowerer<'_> {
+    /// Lowers an instruction that only computes; says whether it is one.
+    pub(super) fn computed(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
+        let word = instruction.word();
+        let result = instruction.operands.first();
+        self.is_uniform = match result {
+            Some(Operand::Register(register, _)) => register.is_uniform,
+            Some(Operand::Predicate(predicate)) => predicate.is_uniform,
+            _ => false,
+        };
+        match word {
+            "MOV" | "UMOV" | "MOV32I" => self.copy(instruction, false)?,
+            "CS2R" | "CS2UR" if is_zero(instruction) => self.copy(instruction, !instruction.has("32"))?,
+            "SEL" | "USEL" => self.choose(instruction, U32)?,
+            _ => {
+                let Some(functions) = meaning::find(instruction) else { return Ok(false) };
+                self.functions(instruction, functions)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// All functions of an instruction read what its operands held before.
+    fn functions(&mut self, instruction: &Instruction, functions: Vec<meaning::Function>) -> Result<(), Refusal> {
+        let is_one = functions.len() == 1;
+        let mut moves: Vec<(Row, Row)> = Vec::new();
+        let mut wides = Vec::new();
+        for function in functions {
+            let mut from = Vec::new();
+            for (&at, &ty) in function.from.iter().zip(&function.pure.sources) {
+                from.push(self.source(instruction, at, ty)?);
+            }
+            let mut to = Vec::new();
+            for (&at, &ty) in function.to.iter().zip(&function.pure.results) {
+                let (row, wide) = self.result(instruction, at, ty)?;
+                if is_one || wide.is_some() {
+                    to.push(row);
+                } else {
+                    let temporary = self.temporary(ty.bits());
+                    moves.push((row, temporary));
+                    to.push(temporary);
+                }
+                wides.push(wide);
+            }
+            self.emit_pure(function.pure, &to, &from);
+        }
+        // What the instruction stands under is read ahead of what it writes.
+        if moves.len() + wides.iter().flatten().count() > 1 {
+            self.keep_guard();
+        }
+        for (to, from) in moves {
+            self.emit(Op::Move { to, from });
+        }
+        wides.into_iter().for_each(|wide| self.settle(wide));
+        Ok(())
+    }
+
+    /// Keeps the predicate that the instruction stands under where its own results do not change it.
+    pub(super) fn keep_guard(&mut self) {
+        if let Some((row, negated)) = self.guard.take() {
+            let kept = self.temporary(1);
+            let is_uniform = std::mem::take(&mut self.is_uniform);
+            self.emit(Op::Move { to: kept, from: row });
+            self.is_uniform = is_uniform;
+            self.guard = Some((kept, negated));
+        }
+    }
+
+    fn copy(&mut self, instruction: &Instruction, is_wide: bool) -> Result<(), Refusal> {
+        let [Operand::Register(to, _), source, ..] = instruction.operands.as_slice() else {
+            return Err("its operands are not known".into());
+        };
+        if is_wide {
+            for register in [*to, super::operands::next(*to)].into_iter().filter(|_| to.number != RZ) {
+                let to = self.written_register(register);
+                self.emit(Op::Move { to, from: ZERO });
+            }
+            return Ok(());
+        }
+        let is_plain = match *source {
+            Operand::Register(_, changes) | Operand::Constant(_, changes) => changes == Changes::default(),
+            Operand::Immediate(_) => true,
+            _ => false,
+        };
+        if !is_plain {
+            return Err("its source is not known".into());
+        }
+        let from = self.source(instruction, 1, U32)?;
+        let to = self.written_register(*to);
+        self.emit(Op::Move { to, from });
+        Ok(())
+    }
+
+    /// A choice by a predicate: what is not chosen may be undefined.
+    fn choose(&mut self, instruction: &Instruction, ty: Ty) -> Result<(), Refusal> {
+        let [Operand::Register(to, _), first, second, Operand::Predicate(by)] = *instruction.operands.as_slice() else {
+            return Err("its operands are not known".into());
+        };
+        for operand in [first, second] {
+            if let Operand::Register(_, changes) | Operand::Constant(_, changes) = operand
+                && changes != Changes::default()
+            {
+                return Err("an operand that is changed".into());
+            }
+        }
+        let (yes, no) = (self.source(instruction, 1, ty)?, self.source(instruction, 2, ty)?);
+        let row = self.read_predicate(by);
+        let [yes, no] = if by.negated { [no, yes] } else { [yes, no] };
+        let to = self.written_register(to);
+        self.emit(Op::Select { to, yes, no, by: row });
+        Ok(())
+    }
+
+    /// The row of a register that takes a result of the warp, from one that threads have.
+    pub(super) fn spread(&mut self, to: Row, from: Row) {
+        self.is_uniform = true;
+        self.emit(Op::First { to, from });
+        self.is_uniform = false;
+    }
+
+    /// `R2UR`, `S2UR`: a value of threads becomes the warp's.
+    pub(super) fn to_warp(&mut self, to: Register, from: Row) {
+        let to = self.written_register(to);
+        self.spread(to, from);
+    }
+}
+
+/// Whether a special register is read that is zero.
+fn is_zero(instruction: &Instruction) -> bool {
+    matches!(instruction.operands.get(1), Some(Operand::Special(number)) if super::super::special::name(*number) == "SRZ")
+}

@@ -1,0 +1,23 @@
+//! Which operations an instruction is: the family that knows it says so.
+
+use super::super::instruction::Instruction;
+use super::Refusal;
+use super::lowerer::Lowerer;
+
+impl Lowerer<'_> {
+    /// Lowers an instruction.
+    pub(super) fn instruction(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        self.guard = instruction.guard.and_then(|guard| self.guard_of(guard));
+        let is_known = self.computed(instruction)?
+            || {
+                self.is_uniform = false;
+                self.memory(instruction)?
+            }
+            || self.control(instruction)?
+            || self.convergence(instruction)?
+            || self.of_warp(instruction)?
+            || self.predicates(instruction)?
+            || self.atomic(instruction)?;
+        if is_known { Ok(()) } else { Err("the instruction is not known".into()) }
+    }
+}

@@ -1,0 +1,110 @@
+//! From machine code to a program that `emulate` runs.
+//!
+//! Registers become rows, and an instruction becomes operations on them: as few as it takes. What a launch gives to a kernel
+//! is read ahead of its first instruction. In the order of the files:
+//! * [`lowerer`]: a function while it is lowered: its rows and operations; [`constants`]: banks of constants;
+//! * [`operands`]: what operands hold; [`addresses`]: where accesses of memory go;
+//! * [`instruction`]: which operations an instruction is; [`computed`], [`memory`], [`atomic`], [`control`],
+//!   [`convergence`], [`warp`], [`predicates`]: those of a family;
+//! * [`parameters`]: which parameters are addresses.
+
+mod addresses;
+mod atomic;
+mod computed;
+mod constants;
+mod control;
+mod convergence;
+mod instruction;
+mod lowerer;
+mod memory;
+mod operands;
+mod parameters;
+mod predicates;
+mod warp;
+
+use super::cubin::Cubin;
+use super::cubin::image::Symbol;
+use super::instruction::Function as Code;
+use crate::emulate::layout;
+use crate::emulate::program::{Function, Kernel, KernelParameter, Op, Program, Variable, function_address};
+use crate::emulate::types::Ty;
+
+use lowerer::Lowerer;
+
+/// Why an instruction cannot be run.
+pub(super) type Refusal = String;
+
+/// The program of a cubin, of which the code is read.
+pub fn program(cubin: &Cubin, code: &[Code]) -> Program {
+    let mut program = Program { is_machine_code: true, shared_end: layout::SHARED_END, ..Program::default() };
+    program.variables = variables(cubin);
+    for (name, kernel) in &cubin.kernels {
+        let Some(code) = code.iter().find(|code| code.name == *name) else { continue };
+        let mut lowerer = Lowerer::new(cubin, kernel, code);
+        lowerer.lower();
+        let (insts, rows) = lowerer.finish();
+        let parameters = kernel.parameters.iter().map(|parameter| KernelParameter {
+            name: format!("parameter {}", parameter.number),
+            offset: parameter.offset.into(),
+            bytes: parameter.bytes.into(),
+            ty: matches!(parameter.bytes, 1 | 2 | 4 | 8).then(|| Ty::Unsigned(8 * parameter.bytes as u8)),
+            is_pointer: false,
+        });
+        let described = Kernel {
+            parameters: parameters.collect(),
+            required_block: kernel.required_block,
+            largest_block: kernel.largest_block,
+            registers_at_entry: None,
+        };
+        let has_atomics = insts.iter().any(|inst| matches!(inst.op, Op::Atomic { .. }));
+        let mut function = Function {
+            name: name.clone(),
+            insts,
+            rows,
+            frame_bytes: 0,
+            parameters: Vec::new(),
+            returns: Vec::new(),
+            kernel: Some(described),
+            has_atomics,
+        };
+        parameters::find_pointers(&mut function);
+        crate::emulate::find_kinds(&mut function);
+        program.functions.push(function);
+    }
+    program
+}
+
+/// Variables of global and constant memory, with what they hold at first.
+fn variables(cubin: &Cubin) -> Vec<Variable> {
+    let mut variables = Vec::new();
+    for symbol in cubin.symbols.iter().filter(|symbol| is_variable(symbol)) {
+        let Some(section) = cubin.sections.get(&symbol.section) else { continue };
+        let place = symbol.offset as usize..(symbol.offset + symbol.bytes) as usize;
+        let Some(bytes) = section.bytes.get(place) else { continue };
+        let mut content = bytes.to_vec();
+        for relocation in &section.relocations {
+            let at = relocation.offset.wrapping_sub(symbol.offset) as usize;
+            let target = cubin.symbols.get(relocation.symbol);
+            if let (Some(place), Some(target)) = (content.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<8>), target)
+            {
+                *place = address_of(target).wrapping_add(relocation.addend as u64).to_le_bytes();
+            }
+        }
+        // Memory that a program gives no first content is drawn, as it is of PTX.
+        if symbol.section.ends_with(".nv.global") {
+            content.clear();
+        }
+        let (name, address) = (symbol.name.clone(), layout::variable(&symbol.name));
+        variables.push(Variable { name, address, bytes: symbol.bytes, content });
+    }
+    variables
+}
+
+fn is_variable(symbol: &Symbol) -> bool {
+    !symbol.name.is_empty() && (symbol.section.starts_with(".nv.global") || symbol.section.starts_with(".nv.constant3"))
+}
+
+/// The address of a variable or function, the same as in PTX of that name.
+fn address_of(symbol: &Symbol) -> u64 {
+    if symbol.section.starts_with(".nv.") { layout::variable(&symbol.name) } else { function_address(&symbol.name) }
+}

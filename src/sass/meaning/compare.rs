@@ -1,0 +1,89 @@
+//! Comparisons of integers.
+
+use std::cmp::Ordering;
+
+use super::Function;
+use super::reading::function;
+use crate::emulate::types::{Ty, low, signed};
+use crate::sass::instruction::Instruction;
+
+const PRED: Ty = Ty::Pred;
+
+pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
+    let modifiers: Vec<&str> = instruction.modifiers().collect();
+    match (word, modifiers.as_slice()) {
+        ("ISETP", [relation, rest @ ..]) => integers(instruction, relation, rest),
+        _ => None,
+    }
+}
+
+/// How the result of a comparison and a predicate are joined.
+pub(super) fn joined(name: &str) -> Option<fn(u64, u64) -> u64> {
+    Some(match name {
+        "AND" => |a, b| a & b,
+        "OR" => |a, b| a | b,
+        "XOR" => |a, b| a ^ b,
+        _ => return None,
+    })
+}
+
+/// Whether a relation holds for an order.
+fn holds(relation: &str) -> Option<fn(Ordering) -> bool> {
+    Some(match relation {
+        "F" => |_| false,
+        "T" => |_| true,
+        "LT" => Ordering::is_lt,
+        "LE" => Ordering::is_le,
+        "GT" => Ordering::is_gt,
+        "GE" => Ordering::is_ge,
+        "EQ" => Ordering::is_eq,
+        "NE" => Ordering::is_ne,
+        _ => return None,
+    })
+}
+
+/// `ISETP`: the result joined with a predicate, and its opposite joined with the same. With `.EX` the comparison of lower
+/// words, the last predicate, counts where these are equal.
+fn integers(instruction: &Instruction, relation: &str, rest: &[&str]) -> Option<Vec<Function>> {
+    let (mut is_unsigned, mut join, mut is_extended) = (false, None, false);
+    for &modifier in rest {
+        match modifier {
+            "U32" => is_unsigned = true,
+            "EX" => is_extended = true,
+            name => join = Some(joined(name)?),
+        }
+    }
+    let (join, holds) = (join?, holds(relation)?);
+    let is_ne = relation == "NE";
+    let ty = if is_unsigned { Ty::Unsigned(32) } else { Ty::Signed(32) };
+    if instruction.operands.len() != if is_extended { 6 } else { 5 } {
+        return None;
+    }
+    let compare = move |a: u64, b: u64, lower: Option<u64>| {
+        let order = match is_unsigned {
+            true => low(a, 32).cmp(&low(b, 32)),
+            false => signed(a, 32).cmp(&signed(b, 32)),
+        };
+        match lower {
+            Some(lower) if order.is_eq() => lower,
+            Some(_) if is_ne => 1,
+            Some(_) => u64::from(holds(order)),
+            None => u64::from(holds(order)),
+        }
+    };
+    let mut functions = Vec::new();
+    for result in 0..2usize {
+        let opposite = result as u64;
+        let to = [(result, PRED)];
+        functions.push(if is_extended {
+            function(instruction, to, [(2, ty), (3, ty), (4, PRED), (5, PRED)], move |[a, b, other, lower]| {
+                [join(compare(a, b, Some(lower)) ^ opposite, other)]
+            })?
+        } else {
+            function(instruction, to, [(2, ty), (3, ty), (4, PRED)], move |[a, b, other]| {
+                [join(compare(a, b, None) ^ opposite, other)]
+            })?
+        });
+    }
+    Some(functions)
+}
