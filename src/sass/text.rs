@@ -90,6 +90,8 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
         None => (None, text),
     };
     let (mnemonic, rest) = text.split_once(' ').unwrap_or((text, ""));
+    // The disassembler puts a space into constants of halves on sm_80 and sm_89: `c[0x0] [0x160].H0_H0`.
+    let rest = rest.replace("] [", "][");
     let mut operands = Vec::new();
     let mut literals = 0;
     for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -143,7 +145,7 @@ fn operand(text: &str, bits: u128, names: &mut Names<'_>) -> Option<Operand> {
         "UPR" => return Some(Operand::Predicates { is_uniform: true }),
         _ => {}
     }
-    if text.starts_with("SR") {
+    if text.starts_with("SR") || text == "SM_SHADER_TYPE" {
         return special::number(text).map(Operand::Special);
     }
     if let Some(predicate) = predicate(text) {
