@@ -8,9 +8,11 @@ use nvptx_ra::emulate::{Comparison, Executed, Launches, Program, Side, Verdict, 
 use nvptx_ra::error::{Error, ErrorKind};
 use serde_json::{Value, json};
 
+use crate::machine::program::Loaded;
+use crate::run::counted;
 use crate::{input, run};
 
-/// Run the kernels of two files of PTX on the CPU and compare what they store; exit 1 if one differs
+/// Run the kernels of two files of PTX or machine code on the CPU and compare what they store; exit 1 if one differs
 ///
 /// Both run on the same drawn launches. Floating-point numbers may differ by a tolerance: 1e-3 of the larger for floats,
 /// 1e-9 for doubles, 1e-2 for halves, 4e-2 for bf16. A launch that one of them ends and the other does not is a
@@ -84,10 +86,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),
         ..Launches::default()
     };
-    let kernels = run::kernels(&first, &arguments.kernels, &arguments.first)?;
+    let programs = [&first.program, &second.program];
+    let kernels = run::kernels(programs[0], &arguments.kernels, &arguments.first)?;
     let mut comparisons: Vec<Comparison> =
-        kernels.iter().map(|kernel| compare_programs(&first, &second, kernel, &launches)).collect();
-    let has_unread = add_unread(&mut comparisons, [&first, &second], &arguments.kernels);
+        kernels.iter().map(|kernel| compare_programs(programs[0], programs[1], kernel, &launches)).collect();
+    let has_unread = add_unread(&mut comparisons, programs, &arguments.kernels);
     let differs = comparisons.iter().any(|comparison| comparison.difference().is_some());
     if comparisons.is_empty() {
         let problem = format!("{} has no kernel", input::name(&arguments.first));
@@ -97,7 +100,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let all: Vec<Value> = comparisons.iter().map(|comparison| as_json(comparison, [&first, &second])).collect();
         super::print(format!("{:#}\n", Value::from(all)).as_bytes())?;
     } else {
-        super::print_text(&comparisons.iter().map(as_text).collect::<String>())?;
+        super::print_text(
+            &comparisons.iter().map(|comparison| as_text(comparison, [&first, &second])).collect::<String>(),
+        )?;
     }
     // A script must not take what could not be compared for equal.
     let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
@@ -135,7 +140,7 @@ fn word(comparison: &Comparison) -> &'static str {
     }
 }
 
-fn as_text(comparison: &Comparison) -> String {
+fn as_text(comparison: &Comparison, loaded: [&Loaded; 2]) -> String {
     let mut text = format!("{}: {}", comparison.kernel, word(comparison));
     if let Some(difference) = comparison.difference() {
         _ = write!(text, " {difference}");
@@ -157,6 +162,11 @@ fn as_text(comparison: &Comparison) -> String {
         let Executed { instructions, local, .. } = executed;
         _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
     }
+    for ((ended, loaded), which) in comparison.ended.iter().zip(loaded).zip(["first", "second"]) {
+        if let Some(counts) = loaded.counts(&comparison.kernel, ended) {
+            _ = writeln!(text, "  {which}: {}", counted::in_a_line(&counts));
+        }
+    }
     for (side, which) in comparison.sides.iter().zip(["first", "second"]) {
         let ([blocks, all_blocks], [statements, all]) = (side.coverage.blocks, side.coverage.statements);
         _ = writeln!(text, "  {which}: {blocks} of {all_blocks} blocks ran, {statements} of {all} statements");
@@ -167,7 +177,7 @@ fn as_text(comparison: &Comparison) -> String {
     text
 }
 
-fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
+fn as_json(comparison: &Comparison, loaded: [&Loaded; 2]) -> Value {
     let launches: Vec<Value> = comparison
         .launches
         .iter()
@@ -192,8 +202,11 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
             })
         })
         .collect();
-    let side = |side: &Side, program: &Program| {
+    let side = |number: usize| {
+        let (side, program) = (&comparison.sides[number], &loaded[number].program);
+        let counts = loaded[number].counts(&comparison.kernel, &comparison.ended[number]);
         json!({
+            "machine": counts.as_ref().map(counted::as_json),
             "statements": side.coverage.statements, "blocks": side.coverage.blocks, "steps": side.steps,
             "thread_steps": side.thread_steps,
             "hashed": side.hashed().map(|(name, count)| (name.to_owned(), Value::from(count))).collect::<serde_json::Map<_, _>>(),
@@ -207,6 +220,6 @@ fn as_json(comparison: &Comparison, programs: [&Program; 2]) -> Value {
     });
     json!({
         "kernel": comparison.kernel, "verdict": word(comparison), "launches": launches, "executed": executed,
-        "programs": [side(&comparison.sides[0], programs[0]), side(&comparison.sides[1], programs[1])],
+        "programs": [side(0), side(1)],
     })
 }

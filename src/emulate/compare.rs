@@ -110,6 +110,8 @@ pub struct Comparison {
     pub launches: Vec<Launched>,
     /// What ran of each program.
     pub sides: [Side; 2],
+    /// What ran of each program in the launches that both end.
+    pub ended: [Side; 2],
     /// What each program executed in the launches that both end; nothing where there is no such launch.
     pub executed: Option<[Executed; 2]>,
 }

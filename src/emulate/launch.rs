@@ -54,6 +54,8 @@ pub struct Launches {
     pub least_steps: u64,
     /// The most instructions of warps that all launches of both programs together may run.
     pub most_steps_in_all: u64,
+    /// Whether it is noted what accesses of memory move.
+    pub measures: bool,
     /// Whether nobody wants the results any more: asked each time another warp has its turn. A launch ends then.
     pub is_unwanted: fn() -> bool,
 }
@@ -75,6 +77,7 @@ impl Default for Launches {
             most_steps: 4_000_000,
             least_steps: 1_000,
             most_steps_in_all: u64::MAX,
+            measures: false,
             is_unwanted: || false,
         }
     }
@@ -128,6 +131,7 @@ impl Launches {
             most_steps: self.most_steps,
             most_steps_in_all: u64::MAX,
             most_quiet: None,
+            measures: self.measures,
             is_unwanted: self.is_unwanted,
             shared_bytes: self.dynamic_shared,
             wishes: wishes.clone(),

@@ -34,11 +34,11 @@ mod wishes;
 
 pub use compare::{Comparison, Difference, Differing, Launched, Verdict};
 pub use launch::{Argument, Launches};
-pub use machine::RACE;
+pub use machine::{RACE, Traffic};
 pub use program::Program;
 pub use record::{Buffer, Parameter, Record, Values, record};
 pub use reference::{Reference, compare, compare_programs};
-pub use run::{Coverage, Executed, Side, Store, Stores, run};
+pub use run::{Count, Coverage, Executed, Side, Store, Stores, run};
 pub use source::SourceLine;
 pub use types::Kind;
 

@@ -396,7 +396,7 @@ impl Program {
     }
 
     /// Where an instruction stands, as a person finds it: a line of the text, or an address in the function's code.
-    pub(crate) fn place(&self, line: u32) -> String {
+    pub fn place(&self, line: u32) -> String {
         if self.is_machine_code {
             return format!("instruction {:#06x}", line.saturating_sub(1) * MACHINE_BYTES);
         }

@@ -152,6 +152,8 @@ impl<'p> Reference<'p> {
         if let Ok(outcome) = &ran {
             let executed = comparison.executed.get_or_insert_default();
             executed.iter_mut().zip([&ready.outcome, outcome]).for_each(|(all, one)| all.add(one));
+            comparison.ended[0].add(program, &ready.outcome);
+            comparison.ended[1].add(second, outcome);
         }
         if let Some(differing) = differing {
             // A difference counts only where the order of threads makes none.

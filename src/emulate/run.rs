@@ -1,7 +1,7 @@
 //! One program run alone: what it stores.
 
 use super::launch::{Drawn, Launches};
-use super::machine::{Outcome, Setting, run as run_machine};
+use super::machine::{Outcome, Setting, Traffic, run as run_machine};
 use super::memory::{Image, Written};
 use super::program::{Function, Op, Program};
 use super::tolerance::value_of;
@@ -36,6 +36,19 @@ impl Executed {
     }
 }
 
+/// How often an instruction ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The line of the text; of machine code, the number in the function, from 1 on.
+    pub line: u32,
+    /// It begins a block.
+    pub is_leader: bool,
+    /// How often a warp issued it.
+    pub issued: u64,
+    /// What it moved.
+    pub traffic: Traffic,
+}
+
 /// What ran of a program in all launches.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
@@ -48,6 +61,8 @@ pub struct Side {
     /// Instructions of threads.
     pub thread_steps: u64,
     covered: Vec<Vec<bool>>,
+    issued: Vec<Vec<u64>>,
+    traffic: Vec<Vec<Traffic>>,
 }
 
 impl Side {
@@ -57,10 +72,18 @@ impl Side {
         self.thread_steps += outcome.thread_steps;
         if self.covered.is_empty() {
             self.covered.clone_from(&outcome.covered);
+            self.issued = outcome.issued.iter().map(|one| vec![0; one.len()]).collect();
+            self.traffic = outcome.traffic.iter().map(|one| vec![Traffic::default(); one.len()]).collect();
             self.hashed = program.hashed.iter().map(|name| (name.clone(), 0)).collect();
         }
         for (all, one) in self.covered.iter_mut().zip(&outcome.covered) {
             all.iter_mut().zip(one).for_each(|(all, &one)| *all |= one);
+        }
+        for (all, one) in self.issued.iter_mut().zip(&outcome.issued) {
+            all.iter_mut().zip(one).for_each(|(all, one)| *all += one);
+        }
+        for (all, one) in self.traffic.iter_mut().zip(&outcome.traffic) {
+            all.iter_mut().zip(one).for_each(|(all, &one)| all.add(one));
         }
         self.hashed.iter_mut().zip(&outcome.hashed).for_each(|(all, &one)| all.1 += one);
         self.coverage = Coverage::default();
@@ -78,6 +101,29 @@ impl Side {
                 }
             }
         }
+    }
+
+    /// How often warps issued what stands in each line of a function's text, and what its accesses moved where that was
+    /// measured, by the number of the function; lines that were never issued, too.
+    pub fn counts(&self, program: &Program) -> Vec<Vec<Count>> {
+        let none = Vec::new();
+        let of = |(number, function): (usize, &Function)| {
+            let issued = self.issued.get(number).unwrap_or(&none);
+            let mut counts: Vec<Count> = Vec::new();
+            for (at, inst) in function.insts.iter().enumerate().filter(|(_, inst)| inst.line > 0) {
+                if inst.is_first {
+                    let issued = issued.get(at).copied().unwrap_or_default();
+                    let (line, is_leader) = (inst.line, inst.is_leader);
+                    counts.push(Count { line, is_leader, issued, traffic: Traffic::default() });
+                }
+                let moved = self.traffic.get(number).and_then(|all| all.get(at));
+                if let (Some(count), Some(&moved)) = (counts.last_mut(), moved) {
+                    count.traffic.add(moved);
+                }
+            }
+            counts
+        };
+        program.functions.iter().enumerate().map(of).collect()
     }
 
     /// Whether a statement in a line of the program's text ran.

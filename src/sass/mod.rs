@@ -3,7 +3,9 @@
 //! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
 //! * [`text`]: the disassembler's text, read as instructions.
 
+pub mod class;
 pub mod control;
+pub mod counts;
 pub mod cubin;
 pub mod instruction;
 pub mod lower;

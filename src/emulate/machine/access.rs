@@ -4,6 +4,7 @@ use super::frame::Frame;
 use super::meeting::meet;
 use super::next::{origin, undefined};
 use super::place::{MOST_LOCAL, Target, generic};
+use super::traffic::Touched;
 use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
@@ -177,10 +178,12 @@ pub(super) fn load(
         world.outcome.depends_on_order = true;
     }
     let [mut is_local, mut is_shared] = [false; 2];
+    let mut touched = Touched::new(world, total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
         is_shared |= matches!(first, Target::Shared(_));
+        touched.add(lane, first);
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
             let info = function.rows[row.0 as usize];
@@ -209,6 +212,7 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
+    touched.note(world, frame.function, pc);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())
@@ -221,17 +225,19 @@ pub(super) fn store(
     frame: &mut Frame,
     access: &Access,
     active: u32,
-    line: u32,
+    (pc, line): (u32, u32),
 ) -> Ran<()> {
     let function = world.function(frame.function);
     let bytes = access.ty.bytes();
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     let [mut is_local, mut is_shared] = [false; 2];
+    let mut touched = Touched::new(world, total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
         is_shared |= matches!(first, Target::Shared(_));
+        touched.add(lane, first);
         let thread = warp.global_thread(world, lane);
         let of = |frame: &Frame, row: Row| {
             let value = frame.bytes(row, function.rows[row.0 as usize].bits, lane);
@@ -260,6 +266,7 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
+    touched.note(world, frame.function, pc);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())

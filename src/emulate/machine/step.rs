@@ -52,6 +52,7 @@ pub(super) fn step(
     }
     // Every statement counts once, whatever number of operations it becomes.
     if inst.is_first {
+        world.outcome.issued[frame.function][pc as usize] += 1;
         world.outcome.instructions += 1;
         world.outcome.steps += steps(&inst.op);
         world.outcome.thread_steps += u64::from(mask.count_ones());
@@ -136,7 +137,7 @@ pub(super) fn step(
             }
         }
         Op::Load(one) => access::load(world, warp, frame, one, active, (pc, inst.line))?,
-        Op::Store(one) => access::store(world, warp, frame, one, active, inst.line)?,
+        Op::Store(one) => access::store(world, warp, frame, one, active, (pc, inst.line))?,
         Op::Atomic { address, op, ty, to, from, kind } => {
             let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from, kind: *kind };
             atomic::run(world, warp, frame, &atomic, active, inst.line)?;

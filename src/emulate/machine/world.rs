@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::block::Block;
+use super::traffic::Traffic;
 use crate::emulate::layout;
 use crate::emulate::memory::{Global, Image, Origin, Written};
 use crate::emulate::program::{Carried, Function, Init, Program, Special, Variable};
@@ -38,6 +39,8 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) most_steps_in_all: u64,
     /// A program that runs for more steps without a new store does not end.
     pub(in crate::emulate) most_quiet: Option<u64>,
+    /// Whether it is noted what accesses of memory move.
+    pub(in crate::emulate) measures: bool,
     /// Whether nobody wants the results any more.
     pub(in crate::emulate) is_unwanted: fn() -> bool,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
@@ -59,6 +62,10 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) race: Option<String>,
     /// Which instructions of each function ran.
     pub(in crate::emulate) covered: Vec<Vec<bool>>,
+    /// How often warps issued each instruction, of each function.
+    pub(in crate::emulate) issued: Vec<Vec<u64>>,
+    /// What accesses of each moved, where that is noted.
+    pub(in crate::emulate) traffic: Vec<Vec<Traffic>>,
     /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
     pub(in crate::emulate) ways: Vec<Vec<u8>>,
     /// How often each hashed instruction ran.
@@ -146,6 +153,11 @@ impl<'p, 'i> World<'p, 'i> {
         let sizes = program.variables.iter().map(|variable| (variable.address, known(variable))).collect();
         let outcome = Outcome {
             covered: program.functions.iter().map(|function| vec![false; function.insts.len()]).collect(),
+            traffic: match setting.measures {
+                true => program.functions.iter().map(|one| vec![Traffic::default(); one.insts.len()]).collect(),
+                false => Vec::new(),
+            },
+            issued: program.functions.iter().map(|function| vec![0; function.insts.len()]).collect(),
             ways: program.functions.iter().map(|function| vec![0; function.insts.len()]).collect(),
             hashed: vec![0; program.hashed.len()],
             ..Outcome::default()

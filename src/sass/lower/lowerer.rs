@@ -76,7 +76,7 @@ impl<'c> Lowerer<'c> {
     /// Lowers all instructions. One that cannot be run becomes an operation that ends a launch.
     pub(super) fn lower(&mut self) {
         let code = self.code;
-        for one in &code.instructions {
+        for one in &code.instructions[..without_padding(&code.instructions)] {
             self.starts.push(self.insts.len() as u32);
             self.line = one.address / BYTES + 1;
             self.is_leader = self.leaders.contains(&one.address);
@@ -208,6 +208,15 @@ impl<'c> Lowerer<'c> {
         let known = number.filter(|&number| (number as usize) < self.code.instructions.len());
         known.ok_or_else(|| format!("there is no instruction at {address:#x}"))
     }
+}
+
+/// How many instructions there are ahead of what fills a function's end: a jump to itself, and what does nothing.
+fn without_padding(instructions: &[Instruction]) -> usize {
+    let count = instructions.iter().rposition(|one| one.word() != "NOP").map_or(0, |last| last + 1);
+    let jumps_to_itself = |one: &Instruction| {
+        one.guard.is_none() && one.operands == [Operand::Target(one.address.into())] && one.word() == "BRA"
+    };
+    count - usize::from(instructions[..count].last().is_some_and(jumps_to_itself))
 }
 
 /// An operation that computes.

@@ -10,21 +10,27 @@ use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 
 use crate::input::{self, Input};
-use crate::machine;
+use crate::machine::program::{self as machine, Loaded};
+
+pub(crate) mod counted;
 
 const REMEDY: &str = "docs/emulate.md says what is modelled";
 
-/// Run a kernel of a file of PTX on the CPU and print what it stores
+/// Run a kernel of a file of PTX or machine code on the CPU and print what it stores
 ///
 /// Memory that nobody wrote has values that are drawn from the seed, by what the kernel does with them; so have
 /// parameters that are not given.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A file of PTX; - is standard input
+    /// A file of PTX, or a cubin; - is standard input
     input: PathBuf,
     /// The kernel; need not be given where there is one alone
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// Count the machine instructions that warps execute, of a cubin, by class and by block, with the sectors and passes
+    /// that its accesses of memory take
+    #[arg(long, conflicts_with = "record")]
+    count: bool,
     /// The blocks of the grid
     #[arg(long, value_name = "X[,Y[,Z]]", value_parser = shape)]
     grid: Option<[u32; 3]>,
@@ -78,15 +84,15 @@ fn argument(text: &str) -> Result<Argument, String> {
 }
 
 /// The program of a file.
-pub(crate) fn program(path: &Path, command: &str) -> Result<Program, Error> {
+pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
     let kind = input.kind;
     let content = input.content()?;
     let name = input::name(path);
     if kind == InputKind::Cubin {
-        return machine::program::program(&content, &name);
+        return machine::program(&content, &name);
     }
-    Ok(Program::new(&Module::read(&name, &content)?))
+    Ok(Loaded { program: Program::new(&Module::read(&name, &content)?), code: None })
 }
 
 /// The kernels that are asked for, or all.
@@ -105,9 +111,10 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let program = program(&arguments.input, "run")?;
+    let loaded = program(&arguments.input, "run")?;
+    let program = &loaded.program;
     let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
-    let kernels = kernels(&program, &asked, &arguments.input)?;
+    let kernels = kernels(program, &asked, &arguments.input)?;
     let [kernel] = kernels.as_slice() else {
         let problem = format!("{} has {} kernels", input::name(&arguments.input), kernels.len());
         return Err(Error::new(
@@ -123,25 +130,35 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         block: arguments.block,
         arguments: arguments.arguments.clone(),
         most_steps: arguments.steps,
+        measures: arguments.count,
         ..Launches::default()
     };
     if let Some(folder) = &arguments.record {
-        let record = nvptx_ra::emulate::record(&program, kernel, &launches)
+        let record = nvptx_ra::emulate::record(program, kernel, &launches)
             .map_err(|reason| Error::new(ErrorKind::Pass, format!("{kernel}: no record: {reason}"), REMEDY))?;
         super::record::write(kernel, &record, folder)?;
         return Ok(ExitCode::SUCCESS);
     }
     let begun = std::time::Instant::now();
-    match nvptx_ra::emulate::run(&program, kernel, &launches) {
+    match nvptx_ra::emulate::run(program, kernel, &launches) {
         Ok(stores) => {
             log::info!("{} instructions of threads in {:?}", stores.side.thread_steps, begun.elapsed());
-            super::print_text(&as_text(kernel, &stores, arguments.most))
+            if arguments.count {
+                let counts = loaded.counts(kernel, &stores.side).ok_or_else(|| no_machine_code(&arguments.input))?;
+                return super::print_text(&counted::as_text(kernel, stores.shape, &counts));
+            }
+            super::print_text(&as_text(kernel, &stores, arguments.most, program))
         }
         Err(reason) => Err(Error::new(ErrorKind::Pass, format!("{kernel}: nothing can be said: {reason}"), REMEDY)),
     }
 }
 
-fn as_text(kernel: &str, stores: &Stores, most: usize) -> String {
+fn no_machine_code(path: &Path) -> Error {
+    let problem = format!("{}: PTX has no machine instructions to count", input::name(path));
+    Error::new(ErrorKind::Option, problem, "assemble it with ptxas, and name the cubin")
+}
+
+fn as_text(kernel: &str, stores: &Stores, most: usize, program: &Program) -> String {
     let [grid, block] = stores.shape;
     let mut text = format!("{kernel}: grid {grid:?}, block {block:?}\n");
     for (name, value) in &stores.parameters {
@@ -155,7 +172,7 @@ fn as_text(kernel: &str, stores: &Stores, most: usize) -> String {
     }
     for store in stores.stores.iter().take(most) {
         let (address, value) = (store.address, store.text());
-        _ = writeln!(text, "  {address:#x}: {value} by thread {} in line {}", store.thread, store.line);
+        _ = writeln!(text, "  {address:#x}: {value} by thread {} in {}", store.thread, program.place(store.line));
     }
     if stores.stores.len() > most {
         _ = writeln!(text, "  and {} more", stores.stores.len() - most);

@@ -1,0 +1,154 @@
+//! What accesses of a warp move: sectors of global and local memory, and passes of shared memory.
+//!
+//! Global memory comes in sectors of 32 bytes, and the sectors that the lanes of a warp touch are what is moved (CUDA C++
+//! Programming Guide, Device Memory Accesses). Shared memory has 32 banks of 4 bytes; lanes that touch unlike words of one
+//! bank take turns, those that touch the same word do not. Wide accesses go by halves and quarters of a warp. Local memory
+//! is laid out so that the lanes' words of one offset stand beside each other.
+
+use rustc_hash::FxHashSet;
+
+use super::place::Target;
+use super::world::World;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 32;
+/// Banks of shared memory, each of so many bytes.
+const BANKS: usize = 32;
+const WORD: u32 = 4;
+
+/// What an instruction moved in all its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Runs by warps of which a lane accessed memory.
+    pub accesses: u64,
+    /// Sectors of 32 bytes of global and local memory.
+    pub sectors: u64,
+    /// Passes through the banks of shared memory: one for each access without conflicts of at most 4 bytes a lane.
+    pub passes: u64,
+}
+
+impl Traffic {
+    /// Adds what another run moved.
+    pub(in crate::emulate) fn add(&mut self, other: Self) {
+        self.accesses += other.accesses;
+        self.sectors += other.sectors;
+        self.passes += other.passes;
+    }
+}
+
+/// The places that the lanes of a warp access, so many bytes each.
+#[derive(Debug)]
+pub(super) struct Touched {
+    bytes: u32,
+    places: Vec<(usize, Target)>,
+    is_wanted: bool,
+}
+
+impl Touched {
+    pub(super) fn new(world: &World<'_, '_>, bytes: u32) -> Self {
+        Self { bytes, places: Vec::new(), is_wanted: world.setting.measures }
+    }
+
+    pub(super) fn add(&mut self, lane: usize, target: Target) {
+        if self.is_wanted {
+            self.places.push((lane, target));
+        }
+    }
+
+    /// Notes what the access of an instruction moved.
+    pub(super) fn note(self, world: &mut World<'_, '_>, function: usize, pc: u32) {
+        if !self.places.is_empty() {
+            world.outcome.traffic[function][pc as usize].add(self.traffic());
+        }
+    }
+
+    fn traffic(&self) -> Traffic {
+        let mut sectors: FxHashSet<u64> = FxHashSet::default();
+        let mut shared: Vec<(usize, u32)> = Vec::new();
+        for &(lane, target) in &self.places {
+            match target {
+                Target::Global(at) => {
+                    sectors.extend(at / SECTOR..=(at + u64::from(self.bytes) - 1) / SECTOR);
+                }
+                // A word of each of the 32 threads, one behind the other.
+                Target::Local(offset) => {
+                    let words = offset / WORD..=(offset + self.bytes - 1) / WORD;
+                    let place = |word: u32| (u64::from(word) * 32 + lane as u64) * u64::from(WORD) / SECTOR;
+                    sectors.extend(words.map(|word| u64::MAX / 2 + place(word)));
+                }
+                Target::Shared(offset) => shared.push((lane, offset)),
+            }
+        }
+        Traffic { accesses: 1, sectors: sectors.len() as u64, passes: passes(&shared, self.bytes) }
+    }
+}
+
+/// The passes that lanes need for accesses of so many bytes at offsets of shared memory.
+fn passes(lanes: &[(usize, u32)], bytes: u32) -> u64 {
+    // Lanes that go together: all, halves or quarters.
+    let together = 32 / (bytes / WORD).max(1) as usize;
+    let mut passes = 0;
+    for group in 0..32 / together.max(1) {
+        let mut banks: [FxHashSet<u32>; BANKS] = Default::default();
+        for &(_, offset) in lanes.iter().filter(|lane| lane.0 / together == group) {
+            for word in offset / WORD..=(offset + bytes - 1) / WORD {
+                banks[word as usize % BANKS].insert(word);
+            }
+        }
+        passes += banks.iter().map(FxHashSet::len).max().unwrap_or(0) as u64;
+    }
+    passes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: u32, offset: impl Fn(usize) -> u32) -> u64 {
+        passes(&(0..32).map(|lane| (lane, offset(lane))).collect::<Vec<_>>(), bytes)
+    }
+
+    /// Neighbouring words need one pass, a stride of two words two, and a column of 32 words 32; one word for all needs one.
+    #[test]
+    fn conflicts() {
+        assert_eq!([1, 2, 3, 32, 33].map(|stride| of(4, |lane| 4 * stride * lane as u32)), [1, 2, 1, 32, 1]);
+        assert_eq!(of(4, |_| 128), 1);
+        assert_eq!([of(8, |lane| 8 * lane as u32), of(16, |lane| 16 * lane as u32)], [2, 4]);
+        assert_eq!(of(1, |lane| lane as u32), 1);
+        assert_eq!(passes(&[], 4), 0);
+    }
+
+    /// Passes are at least the words that are touched over the banks, and at most one for each lane and word.
+    #[test]
+    fn bounds() {
+        arbtest::arbtest(|u| {
+            let bytes = *u.choose(&[1, 4, 8, 16])?;
+            let mut lanes = Vec::new();
+            for lane in 0..32 {
+                if u.arbitrary()? {
+                    lanes.push((lane, u.int_in_range(0..=256)? * bytes));
+                }
+            }
+            let words: FxHashSet<u32> =
+                lanes.iter().flat_map(|&(_, offset)| offset / 4..=(offset + bytes - 1) / 4).collect();
+            let found = passes(&lanes, bytes);
+            assert!(found >= words.len().div_ceil(BANKS) as u64, "{lanes:?}");
+            assert!(found <= lanes.len() as u64 * u64::from(bytes.div_ceil(4)), "{lanes:?}");
+            Ok(())
+        });
+    }
+
+    /// What lanes access of global memory is as many sectors as it has, and of local memory four for each word of all lanes.
+    #[test]
+    fn sectors() {
+        let of = |target: &dyn Fn(usize) -> Target, bytes| {
+            let places = (0..32).map(|lane| (lane, target(lane))).collect();
+            Touched { bytes, places, is_wanted: true }.traffic().sectors
+        };
+        assert_eq!(of(&|lane| Target::Global(0x1_0000 + 4 * lane as u64), 4), 4);
+        assert_eq!(of(&|lane| Target::Global(0x1_0000 + 128 * lane as u64), 4), 32);
+        assert_eq!(of(&|_| Target::Global(0x1_0000), 4), 1);
+        assert_eq!(of(&|_| Target::Local(16), 4), 4);
+        assert_eq!(of(&|_| Target::Local(16), 16), 16);
+    }
+}
