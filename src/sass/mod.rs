@@ -1,12 +1,14 @@
 //! NVIDIA's machine code: read, and run on the CPU.
 //!
 //! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
+//! * [`decode`]: machine code, decoded by our own tables;
 //! * [`text`]: the disassembler's text, read as instructions.
 
 pub mod class;
 pub mod control;
 pub mod counts;
 pub mod cubin;
+pub mod decode;
 pub mod instruction;
 pub mod lower;
 pub(crate) mod meaning;

@@ -1,0 +1,233 @@
+//! Loads, stores, and what is atomic.
+
+use super::super::operand::{Address, Changes, Constant, Extent, Operand, PT, Predicate, RZ};
+use super::reader::Reader;
+use super::row::*;
+use super::slots;
+
+/// What an access moves.
+const SIZE: Modifier = names(73, 3, &["U8", "S8", "U16", "S16", "", "64", "128", NO]);
+/// `.E`: addresses have 64 bits.
+const WIDE_ADDRESS: Modifier = flag(72, &["", "E"]);
+/// What becomes of the line in the cache.
+const EVICTION: Modifier = names(84, 3, &["EF", "", "EL", "LU", "EU", "NA", NO, NO]);
+/// How much of the line is fetched.
+const PREFETCH: Modifier = names(68, 2, &["", "LTC64B", "LTC128B", "LTC256B"]);
+/// How the access is ordered with those of others.
+const LOAD_ORDER: Modifier = names(
+    77,
+    4,
+    &["", NO, NO, NO, "CONSTANT", "STRONG.SM", NO, "STRONG.GPU", "MMIO.GPU", NO, "STRONG.SYS", NO, "MMIO.SYS"],
+);
+const ORDER: Modifier = names(
+    77,
+    4,
+    &["", NO, NO, NO, "STRONG.SM.PRIVATE", "STRONG.SM", NO, "STRONG.GPU", "MMIO.GPU", NO, "STRONG.SYS", NO, "MMIO.SYS"],
+);
+const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
+const INTEGERS: Modifier = names(73, 3, &["", "S32", "64", "S64", NO, NO, NO, NO]);
+const FLOATS: Modifier = names(
+    73,
+    4,
+    &[
+        "F16x2.RN",
+        "F16x4.RN",
+        "F16x8.RN",
+        "BF16x2.RN",
+        "BF16x4.RN",
+        "BF16x8.RN",
+        NO,
+        NO,
+        NO,
+        "F32.FTZ.RN",
+        "F32x2.FTZ.RN",
+        "F32x4.FTZ.RN",
+        "F32.RN",
+        "F32x2.RN",
+        "F32x4.RN",
+        "F64.RN",
+    ],
+);
+
+/// The operations.
+pub(super) const ROWS: &[Row] = &[
+    Row::new(0x180, &[4], "LD", &[WIDE_ADDRESS, EVICTION, PREFETCH, SIZE, LOAD_ORDER], &[D, rule(global), rule(holds)]),
+    Row::new(
+        0x181,
+        &[4],
+        "LDG",
+        &[WIDE_ADDRESS, EVICTION, PREFETCH, SIZE, LOAD_ORDER],
+        &[predicate(81).unless_true(), D, rule(global), rule(holds)],
+    ),
+    Row::new(
+        0x182,
+        &[5],
+        "LDC",
+        &[names(73, 3, &["U8", "S8", "U16", "S16", "", "64", NO, NO]), names(78, 2, &["", "IL", "IS", "ISL"])],
+        &[D, rule(indexed)],
+    ),
+    Row::new(0x183, &[4], "LDL", &[EVICTION, SIZE], &[D, rule(early)]),
+    Row::new(0x184, &[4], "LDS", &[SIZE], &[D, rule(scaled)]),
+    Row::new(0x185, &[4], "ST", &[WIDE_ADDRESS, EVICTION, SIZE, ORDER], &[rule(stored), register(32)]),
+    Row::new(0x186, &[4], "STG", &[WIDE_ADDRESS, EVICTION, SIZE, ORDER], &[rule(stored), register(32)]),
+    Row::new(0x187, &[1, 4], "STL", &[EVICTION, SIZE], &[rule(late), register(32)]),
+    Row::new(0x188, &[1, 4], "STS", &[SIZE], &[rule(late_scaled), register(32)]),
+    Row::new(
+        0x18e,
+        &[4],
+        "REDG",
+        &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, INTEGERS, ORDER],
+        &[rule(stored), register(32)],
+    ),
+    Row::new(
+        0x1a6,
+        &[4],
+        "REDG",
+        &[WIDE_ADDRESS, names(87, 2, &["ADD", "MIN", "MAX", NO]), EVICTION, FLOATS, ORDER],
+        &[rule(stored), register(32)],
+    ),
+    Row::new(
+        0x1ae,
+        &[7],
+        "LDGSTS",
+        &[
+            Modifier::Rule(|_| Some("E")),
+            flag(81, &["BYPASS", ""]),
+            EVICTION,
+            names(71, 2, &["", "LTC64B", "LTC128B", "LTC256B"]),
+            names(73, 3, &[NO, NO, NO, NO, "", "64", "128", NO]),
+            Modifier::Must(77, 4, 0),
+            flag(82, &["", "ZFILL"]),
+            Modifier::Must(70, 1, 1),
+        ],
+        &[rule(copied_to), rule(copied_from), condition(87).unless_true()],
+    ),
+    Row::new(0x1af, &[4], "LDGDEPBAR", &[], &[]),
+];
+
+/// An address of global memory: the register at 24, beside it a descriptor (bit 76) or a uniform register, and a
+/// distance of 24 bits. Ahead of sm_90 the disassembler does not print the descriptor.
+fn global_at(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
+    reader.must(91, true)?;
+    reader.must(72, true)?;
+    let is_wide = reader.bit(90);
+    let has_descriptor = reader.bit(76);
+    let uniform = slots::uniform(reader, uniform_at)?.number;
+    let extent = if is_wide { Extent::Wide } else { Extent::Unsigned };
+    let mut address = Address {
+        extent,
+        base: base(reader, 24),
+        scale: 1,
+        offset: reader.signed(40, 24) as i32,
+        ..Address::default()
+    };
+    if has_descriptor {
+        is_wide.then_some(())?;
+        address.descriptor = Some(uniform).filter(|_| reader.processor >= 90);
+    } else {
+        address.uniform = Some(uniform).filter(|&number| number != RZ);
+    }
+    Some(address)
+}
+
+fn base(reader: &mut Reader, at: u8) -> Option<u8> {
+    Some(slots::register(reader, at).number).filter(|&number| number != RZ)
+}
+
+fn global(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(global_at(reader, 32)?));
+    Some(())
+}
+
+fn stored(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(global_at(reader, 64)?));
+    Some(())
+}
+
+/// The predicate without which a load reads nothing, printed unless it always holds. Its number is written inverted.
+fn holds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let number = PT - reader.take(64, 3) as u8;
+    let negated = reader.bit(67);
+    if number != PT || negated {
+        operands.push(Operand::Predicate(Predicate { number, is_uniform: false, negated }));
+    }
+    Some(())
+}
+
+/// A place of a bank, with a register beside it.
+fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let index = slots::register(reader, 24);
+    let place = slots::constant(reader);
+    let constant = if index.number == RZ {
+        place
+    } else {
+        Constant { index: Some(index), offset: i32::from(place.offset as i16), ..place }
+    };
+    operands.push(Operand::Constant(constant, Changes::default()));
+    Some(())
+}
+
+/// An address of shared or local memory, with the uniform register, if there is one, at some place.
+fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
+    let uniform = if reader.bit(91) { Some(slots::uniform(reader, uniform_at)?.number) } else { None };
+    Some(Address {
+        base: base(reader, 24),
+        scale: 1,
+        uniform: uniform.filter(|&number| number != RZ),
+        offset: reader.signed(40, 24) as i32,
+        ..Address::default()
+    })
+}
+
+fn early(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(near(reader, 32)?));
+    Some(())
+}
+
+fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(near(reader, 64)?));
+    Some(())
+}
+
+fn scale(reader: &mut Reader) -> u8 {
+    [1, 4, 8, 16][reader.take(78, 2) as usize]
+}
+
+fn scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let scale = scale(reader);
+    operands.push(Operand::Address(Address { scale, ..near(reader, 32)? }));
+    Some(())
+}
+
+fn late_scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let scale = scale(reader);
+    operands.push(Operand::Address(Address { scale, ..near(reader, 64)? }));
+    Some(())
+}
+
+/// Where LDGSTS writes: an address of shared memory.
+fn copied_to(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let offset = reader.signed(44, 20) as i32;
+    operands.push(Operand::Address(Address { base: base(reader, 16), scale: 1, offset, ..Address::default() }));
+    Some(())
+}
+
+/// Where LDGSTS reads: an address of global memory.
+fn copied_from(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    reader.must(91, true)?;
+    let uniform = slots::uniform(reader, 64)?.number;
+    let mut address = Address {
+        base: base(reader, 24),
+        extent: Extent::Wide,
+        scale: 1,
+        offset: reader.signed(32, 12) as i32,
+        ..Address::default()
+    };
+    if reader.bit(76) {
+        address.descriptor = Some(uniform).filter(|_| reader.processor >= 90);
+    } else {
+        address.uniform = Some(uniform).filter(|&number| number != RZ);
+    }
+    operands.push(Operand::Address(address));
+    Some(())
+}
