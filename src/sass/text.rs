@@ -92,6 +92,8 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
     let (mnemonic, rest) = text.split_once(' ').unwrap_or((text, ""));
     // The disassembler puts a space into constants of halves on sm_80 and sm_89: `c[0x0] [0x160].H0_H0`.
     let rest = rest.replace("] [", "][");
+    // DEPBAR names scoreboards in braces, `{5,3}`; they are one operand.
+    let (rest, scoreboards) = rest.split_once('{').map_or((&*rest, None), |(rest, inner)| (rest, Some(inner)));
     let mut operands = Vec::new();
     let mut literals = 0;
     for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -109,6 +111,13 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
                 None => return None,
             }
         }
+    }
+    if let Some(scoreboards) = scoreboards {
+        let mut set = 0;
+        for number in scoreboards.trim_end_matches('}').split(',') {
+            set |= 1 << number.trim().parse::<u8>().ok().filter(|&number| number < 6)?;
+        }
+        operands.push(Operand::Immediate(set));
     }
     Some(Instruction { address, guard, mnemonic: mnemonic.into(), operands, control: Control::of(bits), bits })
 }

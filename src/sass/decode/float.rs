@@ -1,8 +1,10 @@
 //! Floats, doubles, halves, and conversions.
 
+use super::super::operand::Operand;
 use super::integer::COMBINED;
 use super::reader::Reader;
 use super::row::*;
+use super::slots;
 
 const ROUNDING: Modifier = names(78, 2, &["", "RM", "RP", "RZ"]);
 const TO_INTEGER: Modifier = names(78, 2, &["", "FLOOR", "CEIL", "TRUNC"]);
@@ -30,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
         0x00a,
         &[1, 4, 5, 6],
         "FSET",
-        &[Modifier::Rule(|_| Some("BF")), names(76, 4, COMPARISONS), FLUSHED, names(74, 2, COMBINED)],
+        &[always("BF"), names(76, 4, COMPARISONS), FLUSHED, names(74, 2, COMBINED)],
         &[D, FLOAT_A, WIDE.float(), condition(87)],
     ),
     Row::new(
@@ -81,6 +83,26 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::new(0x032, &[1, 4, 5, 6], "HMUL2", &[BRAIN, DENORMAL, SATURATED], &[D, HALF_A, WIDE.half()]),
     Row::new(
+        0x033,
+        &[1, 2, 3, 7],
+        "HSET2",
+        &[
+            names(64, 2, &["", NO, "BF16_V2", NO]),
+            flag(71, &["", "BF"]),
+            names(76, 4, COMPARISONS),
+            FLUSHED,
+            names(69, 2, COMBINED),
+        ],
+        &[D, HALF_A, WIDE.half(), condition(87)],
+    ),
+    Row::new(
+        0x040,
+        &[1, 2, 3, 4, 5, 6, 7],
+        "HMNMX2",
+        &[BRAIN, FLUSHED, flag(81, &["", "NAN"]), flag(82, &["", "XORSIGN"])],
+        &[D, HALF_A, WIDE.half(), condition(87)],
+    ),
+    Row::new(
         0x034,
         &[1, 2, 3, 7],
         "HSETP2",
@@ -97,7 +119,7 @@ pub(super) const ROWS: &[Row] = &[
         0x035,
         &[1, 2, 3, 4, 5, 6, 7],
         "HFMA2",
-        &[Modifier::Rule(|_| Some("MMA")), BRAIN, DENORMAL, SATURATED],
+        &[always("MMA"), BRAIN, DENORMAL, SATURATED],
         &[D, FLOAT_A, SECOND.packed(), THIRD.packed()],
     )
     .on(AHEAD_OF_100),
@@ -118,8 +140,8 @@ pub(super) const ROWS: &[Row] = &[
         &[FLUSHED, Modifier::Rule(integer_of_float), TO_INTEGER, flag(77, &["", "NTZ"])],
         &[D, WIDE.float()],
     ),
-    Row::new(0x106, &[1, 4, 5, 6], "I2F", &[Modifier::Rule(float_of_integer), ROUNDING], &[D, WIDE]),
-    Row::new(0x112, &[1, 4, 5, 6], "I2F", &[Modifier::Rule(float_of_integer), ROUNDING], &[D, WIDE]),
+    Row::new(0x106, &[1, 4, 5, 6], "I2F", &[Modifier::Rule(float_of_integer), ROUNDING], &[D, rule(byte)]),
+    Row::new(0x112, &[1, 4, 5, 6], "I2F", &[Modifier::Rule(float_of_integer), ROUNDING], &[D, rule(byte)]),
     Row::new(0x107, &[1, 4, 5, 6], "FRND", &[FLUSHED, Modifier::Rule(rounded), TO_INTEGER], &[D, WIDE.float()]),
     Row::new(0x113, &[1, 4, 5, 6], "FRND", &[FLUSHED, Modifier::Rule(rounded), TO_INTEGER], &[D, WIDE.float()]),
     Row::new(
@@ -134,11 +156,9 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::new(
         0x03e,
-        &[1, 2, 4, 5, 6],
+        &[1, 2, 3, 4, 5, 6, 7],
         "F2FP",
         &[
-            Modifier::Must(78, 1, 0),
-            Modifier::Must(87, 1, 0),
             flag(77, &["", "SATFINITE"]),
             flag(75, &["", "RELU"]),
             Modifier::Rule(packed_types),
@@ -147,6 +167,56 @@ pub(super) const ROWS: &[Row] = &[
         ],
         &[D, FLOAT_A, WIDE.float()],
     ),
+    Row::new(
+        0x03e,
+        &[1, 6],
+        "F2FP",
+        &[
+            flag(75, &["", "RELU"]),
+            flag(76, &["F16", "BF16"]),
+            flag(73, &["E5M2", "E4M3"]),
+            always("UNPACK_B"),
+            Modifier::Must(74, 1, 1),
+            Modifier::Must(89, 1, 1),
+            Modifier::Must(24, 8, 255),
+            Modifier::Must(64, 8, 255),
+        ],
+        &[D, WIDE],
+    )
+    .on(SINCE_89),
+    Row::new(
+        0x03e,
+        &[1],
+        "F2FP",
+        &[
+            flag(77, &["", "SATFINITE"]),
+            flag(75, &["", "RELU"]),
+            flag(76, &["E5M2", "E4M3"]),
+            always("F32.PACK_AB_MERGE_C"),
+            Modifier::Must(78, 1, 1),
+            Modifier::Must(87, 1, 1),
+            Modifier::Must(90, 1, 1),
+        ],
+        &[D, A, WIDE, register(64)],
+    )
+    .on(SINCE_89),
+    Row::new(
+        0x03e,
+        &[1],
+        "F2FP",
+        &[
+            flag(77, &["", "SATFINITE"]),
+            flag(75, &["", "RELU"]),
+            flag(76, &["E5M2", "E4M3"]),
+            always("F16.UNPACK_B_MERGE_C"),
+            Modifier::Must(73, 1, 1),
+            Modifier::Must(87, 1, 1),
+            Modifier::Must(90, 1, 1),
+            Modifier::Must(24, 8, 255),
+        ],
+        &[D, WIDE, register(64)],
+    )
+    .on(SINCE_89),
     Row::new(
         0x045,
         &[1, 4, 5, 6],
@@ -159,7 +229,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
         &[D, WIDE],
     )
-    .on(SINCE_89),
+    .on(SINCE_86),
 ];
 
 /// The types of F2F: of the result (bits 75 to 77), and of the source (84 to 86).
@@ -235,4 +305,16 @@ fn packed_types(reader: &mut Reader) -> Option<&'static str> {
         (false, false) => "F16.F32.PACK_AB",
         (true, false) => "BF16.F32.PACK_AB",
     })
+}
+
+/// The source of I2F: a byte of a register, if it is one.
+fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    slots::read(&WIDE, reader, operands)?;
+    if reader.form() == 1
+        && reader.take(84, 2) == 0
+        && let Some(Operand::Register(_, changes)) = operands.last_mut()
+    {
+        changes.byte = Some(reader.take(60, 2) as u8).filter(|&byte| byte != 0);
+    }
+    Some(())
 }

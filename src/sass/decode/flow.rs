@@ -1,6 +1,6 @@
 //! Branches, calls, and what makes threads meet.
 
-use super::super::operand::Operand;
+use super::super::operand::{Changes, Operand};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -9,17 +9,62 @@ const IF: Slot = condition(87).unless_true();
 
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
+    Row::new(0x02d, &[4], "PREEXIT", &[], &[]).on(SINCE_90),
+    Row::new(0x02e, &[4], "ACQBULK", &[], &[]).on(SINCE_90),
     Row::new(0x118, &[4], "NOP", &[], &[]),
+    Row::new(
+        0x11a,
+        &[4],
+        "DEPBAR",
+        &[always("LE"), Modifier::Must(47, 1, 1)],
+        &[rule(scoreboard), number(38, 6), rule(others)],
+    ),
+    Row::new(
+        0x11d,
+        &[1, 2, 4, 5],
+        "BAR",
+        &[always("SYNC"), flag(80, &["", "DEFER_BLOCKING"])],
+        &[rule(barrier), rule(threads)],
+    ),
+    Row::new(
+        0x11d,
+        &[1, 2, 4, 5],
+        "BAR",
+        &[always("ARV"), Modifier::Must(77, 1, 1)],
+        &[rule(barrier), rule(some_threads)],
+    ),
     Row::new(0x11b, &[4], "ENDCOLLECTIVE", &[], &[IF]),
     Row::new(0x141, &[4], "BSYNC", &[], &[IF, convergence(16)]),
     Row::new(0x142, &[4], "BREAK", &[], &[IF, convergence(16)]),
-    Row::new(0x143, &[1], "CALL", &[Modifier::Rule(|_| Some("ABS")), NO_INCREMENT], &[IF, A]),
-    Row::new(0x144, &[4], "CALL", &[Modifier::Rule(|_| Some("REL")), NO_INCREMENT], &[IF, TARGET]),
+    Row::new(0x143, &[1], "CALL", &[always("ABS"), NO_INCREMENT], &[IF, A]),
+    Row::new(0x144, &[4], "CALL", &[always("REL"), NO_INCREMENT], &[IF, TARGET]),
     Row::new(0x145, &[4], "BSSY", &[], &[IF, convergence(16), rule(near_target)]),
     Row::new(0x146, &[4], "YIELD", &[], &[IF]),
-    Row::new(0x147, &[4], "BRA", &[], &[IF, TARGET]),
-    Row::new(0x148, &[1], "WARPSYNC", &[Modifier::Must(86, 1, 0)], &[IF, A]),
+    Row::new(0x147, &[4], "BRA", &[CALLS], &[IF, TARGET]),
+    Row::new(
+        0x147,
+        &[4],
+        "BRA",
+        &[CALLS, names(32, 2, &[NO, NO, "DIV", "CONV"]), Modifier::Must(91, 1, 1)],
+        &[IF, uniform(24).inverted_by(30), TARGET],
+    ),
+    Row::new(
+        0x147,
+        &[2],
+        "BRA",
+        &[CALLS, names(32, 2, &[NO, "U", NO, NO]), Modifier::Must(91, 1, 1)],
+        &[IF, uniform_condition(24), TARGET],
+    ),
+    Row::new(0x148, &[1], "WARPSYNC", &[], &[IF, register(32)]).on(AHEAD_OF_90),
+    Row::new(0x148, &[4], "WARPSYNC", &[], &[IF, number(32, 32)]).on(AHEAD_OF_90),
+    Row::new(0x148, &[1], "WARPSYNC", &[Modifier::Must(86, 1, 0)], &[IF, A]).on(SINCE_90),
+    Row::new(0x148, &[1], "WARPSYNC", &[always("COLLECTIVE"), Modifier::Must(86, 1, 1)], &[IF, A, TARGET]).on(SINCE_90),
+    Row::new(0x148, &[4], "WARPSYNC", &[always("ALL")], &[IF]).on(SINCE_90),
     Row::new(0x149, &[4], "BRX", &[names(85, 2, &["", "INC", "DEC", NO])], &[IF, A, rule(distance)]),
+    Row::new(0x14e, &[1], "LEPC", &[], &[D]).on(AHEAD_OF_90),
+    Row::new(0x14e, &[4], "LEPC", &[], &[D, rule(place)]).on(SINCE_90),
+    Row::new(0x15c, &[4], "BPT", &[always("TRAP"), Modifier::Must(84, 3, 3)], &[number(34, 3)]),
+    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[], &[IF, WIDE]),
     Row::new(0x14d, &[4], "EXIT", &[names(84, 3, EXITS)], &[IF]),
     Row::new(0x150, &[4], "RET", &[flag(85, &["REL", "ABS"]), flag(86, &["", "NODEC"])], &[IF, A, TARGET]),
     Row::new(
@@ -31,6 +76,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
+const CALLS: Modifier = names(85, 2, &["", "INC", "DEC", NO]);
 const NO_INCREMENT: Modifier = flag(86, &["", "NOINC"]);
 const EXITS: &[&str] =
     &["", "KEEPREFCOUNT", "PREEMPTED", NO, "NO_ATEXIT", "KEEPREFCOUNT.NO_ATEXIT", "PREEMPTED.NO_ATEXIT", NO];
@@ -45,5 +91,54 @@ fn near_target(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 /// What is added to the register of an indirect branch.
 fn distance(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Immediate(slots::distance(reader) as u32));
+    Some(())
+}
+
+/// The address that LEPC gives: 58 bits of bytes from 24 on.
+fn place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let next = i64::from(reader.address) + 16;
+    operands.push(Operand::Target(next.wrapping_add(reader.signed(24, 58))));
+    Some(())
+}
+
+/// The scoreboard that DEPBAR waits for.
+fn scoreboard(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Scoreboard(reader.take(44, 3) as u8));
+    Some(())
+}
+
+/// Other scoreboards that DEPBAR waits for, as bits, printed if there are any.
+fn others(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let others = reader.take(32, 6) as u32;
+    if others != 0 {
+        operands.push(Operand::Immediate(others));
+    }
+    Some(())
+}
+
+/// The barrier of a block: a register, or a number of four bits.
+fn barrier(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(match reader.form() {
+        1 | 4 => Operand::Register(slots::register(reader, 32), Changes::default()),
+        _ => Operand::Immediate(reader.take(54, 4) as u32),
+    });
+    Some(())
+}
+
+/// How many threads meet at it: a register, or a number of twelve bits.
+fn some_threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(match reader.form() {
+        1 | 2 => Operand::Register(slots::register(reader, 32), Changes::default()),
+        _ => Operand::Immediate(reader.take(42, 12) as u32),
+    });
+    Some(())
+}
+
+/// The same, printed unless it is zero, which stands for all of the block.
+fn threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    some_threads(reader, operands)?;
+    if operands.last() == Some(&Operand::Immediate(0)) {
+        operands.pop();
+    }
     Some(())
 }

@@ -1,4 +1,4 @@
-//! Loads, stores, and what is atomic.
+//! Loads and stores.
 
 use super::super::operand::{Address, Changes, Constant, Extent, Operand, PT, Predicate, RZ};
 use super::reader::Reader;
@@ -8,9 +8,9 @@ use super::slots;
 /// What an access moves.
 const SIZE: Modifier = names(73, 3, &["U8", "S8", "U16", "S16", "", "64", "128", NO]);
 /// `.E`: addresses have 64 bits.
-const WIDE_ADDRESS: Modifier = flag(72, &["", "E"]);
+pub(super) const WIDE_ADDRESS: Modifier = flag(72, &["", "E"]);
 /// What becomes of the line in the cache.
-const EVICTION: Modifier = names(84, 3, &["EF", "", "EL", "LU", "EU", "NA", NO, NO]);
+pub(super) const EVICTION: Modifier = names(84, 3, &["EF", "", "EL", "LU", "EU", "NA", NO, NO]);
 /// How much of the line is fetched.
 const PREFETCH: Modifier = names(68, 2, &["", "LTC64B", "LTC128B", "LTC256B"]);
 /// How the access is ordered with those of others.
@@ -19,39 +19,20 @@ const LOAD_ORDER: Modifier = names(
     4,
     &["", NO, NO, NO, "CONSTANT", "STRONG.SM", NO, "STRONG.GPU", "MMIO.GPU", NO, "STRONG.SYS", NO, "MMIO.SYS"],
 );
-const ORDER: Modifier = names(
+pub(super) const ORDER: Modifier = names(
     77,
     4,
     &["", NO, NO, NO, "STRONG.SM.PRIVATE", "STRONG.SM", NO, "STRONG.GPU", "MMIO.GPU", NO, "STRONG.SYS", NO, "MMIO.SYS"],
 );
-const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
-const INTEGERS: Modifier = names(73, 3, &["", "S32", "64", "S64", NO, NO, NO, NO]);
-const FLOATS: Modifier = names(
-    73,
-    4,
-    &[
-        "F16x2.RN",
-        "F16x4.RN",
-        "F16x8.RN",
-        "BF16x2.RN",
-        "BF16x4.RN",
-        "BF16x8.RN",
-        NO,
-        NO,
-        NO,
-        "F32.FTZ.RN",
-        "F32x2.FTZ.RN",
-        "F32x4.FTZ.RN",
-        "F32.RN",
-        "F32x2.RN",
-        "F32x4.RN",
-        "F64.RN",
-    ],
-);
-
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
-    Row::new(0x180, &[4], "LD", &[WIDE_ADDRESS, EVICTION, PREFETCH, SIZE, LOAD_ORDER], &[D, rule(global), rule(holds)]),
+    Row::new(
+        0x180,
+        &[4],
+        "LD",
+        &[WIDE_ADDRESS, EVICTION, PREFETCH, SIZE, LOAD_ORDER],
+        &[D, rule(generic), rule(holds)],
+    ),
     Row::new(
         0x181,
         &[4],
@@ -73,25 +54,11 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x187, &[1, 4], "STL", &[EVICTION, SIZE], &[rule(late), register(32)]),
     Row::new(0x188, &[1, 4], "STS", &[SIZE], &[rule(late_scaled), register(32)]),
     Row::new(
-        0x18e,
-        &[4],
-        "REDG",
-        &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, INTEGERS, ORDER],
-        &[rule(stored), register(32)],
-    ),
-    Row::new(
-        0x1a6,
-        &[4],
-        "REDG",
-        &[WIDE_ADDRESS, names(87, 2, &["ADD", "MIN", "MAX", NO]), EVICTION, FLOATS, ORDER],
-        &[rule(stored), register(32)],
-    ),
-    Row::new(
         0x1ae,
         &[7],
         "LDGSTS",
         &[
-            Modifier::Rule(|_| Some("E")),
+            always("E"),
             flag(81, &["BYPASS", ""]),
             EVICTION,
             names(71, 2, &["", "LTC64B", "LTC128B", "LTC256B"]),
@@ -105,22 +72,18 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x1af, &[4], "LDGDEPBAR", &[], &[]),
 ];
 
-/// An address of global memory: the register at 24, beside it a descriptor (bit 76) or a uniform register, and a
-/// distance of 24 bits. Ahead of sm_90 the disassembler does not print the descriptor.
-fn global_at(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
+/// An address of global memory: the register at 24, beside it a descriptor or a uniform register, and a distance of 24
+/// bits. One bit says that the register has 64 bits, one that the uniform register has a descriptor, which the
+/// disassembler does not print ahead of sm_90.
+pub(super) fn global_at(reader: &mut Reader, uniform_at: u8, wide: u8, described: u8) -> Option<Address> {
     reader.must(91, true)?;
     reader.must(72, true)?;
-    let is_wide = reader.bit(90);
-    let has_descriptor = reader.bit(76);
+    let is_wide = reader.bit(wide);
+    let has_descriptor = reader.bit(described);
     let uniform = slots::uniform(reader, uniform_at)?.number;
     let extent = if is_wide { Extent::Wide } else { Extent::Unsigned };
-    let mut address = Address {
-        extent,
-        base: base(reader, 24),
-        scale: 1,
-        offset: reader.signed(40, 24) as i32,
-        ..Address::default()
-    };
+    let offset = reader.signed(40, 24) as i32;
+    let mut address = Address { extent, base: base(reader, 24), scale: 1, offset, ..Address::default() };
     if has_descriptor {
         is_wide.then_some(())?;
         address.descriptor = Some(uniform).filter(|_| reader.processor >= 90);
@@ -130,17 +93,29 @@ fn global_at(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     Some(address)
 }
 
-fn base(reader: &mut Reader, at: u8) -> Option<u8> {
+pub(super) fn base(reader: &mut Reader, at: u8) -> Option<u8> {
     Some(slots::register(reader, at).number).filter(|&number| number != RZ)
 }
 
+/// The address of LDG.
 fn global(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Address(global_at(reader, 32)?));
+    operands.push(Operand::Address(global_at(reader, 32, 90, 76)?));
     Some(())
 }
 
+/// The address of LD, which may stand without a uniform register.
+fn generic(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    if reader.bit(91) {
+        return global(reader, operands);
+    }
+    let offset = reader.signed(32, 32) as i32;
+    operands.push(Operand::Address(Address { base: base(reader, 24), scale: 1, offset, ..Address::default() }));
+    Some(())
+}
+
+/// The address of a store.
 fn stored(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Address(global_at(reader, 64)?));
+    operands.push(Operand::Address(global_at(reader, 64, 90, 76)?));
     Some(())
 }
 
@@ -168,7 +143,7 @@ fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 }
 
 /// An address of shared or local memory, with the uniform register, if there is one, at some place.
-fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
+pub(super) fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     let uniform = if reader.bit(91) { Some(slots::uniform(reader, uniform_at)?.number) } else { None };
     Some(Address {
         base: base(reader, 24),
@@ -179,7 +154,7 @@ fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     })
 }
 
-fn early(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+pub(super) fn early(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Address(near(reader, 32)?));
     Some(())
 }
@@ -189,17 +164,17 @@ fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-fn scale(reader: &mut Reader) -> u8 {
+pub(super) fn scale(reader: &mut Reader) -> u8 {
     [1, 4, 8, 16][reader.take(78, 2) as usize]
 }
 
-fn scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+pub(super) fn scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = scale(reader);
     operands.push(Operand::Address(Address { scale, ..near(reader, 32)? }));
     Some(())
 }
 
-fn late_scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+pub(super) fn late_scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = scale(reader);
     operands.push(Operand::Address(Address { scale, ..near(reader, 64)? }));
     Some(())

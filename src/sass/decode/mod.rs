@@ -9,6 +9,7 @@
 //! * [`row`]: what a table is made of; [`slots`]: operands, read from their places;
 //! * the tables, by family.
 
+mod atomic;
 mod float;
 mod flow;
 mod integer;
@@ -30,7 +31,8 @@ use reader::Reader;
 use row::{Modifier, NO, Row};
 
 /// The tables.
-const TABLES: &[&[Row]] = &[integer::ROWS, float::ROWS, memory::ROWS, flow::ROWS, uniform::ROWS, warp::ROWS];
+const TABLES: &[&[Row]] =
+    &[integer::ROWS, float::ROWS, memory::ROWS, atomic::ROWS, flow::ROWS, uniform::ROWS, warp::ROWS];
 
 /// The rows of each operation and form.
 fn rows(operation: usize) -> &'static [&'static Row] {
@@ -70,6 +72,7 @@ fn by_row(row: &Row, bits: u128, address: u32, processor: u32) -> Option<Instruc
             }
             &Modifier::Must(from, count, value) if reader.take(from, count) == value => "",
             Modifier::Must(..) => NO,
+            Modifier::Always(name) => name,
             Modifier::Rule(rule) => rule(&mut reader)?,
         };
         if name == NO {

@@ -31,6 +31,10 @@ pub(super) const AHEAD_OF_100: (u32, u32) = (80, 99);
 pub(super) const ONLY_90: (u32, u32) = (90, 99);
 /// sm_89 and later ones.
 pub(super) const SINCE_89: (u32, u32) = (89, 129);
+/// sm_90 and later ones.
+pub(super) const SINCE_90: (u32, u32) = (90, 129);
+/// sm_86 and later ones.
+pub(super) const SINCE_86: (u32, u32) = (86, 129);
 /// sm_100 and later ones.
 pub(super) const SINCE_100: (u32, u32) = (100, 129);
 
@@ -89,6 +93,8 @@ pub(super) enum Modifier {
     Silent(u8, u8),
     /// A field that has one value.
     Must(u8, u8, u64),
+    /// A name that is always there.
+    Always(&'static str),
     /// What follows from several fields.
     Rule(fn(&mut Reader) -> Option<&'static str>),
 }
@@ -99,6 +105,11 @@ pub(super) const NO: &str = "?";
 /// Names of the numbers in so many bits from one on.
 pub(super) const fn names(from: u8, count: u8, names: &'static [&'static str]) -> Modifier {
     Modifier::Names(Field { from, count, high: (0, 0) }, names)
+}
+
+/// A name that is always there.
+pub(super) const fn always(name: &'static str) -> Modifier {
+    Modifier::Always(name)
 }
 
 /// Names of the numbers in two places.
@@ -327,6 +338,11 @@ impl Slot {
     pub const fn packed(mut self) -> Self {
         self.changing.is_packed = true;
         self.float()
+    }
+    /// `~` by a bit.
+    pub const fn inverted_by(mut self, bit: u8) -> Self {
+        self.changing.always_inverts = true;
+        self.negated_by(bit)
     }
     /// `~` instead of `-`.
     pub const fn inverted(mut self) -> Self {

@@ -71,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
         0x092,
         &[1, 4],
         "ULOP3",
-        &[Modifier::Must(80, 1, 0), Modifier::Rule(|_| Some("LUT")), WARP],
+        &[Modifier::Must(80, 1, 0), always("LUT"), WARP],
         &[UP, UD, UA, UNIFORM_WIDE, UC, number(72, 8), uniform_condition(87)],
     )
     .of_warp(),
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Row] = &[
         0x09c,
         &[4],
         "UPLOP3",
-        &[Modifier::Rule(|_| Some("LUT"))],
+        &[always("LUT")],
         &[
             uniform_predicate(81),
             uniform_predicate(84),
@@ -121,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
         0x0a5,
         &[1, 4],
         "UIMAD",
-        &[Modifier::Rule(|_| Some("WIDE")), flag(73, UNSIGNED), CARRY, WARP],
+        &[always("WIDE"), flag(73, UNSIGNED), CARRY, WARP],
         &[UD, UP, UA, UNIFORM_WIDE, UC.negated_by(75).inverted_if(74), IF_CARRY],
     )
     .of_warp(),

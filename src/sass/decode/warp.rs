@@ -1,6 +1,7 @@
 //! What threads of a warp or a block do together, and matrices.
 
-use super::super::operand::{Changes, Operand};
+use super::super::operand::{Changes, Operand, RZ};
+use super::memory::early;
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -8,6 +9,57 @@ use super::slots;
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x119, &[4], "S2R", &[], &[D, special(72)]),
+    Row::new(
+        0x006,
+        &[4],
+        "VOTE",
+        &[names(72, 2, &["ALL", "ANY", "EQ", NO])],
+        &[rule(result), predicate(81), condition(87)],
+    ),
+    Row::new(
+        0x1a1,
+        &[1],
+        "MATCH",
+        &[always("ANY"), flag(73, &["", "U64"]), Modifier::Must(79, 1, 1), Modifier::Must(81, 3, 7)],
+        &[D, A],
+    ),
+    Row::new(
+        0x1a1,
+        &[1],
+        "MATCH",
+        &[always("ALL"), flag(73, &["", "U64"]), Modifier::Must(79, 1, 0)],
+        &[predicate(81), D, A],
+    ),
+    Row::new(
+        0x037,
+        &[1],
+        "IMMA",
+        &[
+            split((75, 1), (85, 2), &["8816", NO, NO, NO, "16816", "16832", NO, NO]),
+            flag(76, &["U8", "S8"]),
+            flag(78, &["U8", "S8"]),
+            flag(82, &["", "SAT"]),
+        ],
+        &[D, rule(rows), rule(columns), register(64)],
+    ),
+    Row::new(
+        0x03c,
+        &[1],
+        "HMMA",
+        &[
+            split((75, 1), (78, 1), &["1688", "16816", "1684", NO]),
+            flag(76, &["F16", "F32"]),
+            names(82, 2, &["", "BF16", "TF32", NO]),
+        ],
+        &[D, A.negated_by(72), register(32).negated_by(63), register(64)],
+    ),
+    Row::new(
+        0x03b,
+        &[4],
+        "LDSM",
+        &[always("16"), names(78, 2, &["M88", "MT88", NO, NO]), names(72, 2, &["", "2", "4", NO])],
+        &[D, rule(early)],
+    ),
     Row::new(
         0x189,
         &[1, 2, 4, 7],
@@ -33,4 +85,28 @@ fn segment(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
         _ => Operand::Immediate(reader.take(40, 13) as u32),
     });
     Some(())
+}
+
+/// The lanes that VOTE counts, printed unless nobody reads them.
+fn result(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let register = slots::register(reader, 16);
+    if register.number != RZ {
+        operands.push(Operand::Register(register, Changes::default()));
+    }
+    Some(())
+}
+
+const LIES: Changes =
+    Changes { negated: false, absolute: false, inverted: false, half: None, is_wide: false, byte: None, lies: true };
+
+/// The first matrix, row by row.
+fn rows(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Register(slots::register(reader, 24), LIES));
+    reader.must(73, false)
+}
+
+/// The second matrix, column by column.
+fn columns(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Register(slots::register(reader, 32), LIES));
+    reader.must(74, true)
 }

@@ -1,0 +1,114 @@
+//! What is atomic, and what orders accesses.
+
+use super::super::operand::{Address, Operand};
+use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, global_at, late_scaled};
+use super::reader::Reader;
+use super::row::*;
+
+const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
+/// The types of integers, where floats are another operation.
+const INTEGERS: Modifier = names(73, 3, &["", "S32", "64", "S64"]);
+/// The types ahead of sm_90.
+const ANY_TYPE: Modifier = names(73, 3, &["", "S32", "64", "F32.FTZ.RN", "F16x2.RN", "S64", "F64.RN"]);
+const FLOATS: Modifier = names(
+    73,
+    4,
+    &[
+        "F16x2.RN",
+        "F16x4.RN",
+        "F16x8.RN",
+        "BF16x2.RN",
+        "BF16x4.RN",
+        "BF16x8.RN",
+        NO,
+        NO,
+        NO,
+        "F32.FTZ.RN",
+        "F32x2.FTZ.RN",
+        "F32x4.FTZ.RN",
+        "F32.RN",
+        "F32x2.RN",
+        "F32x4.RN",
+        "F64.RN",
+    ],
+);
+const FLOAT_OPERATION: Modifier = names(87, 2, &["ADD", "MIN", "MAX", NO]);
+const SWAP: Modifier = names(87, 2, &["CAS", "CAST", NO, "CAST.SPIN"]);
+const WORDS: Modifier = names(73, 3, &["", "S32", "64", NO, "128"]);
+
+/// The operations.
+pub(super) const ROWS: &[Row] = &[
+    Row::new(0x18a, &[4], "ATOM", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, ANY_TYPE, ORDER], RETURNING)
+        .on(AHEAD_OF_90),
+    Row::new(0x18a, &[4], "ATOM", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, INTEGERS, ORDER], RETURNING)
+        .on(ONLY_90),
+    Row::new(0x1a2, &[4], "ATOM", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], RETURNING).on(SINCE_90),
+    Row::new(0x1a8, &[4], "ATOMG", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, ANY_TYPE, ORDER], RETURNING)
+        .on(AHEAD_OF_90),
+    Row::new(0x1a8, &[4], "ATOMG", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, INTEGERS, ORDER], RETURNING)
+        .on(SINCE_90),
+    Row::new(0x1a3, &[4], "ATOMG", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], RETURNING).on(SINCE_90),
+    Row::new(0x18b, &[1], "ATOM", &[WIDE_ADDRESS, SWAP, EVICTION, WORDS, ORDER], SWAPPING),
+    Row::new(0x1a9, &[1], "ATOMG", &[WIDE_ADDRESS, SWAP, EVICTION, WORDS, ORDER], SWAPPING),
+    Row::new(
+        0x18c,
+        &[1, 4],
+        "ATOMS",
+        &[names(87, 4, OPERATIONS), names(73, 3, &["", "S32", "64"])],
+        &[D, rule(late_scaled), register(32)],
+    ),
+    Row::new(0x18d, &[1], "ATOMS", &[SWAP, WORDS], &[D, rule(late_scaled_alone), register(32), register(64)]),
+    Row::new(0x18e, &[4], "RED", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, ANY_TYPE, ORDER], REDUCING)
+        .on(AHEAD_OF_90),
+    Row::new(0x18e, &[4], "REDG", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, INTEGERS, ORDER], REDUCING)
+        .on(SINCE_90),
+    Row::new(0x1a6, &[4], "REDG", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], REDUCING).on(SINCE_90),
+    Row::new(0x18f, &[4], "CCTL", &[always("IVALL"), Modifier::Must(24, 8, 255), Modifier::Must(87, 3, 4)], &[]),
+    Row::new(
+        0x192,
+        &[4],
+        "MEMBAR",
+        &[names(79, 2, &["SC", "ALL", "", "MMIO"]), names(76, 3, &["CTA", "SM", "GPU", "SYS", NO, "VC"])],
+        &[],
+    ),
+    Row::new(
+        0x1aa,
+        &[1],
+        "QSPC",
+        &[WIDE_ADDRESS, names(73, 2, &["G", "L", "S", "D"])],
+        &[predicate(81), D, rule(plain)],
+    ),
+    Row::new(0x1ab, &[4], "ERRBAR", &[], &[]),
+    Row::new(0x1ab, &[2], "CGAERRBAR", &[], &[]),
+];
+
+const RETURNING: &[Slot] = &[predicate(81), D, rule(described), register(32)];
+const SWAPPING: &[Slot] = &[predicate(81), D, rule(plain), register(32), register(64)];
+const REDUCING: &[Slot] = &[rule(reduced), register(32)];
+
+/// The address of an operation that gives what stood there.
+fn described(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(global_at(reader, 64, 70, 71)?));
+    Some(())
+}
+
+/// The address of an operation that gives nothing.
+fn reduced(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(global_at(reader, 64, 90, 71)?));
+    Some(())
+}
+
+/// A register and a distance.
+fn plain(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { base: base(reader, 24), scale: 1, offset, ..Address::default() }));
+    Some(())
+}
+
+/// The same, with a factor.
+fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let scale = super::memory::scale(reader);
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { base: base(reader, 24), scale, offset, ..Address::default() }));
+    Some(())
+}
