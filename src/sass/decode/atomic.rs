@@ -1,7 +1,7 @@
 //! What is atomic, and what orders accesses.
 
 use super::super::operand::{Address, Operand};
-use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, global_at, late_scaled};
+use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late_scaled};
 use super::reader::Reader;
 use super::row::*;
 
@@ -32,7 +32,7 @@ const FLOATS: Modifier = names(
         "F64.RN",
     ],
 );
-const FLOAT_OPERATION: Modifier = names(87, 2, &["ADD", "MIN", "MAX", NO]);
+const FLOAT_OPERATION: Modifier = names(87, 3, &["ADD", NO, "MIN", NO, "MAX", NO, NO, NO]);
 const SWAP: Modifier = names(87, 2, &["CAS", "CAST", NO, "CAST.SPIN"]);
 const WORDS: Modifier = names(73, 3, &["", "S32", "64", NO, "128"]);
 
@@ -48,8 +48,8 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x1a8, &[4], "ATOMG", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, INTEGERS, ORDER], RETURNING)
         .on(SINCE_90),
     Row::new(0x1a3, &[4], "ATOMG", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], RETURNING).on(SINCE_90),
-    Row::new(0x18b, &[1], "ATOM", &[WIDE_ADDRESS, SWAP, EVICTION, WORDS, ORDER], SWAPPING),
-    Row::new(0x1a9, &[1], "ATOMG", &[WIDE_ADDRESS, SWAP, EVICTION, WORDS, ORDER], SWAPPING),
+    Row::new(0x18b, &[1], "ATOM", &[WIDE_ADDRESS, SWAP, EVICTION, Modifier::Since(90, 75, 1), WORDS, ORDER], SWAPPING),
+    Row::new(0x1a9, &[1], "ATOMG", &[WIDE_ADDRESS, SWAP, EVICTION, Modifier::Since(90, 75, 1), WORDS, ORDER], SWAPPING),
     Row::new(
         0x18c,
         &[1, 4],
@@ -57,7 +57,13 @@ pub(super) const ROWS: &[Row] = &[
         &[names(87, 4, OPERATIONS), names(73, 3, &["", "S32", "64"])],
         &[D, rule(late_scaled), register(32)],
     ),
-    Row::new(0x18d, &[1], "ATOMS", &[SWAP, WORDS], &[D, rule(late_scaled_alone), register(32), register(64)]),
+    Row::new(
+        0x18d,
+        &[1],
+        "ATOMS",
+        &[SWAP, Modifier::Since(90, 75, 1), WORDS],
+        &[D, rule(late_scaled_alone), register(32), register(64)],
+    ),
     Row::new(0x18e, &[4], "RED", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, ANY_TYPE, ORDER], REDUCING)
         .on(AHEAD_OF_90),
     Row::new(0x18e, &[4], "REDG", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, INTEGERS, ORDER], REDUCING)
@@ -71,13 +77,7 @@ pub(super) const ROWS: &[Row] = &[
         &[names(79, 2, &["SC", "ALL", "", "MMIO"]), names(76, 3, &["CTA", "SM", "GPU", "SYS", NO, "VC"])],
         &[],
     ),
-    Row::new(
-        0x1aa,
-        &[1],
-        "QSPC",
-        &[WIDE_ADDRESS, names(73, 2, &["G", "L", "S", "D"])],
-        &[predicate(81), D, rule(plain)],
-    ),
+    Row::new(0x1aa, &[1], "QSPC", &[WIDE_ADDRESS, Modifier::Rule(space)], &[predicate(81), D, rule(plain)]),
     Row::new(0x1ab, &[4], "ERRBAR", &[], &[]),
     Row::new(0x1ab, &[2], "CGAERRBAR", &[], &[]),
 ];
@@ -100,15 +100,27 @@ fn reduced(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 
 /// A register and a distance.
 fn plain(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    let offset = reader.signed(40, 24) as i32;
-    operands.push(Operand::Address(Address { base: base(reader, 24), scale: 1, offset, ..Address::default() }));
+    let base = base(reader, 24);
+    let offset = distance(reader, base.is_some());
+    operands.push(Operand::Address(Address { base, scale: 1, offset, ..Address::default() }));
     Some(())
 }
 
 /// The same, with a factor.
 fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    let scale = super::memory::scale(reader);
-    let offset = reader.signed(40, 24) as i32;
-    operands.push(Operand::Address(Address { base: base(reader, 24), scale, offset, ..Address::default() }));
+    let scale = super::memory::scale(reader)?;
+    let base = base(reader, 24);
+    let offset = distance(reader, base.is_some());
+    operands.push(Operand::Address(Address { base, scale, offset, ..Address::default() }));
     Some(())
+}
+
+/// The space that QSPC asks for: global, local or shared memory, or that of another block of the cluster.
+fn space(reader: &mut Reader) -> Option<&'static str> {
+    match reader.take(73, 2) {
+        0 => Some("G"),
+        1 => Some("L"),
+        2 => Some("S"),
+        _ => (reader.processor >= 90).then_some("D"),
+    }
 }

@@ -13,6 +13,7 @@ const FLUSHED: Modifier = flag(80, &["", "FTZ"]);
 const DENORMAL: Modifier = split((76, 1), (80, 1), &["", "FMZ", "FTZ", NO]);
 const SATURATED: Modifier = flag(77, &["", "SAT"]);
 const BRAIN: Modifier = flag(85, &["", "BF16_V2"]);
+const BRAIN_SINCE_90: Modifier = Modifier::Since(90, 85, 1);
 const COMPARISONS: &[&str] =
     &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T"];
 const DOUBLE_COMPARISONS: &[&str] =
@@ -25,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
         0x009,
         &[1, 4, 5, 6],
         "FMNMX",
-        &[FLUSHED, flag(81, &["", "NAN"]), flag(82, &["", "XORSIGN"])],
+        &[FLUSHED, flag(81, &["", "NAN"]), Modifier::Rule(sign)],
         &[D, FLOAT_A, WIDE.float(), condition(87)],
     ),
     Row::new(
@@ -71,22 +72,30 @@ pub(super) const ROWS: &[Row] = &[
         0x030,
         &[1, 2, 3, 7],
         "HADD2",
-        &[flag(78, &["", "F32"]), BRAIN, FLUSHED, SATURATED],
+        &[Modifier::Must(78, 1, 0), BRAIN_SINCE_90, BRAIN, FLUSHED, SATURATED],
         &[D, HALF_A, WIDE.half()],
+    ),
+    Row::new(
+        0x030,
+        &[1, 2, 3, 7],
+        "HADD2",
+        &[always("F32"), Modifier::Must(78, 1, 1), FLUSHED, SATURATED],
+        &[D, A.negated_by(72).halves_at(74), WIDE.half()],
     ),
     Row::new(
         0x031,
         &[1, 2, 3, 4, 5, 6, 7],
         "HFMA2",
-        &[flag(78, &["", "F32"]), BRAIN, DENORMAL, SATURATED],
+        &[split((78, 1), (85, 1), &["", "F32", "BF16_V2", NO]), DENORMAL, SATURATED],
         &[D, HALF_A, SECOND.half(), THIRD.half()],
     ),
-    Row::new(0x032, &[1, 4, 5, 6], "HMUL2", &[BRAIN, DENORMAL, SATURATED], &[D, HALF_A, WIDE.half()]),
+    Row::new(0x032, &[1, 4, 5, 6], "HMUL2", &[BRAIN_SINCE_90, BRAIN, DENORMAL, SATURATED], &[D, HALF_A, WIDE.half()]),
     Row::new(
         0x033,
         &[1, 2, 3, 7],
         "HSET2",
         &[
+            Modifier::Since(90, 64, 2),
             names(64, 2, &["", NO, "BF16_V2", NO]),
             flag(71, &["", "BF"]),
             names(76, 4, COMPARISONS),
@@ -99,7 +108,7 @@ pub(super) const ROWS: &[Row] = &[
         0x040,
         &[1, 2, 3, 4, 5, 6, 7],
         "HMNMX2",
-        &[BRAIN, FLUSHED, flag(81, &["", "NAN"]), flag(82, &["", "XORSIGN"])],
+        &[BRAIN, FLUSHED, flag(81, &["", "NAN"]), Modifier::Rule(sign)],
         &[D, HALF_A, WIDE.half(), condition(87)],
     ),
     Row::new(
@@ -107,10 +116,11 @@ pub(super) const ROWS: &[Row] = &[
         &[1, 2, 3, 7],
         "HSETP2",
         &[
+            Modifier::Since(90, 64, 2),
             names(64, 2, &["", NO, "BF16_V2", NO]),
             names(76, 4, COMPARISONS),
-            FLUSHED,
             flag(71, &["", "H_AND"]),
+            FLUSHED,
             names(69, 2, COMBINED),
         ],
         &[predicate(81), predicate(84), HALF_A, WIDE.half(), condition(87)],
@@ -119,7 +129,7 @@ pub(super) const ROWS: &[Row] = &[
         0x035,
         &[1, 2, 3, 4, 5, 6, 7],
         "HFMA2",
-        &[always("MMA"), BRAIN, DENORMAL, SATURATED],
+        &[always("MMA"), BRAIN_SINCE_90, BRAIN, DENORMAL, SATURATED],
         &[D, FLOAT_A, SECOND.packed(), THIRD.packed()],
     )
     .on(AHEAD_OF_100),
@@ -149,9 +159,16 @@ pub(super) const ROWS: &[Row] = &[
         &[1, 4, 5, 6],
         "MUFU",
         &[
-            names(74, 4, &["COS", "SIN", "EX2", "LG2", "RCP", "RSQ", "RCP64H", "RSQ64H", "SQRT", "TANH"]),
-            names(72, 2, &["", "F16", "BF16", NO]),
+            names(74, 4, &["COS", "SIN", "EX2", "LG2", "RCP", "RSQ", NO, NO, "SQRT", "TANH"]),
+            Modifier::Rule(half_of_function),
         ],
+        &[D, WIDE.float()],
+    ),
+    Row::new(
+        0x108,
+        &[1, 4, 5, 6],
+        "MUFU",
+        &[names(74, 4, &[NO, NO, NO, NO, NO, NO, "RCP64H", "RSQ64H"])],
         &[D, WIDE.float()],
     ),
     Row::new(
@@ -165,7 +182,7 @@ pub(super) const ROWS: &[Row] = &[
             names(79, 2, &["", NO, NO, "RZ"]),
             Modifier::Silent(64, 8),
         ],
-        &[D, FLOAT_A, WIDE.float()],
+        &[D, A, WIDE],
     ),
     Row::new(
         0x03e,
@@ -232,9 +249,25 @@ pub(super) const ROWS: &[Row] = &[
     .on(SINCE_86),
 ];
 
+/// Whether signs are multiplied, which sm_80 cannot do.
+fn sign(reader: &mut Reader) -> Option<&'static str> {
+    match (reader.bit(82), reader.processor) {
+        (true, 80) => None,
+        (true, _) => Some("XORSIGN"),
+        (false, _) => Some(""),
+    }
+}
+
+/// Conversions from or to 64 bits are operations of their own: bit 4 is set.
+fn is_wide(reader: &mut Reader, wide: bool) -> Option<()> {
+    reader.must(4, wide)
+}
+
 /// The types of F2F: of the result (bits 75 to 77), and of the source (84 to 86).
 fn float_types(reader: &mut Reader) -> Option<&'static str> {
-    Some(match (reader.take(75, 3), reader.take(84, 2)) {
+    let types = (reader.take(75, 3), reader.take(84, 2));
+    is_wide(reader, types.0 == 3 || types.1 == 3)?;
+    Some(match types {
         (1, 2) => "F16.F32",
         (2, 1) => "F32.F16",
         (3, 2) => "F64.F32",
@@ -249,7 +282,9 @@ fn float_types(reader: &mut Reader) -> Option<&'static str> {
 
 /// The types of F2I: bit 72 is the sign, 75 and 76 the size of the result, 84 and 85 that of the source.
 fn integer_of_float(reader: &mut Reader) -> Option<&'static str> {
-    Some(match (reader.take(75, 2), reader.bit(72), reader.take(84, 2)) {
+    let types = (reader.take(75, 2), reader.bit(72), reader.take(84, 2));
+    is_wide(reader, types.0 == 3 || types.2 == 3)?;
+    Some(match types {
         (0, false, 2) => "U8",
         (0, true, 2) => "S8",
         (1, false, 2) => "U16",
@@ -276,20 +311,27 @@ fn integer_of_float(reader: &mut Reader) -> Option<&'static str> {
 
 /// The types of I2F: bits 75 to 77 are that of the result, 74 is the sign, 84 and 85 the size of the source.
 fn float_of_integer(reader: &mut Reader) -> Option<&'static str> {
-    let names = match reader.take(75, 3) {
+    let (result, size) = (reader.take(75, 3), reader.take(84, 2));
+    if result == 4 && reader.processor < 90 {
+        return None;
+    }
+    is_wide(reader, result == 3 || size == 3)?;
+    let names = match result {
         1 => ["F16.U8", "F16.S8", "F16.U16", "F16.S16", "F16.U32", "F16", "F16.U64", "F16.S64"],
         2 => ["U8", "S8", "U16", "S16", "U32", "", "U64", "S64"],
         3 => ["F64.U8", "F64.S8", "F64.U16", "F64.S16", "F64.U32", "F64", "F64.U64", "F64.S64"],
         4 => ["BF16.U8", "BF16.S8", "BF16.U16", "BF16.S16", "BF16.U32", "BF16", "BF16.U64", "BF16.S64"],
         _ => return None,
     };
-    let source = reader.take(84, 2) << 1 | reader.take(74, 1);
+    let source = size << 1 | reader.take(74, 1);
     names.get(source as usize).copied()
 }
 
 /// The type of FRND, twice.
 fn rounded(reader: &mut Reader) -> Option<&'static str> {
-    Some(match (reader.take(75, 3), reader.take(84, 2)) {
+    let types = (reader.take(75, 3), reader.take(84, 2));
+    is_wide(reader, types.0 == 3)?;
+    Some(match types {
         (1, 1) => "F16",
         (2, 2) => "",
         (3, 3) => "F64",
@@ -317,4 +359,14 @@ fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
         changes.byte = Some(reader.take(60, 2) as u8).filter(|&byte| byte != 0);
     }
     Some(())
+}
+
+/// The type of MUFU, if it is not a float of 32 bits.
+fn half_of_function(reader: &mut Reader) -> Option<&'static str> {
+    match (reader.take(72, 2), reader.processor < 90) {
+        (0, _) => Some(""),
+        (1, false) | (2, true) => Some("F16"),
+        (2, false) => Some("BF16"),
+        _ => None,
+    }
 }

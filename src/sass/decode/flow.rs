@@ -63,10 +63,16 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x149, &[4], "BRX", &[names(85, 2, &["", "INC", "DEC", NO])], &[IF, A, rule(distance)]),
     Row::new(0x14e, &[1], "LEPC", &[], &[D]).on(AHEAD_OF_90),
     Row::new(0x14e, &[4], "LEPC", &[], &[D, rule(place)]).on(SINCE_90),
-    Row::new(0x15c, &[4], "BPT", &[always("TRAP"), Modifier::Must(84, 3, 3)], &[number(34, 3)]),
+    Row::new(0x15c, &[4], "BPT", &[always("TRAP"), Modifier::Must(84, 3, 3)], &[rule(trap)]),
     Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[], &[IF, WIDE]),
     Row::new(0x14d, &[4], "EXIT", &[names(84, 3, EXITS)], &[IF]),
-    Row::new(0x150, &[4], "RET", &[flag(85, &["REL", "ABS"]), flag(86, &["", "NODEC"])], &[IF, A, TARGET]),
+    Row::new(
+        0x150,
+        &[4],
+        "RET",
+        &[always("REL"), Modifier::Must(85, 1, 0), flag(86, &["", "NODEC"])],
+        &[IF, A, TARGET],
+    ),
     Row::new(
         0x158,
         &[4],
@@ -103,7 +109,7 @@ fn place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 
 /// The scoreboard that DEPBAR waits for.
 fn scoreboard(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Scoreboard(reader.take(44, 3) as u8));
+    operands.push(Operand::Scoreboard(Some(reader.take(44, 3) as u8).filter(|&number| number < 6)?));
     Some(())
 }
 
@@ -139,6 +145,15 @@ fn threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     some_threads(reader, operands)?;
     if operands.last() == Some(&Operand::Immediate(0)) {
         operands.pop();
+    }
+    Some(())
+}
+
+/// The number of a trap, printed unless it is zero.
+fn trap(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let number = reader.take(34, 3) as u32;
+    if number != 0 {
+        operands.push(Operand::Immediate(number));
     }
     Some(())
 }

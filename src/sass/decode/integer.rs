@@ -20,7 +20,7 @@ const SIGNS: Modifier = names(73, 2, &["U8.U8", "S8.U8", "U8.S8", "S8.S8"]);
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x002, &[1, 4, 5, 6], "MOV", &[], &[D, WIDE, rule(lanes)]),
     Row::new(0x003, &[4], "P2R", &[names(76, 2, BYTES)], &[D, PREDICATES, A, WIDE]),
-    Row::new(0x004, &[4], "R2P", &[], &[PREDICATES, rule(byte), WIDE]),
+    Row::new(0x004, &[4], "R2P", &[], &[PREDICATES, rule(byte), rule(mask)]),
     Row::new(0x005, &[4], "CS2R", &[flag(80, &["32", ""])], &[D, special(72)]),
     Row::new(0x007, &[1, 4, 5, 6], "SEL", &[], &[D, A, WIDE, condition(87)]),
     Row::new(
@@ -54,8 +54,8 @@ pub(super) const ROWS: &[Row] = &[
         &[
             D,
             predicate(81).unless_true(),
-            A.negated_by(72),
-            SECOND.negated(),
+            A.negated_by(72).inverted_if(74),
+            SECOND.negated().inverted_if(74),
             rule(upper),
             number(75, 5),
             condition(87).shown_if(74),
@@ -166,6 +166,15 @@ fn lanes(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let lanes = reader.take(72, 4) as u32;
     if lanes != 15 {
         operands.push(Operand::Immediate(lanes));
+    }
+    Some(())
+}
+
+/// The predicates that R2P writes, as bits, printed unless they are all.
+fn mask(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let mask = reader.take(32, 32) as u32;
+    if mask != 0xff {
+        operands.push(Operand::Immediate(mask));
     }
     Some(())
 }

@@ -88,6 +88,7 @@ pub(super) fn global_at(reader: &mut Reader, uniform_at: u8, wide: u8, described
         is_wide.then_some(())?;
         address.descriptor = Some(uniform).filter(|_| reader.processor >= 90);
     } else {
+        address.base?;
         address.uniform = Some(uniform).filter(|&number| number != RZ);
     }
     Some(address)
@@ -133,25 +134,24 @@ fn holds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let index = slots::register(reader, 24);
     let place = slots::constant(reader);
-    let constant = if index.number == RZ {
-        place
-    } else {
-        Constant { index: Some(index), offset: i32::from(place.offset as i16), ..place }
-    };
+    let constant = if index.number == RZ { place } else { Constant { index: Some(index), ..place } };
     operands.push(Operand::Constant(constant, Changes::default()));
     Some(())
 }
 
 /// An address of shared or local memory, with the uniform register, if there is one, at some place.
 pub(super) fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
-    let uniform = if reader.bit(91) { Some(slots::uniform(reader, uniform_at)?.number) } else { None };
-    Some(Address {
-        base: base(reader, 24),
-        scale: 1,
-        uniform: uniform.filter(|&number| number != RZ),
-        offset: reader.signed(40, 24) as i32,
-        ..Address::default()
-    })
+    let has_uniform = reader.bit(91);
+    let uniform = if has_uniform { Some(slots::uniform(reader, uniform_at)?.number) } else { None };
+    let base = base(reader, 24);
+    let offset = distance(reader, base.is_some() || has_uniform);
+    let uniform = uniform.filter(|&number| number != RZ);
+    Some(Address { base, scale: 1, uniform, offset, ..Address::default() })
+}
+
+/// The 24 bits that are added to registers. An address without any has no sign.
+pub(super) fn distance(reader: &mut Reader, has_register: bool) -> i32 {
+    if has_register { reader.signed(40, 24) as i32 } else { reader.take(40, 24) as i32 }
 }
 
 pub(super) fn early(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
@@ -164,18 +164,27 @@ fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-pub(super) fn scale(reader: &mut Reader) -> u8 {
-    [1, 4, 8, 16][reader.take(78, 2) as usize]
+/// The factor of the register of an address; without a register there is none.
+pub(super) fn scale(reader: &mut Reader) -> Option<u8> {
+    let scale = [1, 4, 8, 16][reader.take(78, 2) as usize];
+    (scale == 1 || base(reader, 24).is_some()).then_some(scale)
+}
+
+/// The address of LDSM, whose distance always has a sign.
+pub(super) fn of_matrix(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { offset, ..near(reader, 32)? }));
+    Some(())
 }
 
 pub(super) fn scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    let scale = scale(reader);
+    let scale = scale(reader)?;
     operands.push(Operand::Address(Address { scale, ..near(reader, 32)? }));
     Some(())
 }
 
 pub(super) fn late_scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    let scale = scale(reader);
+    let scale = scale(reader)?;
     operands.push(Operand::Address(Address { scale, ..near(reader, 64)? }));
     Some(())
 }

@@ -72,6 +72,8 @@ fn by_row(row: &Row, bits: u128, address: u32, processor: u32) -> Option<Instruc
             }
             &Modifier::Must(from, count, value) if reader.take(from, count) == value => "",
             Modifier::Must(..) => NO,
+            &Modifier::Since(first, from, count) if processor >= first || reader.take(from, count) == 0 => "",
+            Modifier::Since(..) => NO,
             Modifier::Always(name) => name,
             Modifier::Rule(rule) => rule(&mut reader)?,
         };

@@ -93,6 +93,8 @@ pub(super) enum Modifier {
     Silent(u8, u8),
     /// A field that has one value.
     Must(u8, u8, u64),
+    /// So many bits from one on that have a meaning since a processor, and are zero ahead of it.
+    Since(u32, u8, u8),
     /// A name that is always there.
     Always(&'static str),
     /// What follows from several fields.

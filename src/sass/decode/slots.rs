@@ -80,7 +80,7 @@ fn wide(changing: &Changing, reader: &mut Reader) -> Option<Operand> {
     Some(match reader.form() {
         1 => Operand::Register(register(reader, 32), changes(changing, reader, 32)?),
         2 | 4 => Operand::Immediate(reader.take(32, 32) as u32),
-        3 | 5 => Operand::Constant(constant(reader), changes(changing, reader, 32)?),
+        3 | 5 => Operand::Constant(aligned(reader), changes(changing, reader, 32)?),
         6 | 7 => {
             reader.must(91, true)?;
             Operand::Register(uniform(reader, 32)?, changes(changing, reader, 32)?)
@@ -94,9 +94,14 @@ fn late(changing: &Changing, reader: &mut Reader) -> Option<Operand> {
     Some(Operand::Register(register(reader, 64), changes(changing, reader, 64)?))
 }
 
+/// A place of a bank of constants, in words.
+fn aligned(reader: &mut Reader) -> Constant {
+    Constant { offset: reader.signed(40, 14) as i32 * 4, bank: reader.take(54, 5) as u8, index: None }
+}
+
 /// A place of a bank of constants: 16 bits of bytes from 38 on, the bank behind them.
 pub(super) fn constant(reader: &mut Reader) -> Constant {
-    Constant { offset: reader.take(38, 16) as i32, bank: reader.take(54, 5) as u8, index: None }
+    Constant { offset: reader.signed(38, 16) as i32, bank: reader.take(54, 5) as u8, index: None }
 }
 
 fn changes(changing: &Changing, reader: &mut Reader, place: u8) -> Option<Changes> {

@@ -64,7 +64,15 @@ pub(super) const ROWS: &[Row] = &[
         &[1, 4],
         "ULEA",
         &[flag(80, &["", "HI"]), CARRY, flag(73, &["", "SX32"]), WARP],
-        &[UD, UP, UA.negated_by(72), UNIFORM_WIDE.negated(), rule(upper), number(75, 5), IF_CARRY],
+        &[
+            UD,
+            UP,
+            UA.negated_by(72).inverted_if(74),
+            UNIFORM_WIDE.negated().inverted_if(74),
+            rule(upper),
+            number(75, 5),
+            IF_CARRY,
+        ],
     )
     .of_warp(),
     Row::new(
@@ -176,7 +184,7 @@ fn place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let index = Some(slots::uniform(reader, 24)?);
     let place = slots::constant(reader);
-    let constant = Constant { index, offset: i32::from(place.offset as i16), ..place };
+    let constant = Constant { index, ..place };
     operands.push(Operand::Constant(constant, Changes::default()));
     Some(())
 }

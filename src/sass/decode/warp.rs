@@ -1,7 +1,7 @@
 //! What threads of a warp or a block do together, and matrices.
 
 use super::super::operand::{Changes, Operand, RZ};
-use super::memory::early;
+use super::memory::of_matrix;
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -58,7 +58,7 @@ pub(super) const ROWS: &[Row] = &[
         &[4],
         "LDSM",
         &[always("16"), names(78, 2, &["M88", "MT88", NO, NO]), names(72, 2, &["", "2", "4", NO])],
-        &[D, rule(early)],
+        &[D, rule(of_matrix)],
     ),
     Row::new(
         0x189,
