@@ -2,6 +2,7 @@
 //!
 //! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
 //! * [`decode`]: machine code, decoded by our own tables;
+//! * [`effects`]: the registers that an instruction reads and writes;
 //! * [`text`]: the disassembler's text, read as instructions.
 
 pub mod class;
@@ -9,6 +10,7 @@ pub mod control;
 pub mod counts;
 pub mod cubin;
 pub mod decode;
+pub mod effects;
 pub mod instruction;
 pub mod lower;
 pub(crate) mod meaning;
