@@ -3,6 +3,7 @@
 //! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
 //! * [`decode`]: machine code, decoded by our own tables;
 //! * [`effects`]: the registers that an instruction reads and writes;
+//! * [`hazards`]: a check that every result is waited for;
 //! * [`text`]: the disassembler's text, read as instructions.
 
 pub mod class;
@@ -11,6 +12,7 @@ pub mod counts;
 pub mod cubin;
 pub mod decode;
 pub mod effects;
+pub mod hazards;
 pub mod instruction;
 pub mod lower;
 pub(crate) mod meaning;

@@ -8,6 +8,8 @@ use std::io::BufReader;
 use std::process::{Command, Stdio};
 
 use nvptx_ra::sass::effects::{Effects, Place};
+use nvptx_ra::sass::hazards::latencies::Latencies;
+use nvptx_ra::sass::hazards::{self, Finding};
 use nvptx_ra::sass::instruction::Function;
 use nvptx_ra::sass::text;
 use object::{Object as _, ObjectSection as _};
@@ -25,6 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [what, nvdisasm, files @ ..] = arguments.as_slice() else { return Err(usage.into()) };
     match what.as_str() {
         "effects" => effects(nvdisasm, files),
+        "hazards" => hazards(nvdisasm, files),
+        "mine" => mined(nvdisasm, files),
         _ => Err(usage.into()),
     }
 }
@@ -41,6 +45,51 @@ fn functions(nvdisasm: &str, file: &str) -> Result<Vec<Function>, Box<dyn Error>
     }
     let output = Command::new(nvdisasm).args(["-c", file]).output()?;
     Ok(text::read(std::str::from_utf8(&output.stdout)?, &code).0)
+}
+
+/// The processor that a cubin names.
+fn processor(file: &str) -> Result<u32, Box<dyn Error>> {
+    let bytes = std::fs::read(file)?;
+    let object = object::File::parse(&*bytes)?;
+    let object::FileFlags::Elf { e_flags, .. } = object.flags() else { return Err("no ELF file".into()) };
+    // Since CUDA 13 the number stands a byte higher.
+    let numbers = [e_flags & 0xff, e_flags >> 8 & 0xff];
+    numbers.into_iter().find(|number| (70..130).contains(number)).ok_or_else(|| format!("{e_flags:#x}").into())
+}
+
+fn mined(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
+    let mut table = Latencies::default();
+    for file in files {
+        let sm = processor(file)?;
+        for function in functions(nvdisasm, file)? {
+            hazards::mine(&function, sm, &mut table);
+        }
+    }
+    table.lines().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+fn hazards(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
+    let table = Latencies::default();
+    for file in files {
+        let sm = processor(file)?;
+        for function in functions(nvdisasm, file)? {
+            let at = |address: u32| &function.instructions[address as usize / 16];
+            let findings = hazards::check(&function, sm, &table);
+            for finding in &findings {
+                let Finding { address, from, place, rule } = finding;
+                let name = |address: u32| at(address).mnemonic.to_string();
+                println!(
+                    "{rule:?} {} {} {place} {file} {} {from:x} {address:x}",
+                    name(*from),
+                    name(*address),
+                    function.name
+                );
+            }
+            println!("checked {} {}", function.instructions.len(), findings.len());
+        }
+    }
+    Ok(())
 }
 
 /// What the effects and the disassembler's table of live registers say of each other.

@@ -16,7 +16,7 @@ mod widths;
 use super::instruction::Instruction;
 use super::operand::{Address, Extent, Operand, RZ, Register};
 pub use flow::Flow;
-pub use latency::Latency;
+pub use latency::{Latency, Unit};
 pub use place::{PLACES, Place};
 
 /// Registers in a row that an instruction reads or writes for one of its operands.
@@ -44,8 +44,6 @@ impl Part {
 pub struct Effects {
     /// What it reads and writes, by operands in order. An operand that is read and written stands twice.
     pub parts: Vec<Part>,
-    /// When its results are there.
-    pub latency: Latency,
     /// Where the next instruction is.
     pub flow: Flow,
 }
@@ -68,7 +66,7 @@ impl Effects {
             });
         }
         results::beside_operands(instruction, &mut parts);
-        Some(Self { parts, latency: Latency::of(instruction), flow: Flow::of(instruction) })
+        Some(Self { parts, flow: Flow::of(instruction) })
     }
 
     /// The registers that are read, the guard among them. A register may come twice.

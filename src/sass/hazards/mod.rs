@@ -1,0 +1,86 @@
+//! A static check that in-order execution hides no hazard: every result is waited for before it is read.
+//!
+//! The hardware does not look: where an instruction reads a register too early, it reads the old value. ptxas says in the
+//! control codes when an instruction may issue, by cycles for results of a fixed latency, by scoreboards for others. An
+//! interpreter that does one instruction after the other cannot see a mistake there. This check follows all paths.
+//!
+//! * [`graph`]: blocks, branches, calls; [`state`]: what is under way; [`walk`]: both together;
+//! * [`latencies`]: the cycles that ptxas leaves between two opcodes, mined from its own output.
+
+mod graph;
+mod guard;
+pub mod latencies;
+mod state;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use self::graph::Graph;
+use self::latencies::{Latencies, Pair};
+use self::walk::{Event, walk};
+use super::effects::Place;
+use super::instruction::Function;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rule {
+    /// A result is read before its scoreboard is waited for.
+    ReadTooEarly,
+    /// A result is overwritten before its scoreboard is waited for: it may come later, and stay.
+    OverwrittenTooEarly,
+    /// A register is overwritten while an earlier instruction may not have read it.
+    SourceOverwritten,
+    /// A result is read after so many cycles, where ptxas leaves more.
+    TooFewCycles {
+        /// The cycles that pass at least.
+        cycles: u16,
+        /// The cycles that ptxas leaves.
+        needed: u16,
+    },
+}
+
+/// A hazard.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The address of the instruction that comes too early.
+    pub address: u32,
+    /// The address of the instruction that it does not wait for.
+    pub from: u32,
+    /// The register.
+    pub place: Place,
+    /// What is wrong.
+    pub rule: Rule,
+}
+
+/// The hazards of a function, sorted. `sm` is the processor: 80, 89, 90.
+pub fn check(function: &Function, sm: u32, latencies: &Latencies) -> Vec<Finding> {
+    let graph = Graph::of(function);
+    let mut findings = BTreeSet::new();
+    walk(&graph, sm, |index, event| {
+        let address = |index: u32| graph.steps[index as usize].instruction.address;
+        let finding = |place, from, rule| Finding { address: address(index), from: address(from), place, rule };
+        findings.extend(match event {
+            Event::Read { place, from } => Some(finding(place, from, Rule::ReadTooEarly)),
+            Event::Overwritten { place, from } => Some(finding(place, from, Rule::OverwrittenTooEarly)),
+            Event::Lost { place, from } => Some(finding(place, from, Rule::SourceOverwritten)),
+            Event::Fixed { place, from, cycles, operand } => {
+                let instruction = |index: u32| graph.steps[index as usize].instruction;
+                let pair = Pair::of(instruction(from), place, instruction(index), operand);
+                let needed = latencies.needed(sm, &pair).filter(|&needed| cycles < needed);
+                needed.map(|needed| finding(place, from, Rule::TooFewCycles { cycles, needed }))
+            }
+        });
+    });
+    findings.into_iter().collect()
+}
+
+/// Adds the cycles between all instructions of a function to a table.
+pub fn mine(function: &Function, sm: u32, into: &mut Latencies) {
+    let graph = Graph::of(function);
+    walk(&graph, sm, |index, event| {
+        if let Event::Fixed { place, from, cycles, operand } = event {
+            let instruction = |index: u32| graph.steps[index as usize].instruction;
+            into.add(sm, Pair::of(instruction(from), place, instruction(index), operand), cycles);
+        }
+    });
+}

@@ -1,0 +1,208 @@
+//! What is under way at a place of the code: results that are not there yet, and sources that are not read yet.
+
+use std::collections::BTreeMap;
+
+use super::guard::Guard;
+use crate::sass::effects::{Place, Unit};
+
+/// Cycles behind which every result of a fixed latency is there.
+pub(super) const LONGEST: u16 = 64;
+
+/// Work that a unit took, and that nobody waited for. Of equal work under way the newest instruction counts, because it
+/// ends last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Work {
+    /// The register.
+    pub(super) place: Place,
+    /// Whether the register is written, or still read.
+    pub(super) is_write: bool,
+    /// The unit that does it.
+    pub(super) unit: Unit,
+    /// The scoreboards, as bits: waiting for any of them is enough.
+    pub(super) scoreboards: u8,
+    /// The scoreboard of the instruction itself, of a result from a unit that keeps no order.
+    pub(super) own: Option<u8>,
+    /// The condition under which it is done, while its predicate has not changed.
+    pub(super) guard: Option<Guard>,
+}
+
+/// Where work comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// The instruction that began it, by its number: of several the first one.
+    pub(super) from: u32,
+    /// How many instructions behind it set the same scoreboard at least.
+    pub(super) behind: u8,
+}
+
+/// A result of a fixed latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fixed {
+    /// The register.
+    pub(super) place: Place,
+    /// The instruction that writes it, by its number.
+    pub(super) from: u32,
+    /// The condition under which it is written, while its predicate has not changed.
+    pub(super) guard: Option<Guard>,
+}
+
+/// All that is under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// Cycles since a result of a fixed latency was begun, at least.
+    pub(super) fixed: BTreeMap<Fixed, u16>,
+    /// Work of units.
+    pub(super) work: BTreeMap<Work, Origin>,
+}
+
+/// The scoreboard as a bit.
+fn bit(scoreboard: Option<u8>) -> u8 {
+    scoreboard.map_or(0, |number| 1 << number)
+}
+
+impl Origin {
+    fn joined(self, other: Self) -> Self {
+        Self { from: self.from.min(other.from), behind: self.behind.min(other.behind) }
+    }
+}
+
+impl State {
+    /// Adds what is under way on another path. Whether something changed.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let mut is_changed = false;
+        for (&key, &cycles) in &other.fixed {
+            let mine = self.fixed.entry(key).or_insert(u16::MAX);
+            if cycles < *mine {
+                (*mine, is_changed) = (cycles, true);
+            }
+        }
+        for (&key, &origin) in &other.work {
+            let none = Origin { from: u32::MAX, behind: u8::MAX };
+            let mine = self.work.entry(key).or_insert(none);
+            let joined = mine.joined(origin);
+            if *mine != joined {
+                (*mine, is_changed) = (joined, true);
+            }
+        }
+        is_changed
+    }
+
+    /// Waits for scoreboards, given as bits.
+    pub(super) fn wait(&mut self, scoreboards: u8) {
+        if scoreboards != 0 {
+            self.work.retain(|work, _| work.scoreboards & scoreboards == 0);
+        }
+    }
+
+    /// Waits until no more than the newest so many instructions of a scoreboard are under way.
+    pub(super) fn wait_but_newest(&mut self, scoreboard: u8, newest: u8) {
+        if newest == 0 {
+            self.wait(1 << scoreboard);
+        } else {
+            self.work.retain(|work, origin| work.own != Some(scoreboard) || origin.behind < newest);
+        }
+    }
+
+    /// Cycles pass.
+    pub(super) fn pass(&mut self, cycles: u16) {
+        self.fixed.retain(|_, since| {
+            *since += cycles;
+            *since < LONGEST
+        });
+    }
+
+    /// Results on their way to a register, or reads of it, that may be under way where a condition holds.
+    pub(super) fn of_place(
+        &self,
+        place: Place,
+        is_write: bool,
+        guard: Option<Guard>,
+    ) -> impl Iterator<Item = (Work, u32)> {
+        let first = Work { place, is_write, unit: Unit::FIRST, scoreboards: 0, own: None, guard: None };
+        let works =
+            self.work.range(first..).take_while(move |(work, _)| (work.place, work.is_write) == (place, is_write));
+        works.filter(move |(work, _)| !Guard::exclude(work.guard, guard)).map(|(&work, origin)| (work, origin.from))
+    }
+
+    /// Results of fixed latencies on their way to a register, where a condition holds.
+    pub(super) fn fixed_of_place(&self, place: Place, guard: Option<Guard>) -> impl Iterator<Item = (u32, u16)> {
+        let first = Fixed { place, from: 0, guard: None };
+        let fixed = self.fixed.range(first..).take_while(move |(fixed, _)| fixed.place == place);
+        fixed.filter(move |(fixed, _)| !Guard::exclude(fixed.guard, guard)).map(|(fixed, &cycles)| (fixed.from, cycles))
+    }
+
+    /// A register has a new value: what was under way of it no longer matters.
+    pub(super) fn forget(&mut self, place: Place) {
+        self.fixed.retain(|fixed, _| fixed.place != place);
+        self.work.retain(|work, _| work.place != place);
+    }
+
+    /// A condition holds from here on: what is done under the opposite one is not done.
+    pub(super) fn assume(&mut self, guard: Guard) {
+        self.fixed.retain(|fixed, _| !Guard::exclude(fixed.guard, Some(guard)));
+        self.work.retain(|work, _| !Guard::exclude(work.guard, Some(guard)));
+    }
+
+    /// A predicate changes, so conditions on it say nothing any longer.
+    pub(super) fn change(&mut self, predicate: Place) {
+        let is_on = |guard: Option<Guard>| guard.is_some_and(|guard| guard.place == predicate);
+        if self.fixed.keys().any(|fixed| is_on(fixed.guard)) {
+            for (mut fixed, cycles) in std::mem::take(&mut self.fixed) {
+                fixed.guard = fixed.guard.filter(|_| !is_on(fixed.guard));
+                let mine = self.fixed.entry(fixed).or_insert(cycles);
+                *mine = cycles.min(*mine);
+            }
+        }
+        if self.work.keys().any(|work| is_on(work.guard)) {
+            self.map(|mut work, origin| {
+                work.guard = work.guard.filter(|_| !is_on(work.guard));
+                (work, origin)
+            });
+        }
+    }
+
+    /// A unit takes work that sets scoreboards.
+    pub(super) fn begin(&mut self, unit: Unit, writes: Option<u8>, reads: Option<u8>) {
+        if writes.is_none() && reads.is_none() {
+            return;
+        }
+        self.map(|mut work, mut origin| {
+            if work.own.is_some() && (work.own == writes || work.own == reads) {
+                origin.behind = origin.behind.saturating_add(1);
+            }
+            // The end of this work is the end of all before it.
+            if work.is_write && work.unit == unit && unit.is_in_order() {
+                work.scoreboards |= bit(writes);
+            }
+            if !work.is_write && work.unit.shares_queue(unit) {
+                work.scoreboards |= bit(writes) | bit(reads);
+            }
+            (work, origin)
+        });
+    }
+
+    fn map(&mut self, each: impl Fn(Work, Origin) -> (Work, Origin)) {
+        for (work, origin) in std::mem::take(&mut self.work) {
+            let (work, origin) = each(work, origin);
+            let mine = self.work.entry(work).or_insert(origin);
+            *mine = mine.joined(origin);
+        }
+    }
+
+    /// Work of a unit on a register.
+    pub(super) fn add(
+        &mut self,
+        place: Place,
+        is_write: bool,
+        unit: Unit,
+        writes: Option<u8>,
+        reads: Option<u8>,
+        from: u32,
+        guard: Option<Guard>,
+    ) {
+        let scoreboards = bit(writes) | if is_write { 0 } else { bit(reads) };
+        let own = writes.filter(|_| is_write && !unit.is_in_order());
+        let work = Work { place, is_write, unit, scoreboards, own, guard };
+        self.work.insert(work, Origin { from, behind: 0 });
+    }
+}

@@ -1,0 +1,213 @@
+//! The walk over all paths: what is under way ahead of each instruction.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::graph::{Graph, Step};
+use super::guard::Guard;
+use super::state::{Fixed, State};
+use crate::sass::effects::{Effects, Latency, Place, Unit};
+use crate::sass::operand::Operand;
+
+/// What stands at an instruction for those who look.
+pub(super) enum Event {
+    /// A result of a fixed latency is read so many cycles after it was begun.
+    Fixed {
+        /// The register.
+        place: Place,
+        /// The instruction that writes it.
+        from: u32,
+        /// The cycles.
+        cycles: u16,
+        /// The operand that reads; none for the guard.
+        operand: Option<u8>,
+    },
+    /// A result that is not there is read.
+    Read {
+        /// The register.
+        place: Place,
+        /// The instruction that writes it.
+        from: u32,
+    },
+    /// A result that is not there is overwritten.
+    Overwritten {
+        /// The register.
+        place: Place,
+        /// The instruction that writes it.
+        from: u32,
+    },
+    /// A source that is not read is overwritten.
+    Lost {
+        /// The register.
+        place: Place,
+        /// The instruction that reads it.
+        from: u32,
+    },
+}
+
+/// An activation: the function itself, or the call that led there, by its block and one.
+type Context = usize;
+
+/// Tells `each` of all events, by the number of the instruction. Each is told again for each way there.
+pub(super) fn walk(graph: &Graph<'_>, sm: u32, mut each: impl FnMut(u32, Event)) {
+    let mut walk = Walk::new(graph, sm);
+    let mut is_reached = vec![false; graph.blocks.len()];
+    for block in 0..graph.blocks.len() {
+        // What only a table of targets leads to begins with nothing under way.
+        if !is_reached[block] {
+            walk.enter((0, block), &State::default());
+            walk.run();
+            for &(_, block) in walk.states.keys() {
+                is_reached[block] = true;
+            }
+        }
+    }
+    for (&(_, block), state) in &walk.states {
+        let mut state = state.clone();
+        for index in graph.blocks[block].start..graph.blocks[block].end {
+            step(&mut state, index as u32, &graph.steps[index], sm, &mut |event| each(index as u32, event));
+        }
+    }
+}
+
+struct Walk<'g, 'f> {
+    graph: &'g Graph<'f>,
+    sm: u32,
+    states: BTreeMap<(Context, usize), State>,
+    open: BTreeSet<(Context, usize)>,
+    /// The activations in which a call stands.
+    callers: BTreeMap<Context, BTreeSet<Context>>,
+    /// What is under way where an activation returns.
+    ends: BTreeMap<Context, State>,
+}
+
+impl<'g, 'f> Walk<'g, 'f> {
+    fn new(graph: &'g Graph<'f>, sm: u32) -> Self {
+        let (states, open) = (BTreeMap::new(), BTreeSet::new());
+        Self { graph, sm, states, open, callers: BTreeMap::new(), ends: BTreeMap::new() }
+    }
+
+    fn enter(&mut self, node: (Context, usize), state: &State) {
+        let is_new = !self.states.contains_key(&node);
+        if self.states.entry(node).or_default().join(state) || is_new {
+            self.open.insert(node);
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some((context, block)) = self.open.pop_first() {
+            let mut state = self.states[&(context, block)].clone();
+            for index in self.graph.blocks[block].start..self.graph.blocks[block].end {
+                step(&mut state, index as u32, &self.graph.steps[index], self.sm, &mut |_| {});
+            }
+            let ways = self.graph.ways(block);
+            if ways.is_settled {
+                state = State::default();
+            }
+            for (next, guard) in ways.next {
+                let mut state = state.clone();
+                if let Some(guard) = guard {
+                    state.assume(guard);
+                }
+                self.enter((context, next), &state);
+            }
+            if let Some(callee) = ways.call {
+                let inner = block + 1;
+                self.callers.entry(inner).or_default().insert(context);
+                self.enter((inner, callee), &state);
+                if let (Some(end), Some(next)) = (self.ends.get(&inner).cloned(), self.graph.behind(block)) {
+                    self.enter((context, next), &end);
+                }
+            }
+            if ways.returns && context > 0 {
+                self.ends.entry(context).or_default().join(&state);
+                let end = self.ends[&context].clone();
+                let Some(next) = self.graph.behind(context - 1) else { continue };
+                for caller in self.callers.get(&context).cloned().unwrap_or_default() {
+                    self.enter((caller, next), &end);
+                }
+            }
+        }
+    }
+}
+
+/// An instruction waits, reads, writes, and begins work.
+fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl FnMut(Event)) {
+    let Step { instruction, effects } = step;
+    let control = instruction.control;
+    state.wait(control.waits);
+    if let Some(effects) = effects.as_ref().filter(|_| !step.is_never_done()) {
+        if instruction.word() == "DEPBAR"
+            && let [Operand::Scoreboard(scoreboard), Operand::Immediate(newest), ..] = *instruction.operands
+        {
+            state.wait_but_newest(scoreboard, newest.min(255) as u8);
+        }
+        let guard = instruction.guard.and_then(Guard::of);
+        let latency = Latency::of(instruction, sm);
+        look(state, effects, guard, latency, each);
+        begin(state, index, step, effects, guard, latency);
+    }
+    state.pass(control.stall.into());
+}
+
+/// Tells of what is under way of the registers that an instruction reads and writes.
+fn look(state: &State, effects: &Effects, guard: Option<Guard>, latency: Latency, each: &mut impl FnMut(Event)) {
+    for part in effects.parts.iter().filter(|part| !part.is_write) {
+        // The guard is read whether it holds or not.
+        let guard = guard.filter(|_| part.operand.is_some());
+        for place in part.places() {
+            for (_, from) in state.of_place(place, true, guard) {
+                each(Event::Read { place, from });
+            }
+            for (from, cycles) in state.fixed_of_place(place, guard) {
+                each(Event::Fixed { place, from, cycles, operand: part.operand });
+            }
+        }
+    }
+    // A unit that keeps order writes what it took later behind what it took before; and it reads so.
+    let in_order = |unit: Unit| latency == Latency::Variable(unit) && unit.is_in_order();
+    let in_queue = |unit: Unit| matches!(latency, Latency::Variable(own) if own.shares_queue(unit));
+    for place in effects.writes() {
+        for (_, from) in state.of_place(place, true, guard).filter(|(work, _)| !in_order(work.unit)) {
+            each(Event::Overwritten { place, from });
+        }
+        for (_, from) in state.of_place(place, false, guard).filter(|(work, _)| !in_queue(work.unit)) {
+            each(Event::Lost { place, from });
+        }
+    }
+}
+
+/// Has an instruction's own results and reads be under way.
+fn begin(state: &mut State, index: u32, step: &Step<'_>, effects: &Effects, guard: Option<Guard>, latency: Latency) {
+    let control = step.instruction.control;
+    for place in effects.writes() {
+        if guard.is_none() {
+            state.forget(place);
+        }
+        state.change(place);
+    }
+    // The instruction may write its own predicate.
+    let guard = guard.filter(|guard| effects.writes().all(|place| place != guard.place));
+    match latency {
+        Latency::Fixed => {
+            for place in effects.writes() {
+                state.fixed.insert(Fixed { place, from: index, guard }, 0);
+            }
+        }
+        Latency::Variable(unit) => {
+            let (writes, reads) = (control.writes, control.reads);
+            state.begin(unit, writes, reads);
+            for place in effects.reads().filter(|&place| is_read_late(place)) {
+                state.add(place, false, unit, writes, reads, index, guard);
+            }
+            for place in effects.writes() {
+                state.add(place, true, unit, writes, None, index, guard);
+            }
+        }
+    }
+}
+
+/// Whether a unit reads a register when it gets to it. Predicates and uniform registers are read at issue: ptxas lets
+/// the next instruction overwrite them.
+fn is_read_late(place: Place) -> bool {
+    matches!(place, Place::General(_))
+}
