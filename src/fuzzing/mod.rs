@@ -10,6 +10,8 @@ mod coverage;
 mod cssa;
 mod draft;
 mod edited;
+#[cfg(feature = "fuzzing")]
+mod experiments;
 mod forecast;
 mod generate;
 mod graph;
@@ -49,6 +51,8 @@ pub(crate) use coverage::explore;
 pub(crate) use coverage::reached;
 pub use cssa::check_cssa;
 pub(crate) use edited::edited;
+#[cfg(feature = "fuzzing")]
+pub use experiments::{Experiment, experiments};
 pub use forecast::check_forecast;
 pub use generate::{Options, lowered_function, ssa_function};
 pub use interpret::{Limits, interpret};
