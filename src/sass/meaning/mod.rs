@@ -5,13 +5,25 @@
 //! has no meaning here.
 //!
 //! * [`reading`]: operands with what is done to them ahead of an operation;
-//! * [`integer`], [`shift`], [`logic`], [`compare`]: families.
+//! * [`number`]: the same for floating-point numbers, and what modifiers make of results;
+//! * [`integer`], [`shift`], [`logic`], [`compare`]: families of integers and bits;
+//! * [`float`], [`double`], [`halves`], [`relations`], [`convert`], [`pack`], [`approximate`]: of floating-point numbers.
 
+mod approximate;
 mod compare;
+mod convert;
+mod double;
+mod float;
+mod halves;
 mod integer;
 mod logic;
+mod number;
+mod pack;
 pub(crate) mod reading;
+mod relations;
 mod shift;
+
+pub use approximate::Approximation;
 
 use super::instruction::Instruction;
 use crate::emulate::pure::Pure;
@@ -28,7 +40,7 @@ pub(crate) struct Function {
 
 /// The functions that an instruction computes, all from what its operands held before; `None` where it is not known, or
 /// does more than compute. An instruction of the warp (`UIADD3`) computes what the one of threads does.
-pub(crate) fn find(instruction: &Instruction) -> Option<Vec<Function>> {
+pub(crate) fn find(instruction: &Instruction, approximation: Approximation) -> Option<Vec<Function>> {
     let word = instruction.word();
     let word = match word.strip_prefix('U') {
         Some(rest) if !rest.is_empty() => rest,
@@ -38,4 +50,11 @@ pub(crate) fn find(instruction: &Instruction) -> Option<Vec<Function>> {
         .or_else(|| shift::find(instruction, word))
         .or_else(|| logic::find(instruction, word))
         .or_else(|| compare::find(instruction, word))
+        .or_else(|| float::find(instruction, word))
+        .or_else(|| double::find(instruction, word))
+        .or_else(|| halves::find(instruction, word))
+        .or_else(|| relations::find(instruction, word))
+        .or_else(|| convert::find(instruction, word))
+        .or_else(|| pack::find(instruction, word))
+        .or_else(|| approximate::find(instruction, word, approximation))
 }
