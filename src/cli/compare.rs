@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),
         ..Launches::default()
     };
-    let programs = [&first.program, &second.program];
+    let programs = [first.program(), second.program()];
     let kernels = run::kernels(programs[0], &arguments.kernels, &arguments.first)?;
     let mut comparisons: Vec<Comparison> =
         kernels.iter().map(|kernel| compare_programs(programs[0], programs[1], kernel, &launches)).collect();
@@ -203,7 +203,7 @@ fn as_json(comparison: &Comparison, loaded: [&Loaded; 2]) -> Value {
         })
         .collect();
     let side = |number: usize| {
-        let (side, program) = (&comparison.sides[number], &loaded[number].program);
+        let (side, program) = (&comparison.sides[number], loaded[number].program());
         let counts = loaded[number].counts(&comparison.kernel, &comparison.ended[number]);
         json!({
             "machine": counts.as_ref().map(counted::as_json),

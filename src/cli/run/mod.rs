@@ -8,6 +8,7 @@ use nvptx_ra::emulate::{Argument, Launches, Program, Stores};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
+use nvptx_ra::sass::meaning::Approximation;
 
 use crate::input::{self, Input};
 use crate::machine::program::{self as machine, Loaded};
@@ -90,9 +91,9 @@ pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     let content = input.content()?;
     let name = input::name(path);
     if kind == InputKind::Cubin {
-        return machine::program(&content, &name);
+        return machine::program(&content, &name, Approximation::default());
     }
-    Ok(Loaded { program: Program::new(&Module::read(&name, &content)?), code: None })
+    Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
 
 /// The kernels that are asked for, or all.
@@ -112,7 +113,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let loaded = program(&arguments.input, "run")?;
-    let program = &loaded.program;
+    let program = loaded.program();
     let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
     let kernels = kernels(program, &asked, &arguments.input)?;
     let [kernel] = kernels.as_slice() else {

@@ -25,7 +25,7 @@ impl Lowerer<'_> {
             "CS2R" | "CS2UR" if is_zero(instruction) => self.copy(instruction, !instruction.has("32"))?,
             "SEL" | "USEL" => self.choose(instruction, U32)?,
             _ => {
-                let Some(functions) = meaning::find(instruction) else { return Ok(false) };
+                let Some(functions) = meaning::find(instruction, self.approximation) else { return Ok(false) };
                 self.functions(instruction, functions)?;
             }
         }

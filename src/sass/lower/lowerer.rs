@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::cubin::Cubin;
 use super::super::cubin::image::Kernel;
 use super::super::instruction::{BYTES, Function as Code, Instruction};
+use super::super::meaning::Approximation;
 use super::super::operand::{Operand, PT, Predicate, RZ, Register};
 use super::Refusal;
 use crate::emulate::program::{Init, Inst, Op, Row, RowInfo, SINK, Special, ZERO};
@@ -16,6 +17,7 @@ pub(super) struct Lowerer<'c> {
     pub(super) cubin: &'c Cubin,
     pub(super) kernel: &'c Kernel,
     pub(super) code: &'c Code,
+    pub(super) approximation: Approximation,
     rows: Vec<RowInfo>,
     insts: Vec<Inst>,
     /// What is read ahead of the first instruction.
@@ -50,12 +52,13 @@ pub(super) enum File {
 }
 
 impl<'c> Lowerer<'c> {
-    pub(super) fn new(cubin: &'c Cubin, kernel: &'c Kernel, code: &'c Code) -> Self {
+    pub(super) fn new(cubin: &'c Cubin, kernel: &'c Kernel, code: &'c Code, approximation: Approximation) -> Self {
         let info = |init, bits| RowInfo { bits, init };
         Self {
             cubin,
             kernel,
             code,
+            approximation,
             rows: vec![info(Init::Undefined, 64), info(Init::Constant(0), 64)],
             insts: Vec::new(),
             prologue: Vec::new(),

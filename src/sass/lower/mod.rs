@@ -25,6 +25,7 @@ mod warp;
 use super::cubin::Cubin;
 use super::cubin::image::Symbol;
 use super::instruction::Function as Code;
+use super::meaning::Approximation;
 use crate::emulate::layout;
 use crate::emulate::program::{Function, Kernel, KernelParameter, Op, Program, Variable, function_address};
 use crate::emulate::types::Ty;
@@ -35,12 +36,14 @@ use lowerer::Lowerer;
 pub(super) type Refusal = String;
 
 /// The program of a cubin, of which the code is read.
-pub fn program(cubin: &Cubin, code: &[Code]) -> Program {
+///
+/// `approximation` says which of the results that an approximate function may give it gives.
+pub fn program(cubin: &Cubin, code: &[Code], approximation: Approximation) -> Program {
     let mut program = Program { is_machine_code: true, shared_end: layout::SHARED_END, ..Program::default() };
     program.variables = variables(cubin);
     for (name, kernel) in &cubin.kernels {
         let Some(code) = code.iter().find(|code| code.name == *name) else { continue };
-        let mut lowerer = Lowerer::new(cubin, kernel, code);
+        let mut lowerer = Lowerer::new(cubin, kernel, code, approximation);
         lowerer.lower();
         let (insts, rows) = lowerer.finish();
         let parameters = kernel.parameters.iter().map(|parameter| KernelParameter {

@@ -95,8 +95,7 @@ fn of_format(
     let sign = if format == F32 { 1 << 31 } else { 1 << 15 };
     let limit = if format == F16 { 0x7c00 } else { 0x7f80 << if format == F32 { 16 } else { 0 } };
     let least = f64::from(f32::MIN_POSITIVE);
-    let flushed =
-        move |value: f64| if flushes && value.abs() < least { 0.0f64.copysign(value) } else { value };
+    let flushed = move |value: f64| if flushes && value.abs() < least { 0.0f64.copysign(value) } else { value };
     (instruction.operands.len() == 2).then(|| {
         of_values([(0, ty)], [(1, ty)], move |[a]| {
             let argument = number.low(a);

@@ -147,7 +147,12 @@ fn limits(bits: u32, has_sign: bool) -> (i128, i128) {
 }
 
 /// How an integer that an operand holds is read.
-fn integer_of(instruction: &Instruction, at: usize, bits: u32, has_sign: bool) -> Option<impl Fn(u64) -> i128 + Copy> {
+fn integer_of(
+    instruction: &Instruction,
+    at: usize,
+    bits: u32,
+    has_sign: bool,
+) -> Option<impl Fn(u64) -> i128 + Copy + Send + Sync + use<>> {
     let changes = match *instruction.operands.get(at)? {
         Operand::Register(_, changes) | Operand::Constant(_, changes) => changes,
         Operand::Immediate(_) => Changes::default(),
@@ -233,7 +238,7 @@ pub(super) fn limited(
     at: usize,
     to: &str,
     from: &str,
-) -> Option<(u32, impl Fn(u64) -> u64 + Copy + Send + Sync + 'static)> {
+) -> Option<(u32, impl Fn(u64) -> u64 + Copy + Send + Sync + use<>)> {
     let ((bits, has_sign), (32, from_sign)) = (integer_type(to)?, integer_type(from)?) else { return None };
     let integer = integer_of(instruction, at, 32, from_sign)?;
     let (least, most) = limits(bits, has_sign);

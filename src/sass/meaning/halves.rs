@@ -29,9 +29,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
         }
         "HFMA2" | "HFMA2_32I" => {
             let style = pair.style(&modifiers)?;
-            pair.three(move |a, b, c| {
-                style.bits(fma(style.value(a), style.value(b), style.value(c), style.rounding))
-            })?
+            pair.three(move |a, b, c| style.bits(fma(style.value(a), style.value(b), style.value(c), style.rounding)))?
         }
         "HMNMX2" => pair.extreme(&modifiers)?,
         _ => return None,
@@ -52,8 +50,7 @@ impl Pair<'_> {
     }
 
     fn numbers<const N: usize>(&self, count: usize) -> Option<[Number; N]> {
-        let all: Vec<Number> =
-            (1..=N).map(|at| number_of(self.instruction, at, self.ty)).collect::<Option<_>>()?;
+        let all: Vec<Number> = (1..=N).map(|at| number_of(self.instruction, at, self.ty)).collect::<Option<_>>()?;
         (self.instruction.operands.len() == count).then(|| all.try_into().ok())?
     }
 

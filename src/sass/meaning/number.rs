@@ -152,13 +152,3 @@ impl Style {
         self.bits(chosen)
     }
 }
-
-/// The format that a modifier names.
-pub(super) fn format(modifier: &str) -> Option<Format> {
-    Some(match modifier {
-        "F16" => F16,
-        "BF16" => BF16,
-        "F32" => F32,
-        _ => return None,
-    })
-}

@@ -39,8 +39,7 @@ fn merges_nothing(instruction: &Instruction) -> bool {
 
 /// `F2FP`: two numbers, the first one the upper, or two that lie in one register.
 fn floats(instruction: &Instruction) -> Option<Function> {
-    let (mut formats, mut how, mut relu, mut is_finite, mut form) =
-        (Vec::new(), Rounding::Nearest, false, false, None);
+    let (mut formats, mut how, mut relu, mut is_finite, mut form) = (Vec::new(), Rounding::Nearest, false, false, None);
     for modifier in instruction.modifiers() {
         match modifier {
             "RELU" => relu = true,

@@ -1,0 +1,65 @@
+//! A file of machine code that runs.
+
+use super::counts::Counts;
+use super::cubin::Cubin;
+use super::decode::decode;
+use super::instruction::{BYTES, Function};
+use super::meaning::Approximation;
+use super::{lower, text};
+use crate::emulate::{Program, Side};
+
+/// A file of machine code, decoded.
+#[derive(Debug)]
+pub struct Machine {
+    /// What runs.
+    pub program: Program,
+    /// The instructions of each function.
+    pub code: Vec<Function>,
+}
+
+impl Machine {
+    /// Decodes the functions of a file. Of a function that our tables do not know in full, `disassemble` gives the
+    /// disassembler's text of the file; lines that are not known there either end a launch that reaches them.
+    ///
+    /// # Errors
+    ///
+    /// Those of `disassemble`.
+    pub fn new<E>(
+        cubin: &Cubin,
+        approximation: Approximation,
+        disassemble: impl FnOnce() -> Result<String, E>,
+    ) -> Result<Self, E> {
+        let code = match decoded(cubin) {
+            Some(code) => code,
+            None => text::read(&disassemble()?, &cubin.code()).0,
+        };
+        Ok(Self { program: lower::program(cubin, &code, approximation), code })
+    }
+
+    /// What a kernel executed in the launches of a side.
+    pub fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
+        let code = self.code.iter().find(|code| code.name == kernel)?;
+        let number = self.program.kernels().position(|name| name == kernel)?;
+        Some(Counts::new(code, side.counts(&self.program).get(number)?))
+    }
+}
+
+/// All functions, unless one has an instruction that our tables do not know. O(bytes).
+pub fn decoded(cubin: &Cubin) -> Option<Vec<Function>> {
+    let mut functions = Vec::new();
+    for (name, bytes) in cubin.code() {
+        // An address that the linker has yet to write is in a section of its own.
+        let is_open =
+            cubin.sections.get(&format!(".text.{name}")).is_some_and(|section| !section.relocations.is_empty());
+        if is_open {
+            return None;
+        }
+        let (words, _) = bytes.as_chunks::<{ BYTES as usize }>();
+        let instructions = words
+            .iter()
+            .enumerate()
+            .map(|(number, word)| decode(u128::from_le_bytes(*word), number as u32 * BYTES, cubin.processor));
+        functions.push(Function { name, instructions: instructions.collect::<Option<_>>()?, callees: Vec::new() });
+    }
+    Some(functions)
+}
