@@ -1,7 +1,7 @@
 //! Atomic operations, and what they pass on between threads.
 
 use super::Ran;
-use super::access::{noted, origin_of, read, target, write};
+use super::access::{beyond, noted, origin_of, read, target, write};
 use super::frame::Frame;
 use super::meeting::meet;
 use super::next::undefined;
@@ -47,13 +47,23 @@ pub(super) fn run(
         }
         let given = atomic.from.map(|row| low(frame.value(row, lane), bits));
         let kind = Kind::of(atomic.ty);
-        noted(world, warp, lane, place, bytes as usize, Some(!given[0]), true)?;
+        let is_word = world.program.is_machine_code && atomic.op == AtomicOp::CompareAndSwap;
+        if !is_word {
+            noted(world, warp, lane, place, bytes as usize, Some(!given[0]), true)?;
+        }
         let found = read(world, warp, lane, place, bytes as usize, kind.met());
         let Some(old) = found.known() else {
             let source = origin_of(found, place, line).text(&world.specials);
             return super::halt(format!("an atomic operation on memory that is undefined: {source}"));
         };
         let new = computed(atomic.op, atomic.ty, old, given);
+        // ptxas exchanges a word to change a half of it: the other half is nobody's business.
+        for half in (0..bytes / 2).filter(|_| is_word) {
+            let [old, new] = [old, new].map(|value| low(value >> (16 * half), 16));
+            if old != new {
+                noted(world, warp, lane, beyond(place, 2 * half), 2, Some(new), true)?;
+            }
+        }
         let kind = kind.max(atomic.kind);
         let thread = warp.global_thread(world, lane);
         let by = Write { thread, function: frame.function as u32, line, kind };

@@ -1,6 +1,6 @@
 //! Loads, stores, and asynchronous copies.
 
-use super::super::instruction::Instruction;
+use super::super::instruction::{BYTES, Instruction};
 use super::super::operand::{Constant, Operand, RZ, Register};
 use super::Refusal;
 use super::lowerer::Lowerer;
@@ -12,6 +12,9 @@ use crate::emulate::types::{Kind, Ty};
 
 const U32: Ty = Ty::Unsigned(32);
 const U64: Ty = Ty::Unsigned(64);
+
+/// So many instructions behind a load, its exchange is looked for.
+const NEAR: usize = 64;
 
 /// What an access moves and how it is ordered.
 struct Form {
@@ -98,8 +101,24 @@ impl Lowerer<'_> {
         Access { address, ty: form.ty, elements, kinds, carried, order: form.order }
     }
 
+    /// Whether a load gives what an exchange soon compares with: its loop takes what other threads do in between.
+    fn is_of_exchange(&self, instruction: &Instruction) -> bool {
+        let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else { return false };
+        let behind = (instruction.address / BYTES) as usize + 1;
+        let end = self.code.instructions.len().min(behind + NEAR);
+        self.code.instructions[behind.min(end)..end].iter().any(|one| {
+            let exchanges = one.word().starts_with("ATOM") && (one.has("CAS") || one.has("CAST"));
+            let is_address = |operand: &Operand| matches!(operand, Operand::Address(other) if other.base == place.base);
+            let compares = |operand: &Operand| matches!(operand, Operand::Register(other, _) if *other == to);
+            exchanges && one.operands.iter().any(is_address) && one.operands.iter().skip(2).any(compares)
+        })
+    }
+
     fn load(&mut self, instruction: &Instruction, space: Space) -> Result<(), Refusal> {
-        let form = form(instruction)?;
+        let mut form = form(instruction)?;
+        if space != Space::Local && self.is_of_exchange(instruction) {
+            form.order = Order::Strong;
+        }
         let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else {
             return Err("its operands are not known".into());
         };
