@@ -24,3 +24,5 @@ pub mod meaning;
 pub mod operand;
 pub mod special;
 pub mod text;
+
+pub use meaning::Approximation;

@@ -9,7 +9,7 @@ tolerance. Each row is first compared with itself as PTX.
 
 The table says how many kernels are equal, different, or not comparable, by release and processor. --reached lists the
 mnemonics of the machine code with the rows that reach them; with --corpus, a folder of nvdisasm's listings, those that no
-row reaches are listed, too. The first run of a release that is missing says so.
+row reaches are listed, too.
 """
 
 import fnmatch
@@ -88,7 +88,9 @@ def compared(case, second, folder, arguments):
     first = folder / f"{case.row['name']}.ptx"
     exact = ["--exact", "--extremes"] if case.row["exact"] else []
     command = [arguments.tool, "compare", first, second, *exact, "--more", "0", "--launches", str(arguments.launches)]
-    outcome = tools.run([*map(str, command), "--json", *arguments.options.split()], TIMEOUT)
+    # The tool reads machine code as the release's own disassembler prints it.
+    ahead = [] if case.release == "PTX" else ["env", f"CUDA_PATH={Path(tools.ROOT, RELEASES[case.release]).parent}"]
+    outcome = tools.run([*ahead, *map(str, command), "--json", *arguments.options.split()], TIMEOUT)
     try:
         kernels = json.loads(outcome.output[outcome.output.index("[\n") :])
     except ValueError:

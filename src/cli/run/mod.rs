@@ -12,6 +12,7 @@ use nvptx_ra::sass::meaning::Approximation;
 
 use crate::input::{self, Input};
 use crate::machine::program::{self as machine, Loaded};
+use nvptx_ra::sass::Approximation;
 
 pub(crate) mod counted;
 
@@ -85,13 +86,13 @@ fn argument(text: &str) -> Result<Argument, String> {
 }
 
 /// The program of a file.
-pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
+pub(crate) fn program(path: &Path, command: &str, approximation: Approximation) -> Result<Loaded, Error> {
     let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
     let kind = input.kind;
     let content = input.content()?;
     let name = input::name(path);
     if kind == InputKind::Cubin {
-        return machine::program(&content, &name, Approximation::default());
+        return machine::program(&content, &name, approximation);
     }
     Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
@@ -112,7 +113,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let loaded = program(&arguments.input, "run")?;
+    let loaded = program(&arguments.input, "run", Approximation::Exact)?;
     let program = loaded.program();
     let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
     let kernels = kernels(program, &asked, &arguments.input)?;

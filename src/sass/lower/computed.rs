@@ -24,6 +24,9 @@ impl Lowerer<'_> {
             "MOV" | "UMOV" | "MOV32I" => self.copy(instruction, false)?,
             "CS2R" | "CS2UR" if is_zero(instruction) => self.copy(instruction, !instruction.has("32"))?,
             "SEL" | "USEL" => self.choose(instruction, U32)?,
+            "FSEL" if instruction.mnemonic.len() == 4 && is_unchanged(instruction) => {
+                self.choose(instruction, Ty::F32)?
+            }
             _ => {
                 let Some(functions) = meaning::find(instruction, self.approximation) else { return Ok(false) };
                 self.functions(instruction, functions)?;
@@ -140,4 +143,12 @@ impl Lowerer<'_> {
 /// Whether a special register is read that is zero.
 fn is_zero(instruction: &Instruction) -> bool {
     matches!(instruction.operands.get(1), Some(Operand::Special(number)) if super::super::special::name(*number) == "SRZ")
+}
+
+/// Whether nothing is done to the sources of a choice.
+fn is_unchanged(instruction: &Instruction) -> bool {
+    instruction.operands.iter().all(|operand| match operand {
+        Operand::Register(_, changes) | Operand::Constant(_, changes) => *changes == Changes::default(),
+        _ => true,
+    })
 }

@@ -16,6 +16,7 @@ impl Lowerer<'_> {
             || self.control(instruction)?
             || self.convergence(instruction)?
             || self.of_warp(instruction)?
+            || self.matrix(instruction)?
             || self.predicates(instruction)?
             || self.atomic(instruction)?;
         if is_known { Ok(()) } else { Err("the instruction is not known".into()) }

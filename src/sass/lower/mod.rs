@@ -5,7 +5,7 @@
 //! * [`lowerer`]: a function while it is lowered: its rows and operations; [`constants`]: banks of constants;
 //! * [`operands`]: what operands hold; [`addresses`]: where accesses of memory go;
 //! * [`instruction`]: which operations an instruction is; [`computed`], [`memory`], [`atomic`], [`control`],
-//!   [`convergence`], [`warp`], [`predicates`]: those of a family;
+//!   [`convergence`], [`warp`], [`matrix`], [`predicates`]: those of a family;
 //! * [`parameters`]: which parameters are addresses.
 
 mod addresses;
@@ -16,6 +16,7 @@ mod control;
 mod convergence;
 mod instruction;
 mod lowerer;
+mod matrix;
 mod memory;
 mod operands;
 mod parameters;
