@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use nvptx_ra::emulate::{Comparison, Executed, Launches, Program, Side, Verdict, compare_programs};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::sass::Approximation;
+use nvptx_ra::sass::meaning::Approximation;
 use serde_json::{Value, json};
 
 use crate::machine::program::Loaded;

@@ -156,7 +156,7 @@ impl Ready {
             let longer = if turns == Turns::Drawn { 1 } else { PARTED_STEPS };
             let setting = Setting { turns, most_steps: drawn.most_steps.saturating_mul(longer), ..drawn };
             match steps.ran(program, &setting, &mut self.image) {
-                Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches))
+                Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches, false))
                     .map(|_| "the results depend on the order in which threads run".to_owned()),
                 // An order in which it takes too long says nothing.
                 Err(Stopped { end: End::Long, .. }) if turns != Turns::Drawn => None,
@@ -184,11 +184,11 @@ pub(super) fn is_wild([odd, all]: [usize; 2]) -> bool {
     odd * 10 > all
 }
 
-/// How closely results have to agree.
-pub(super) fn equality(launches: &Launches) -> Equality {
+/// How closely results have to agree. What bits a result has that is no number, PTX does not say: machine code has its own.
+pub(super) fn equality(launches: &Launches, is_assembled: bool) -> Equality {
     match (launches.is_exact, launches.extremes) {
-        (_, true) => Equality::Bits,
-        (true, _) => Equality::Exact,
+        (_, true) if !is_assembled => Equality::Bits,
+        (true, _) | (_, true) => Equality::Exact,
         _ => Equality::Close,
     }
 }

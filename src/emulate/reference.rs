@@ -126,10 +126,11 @@ impl<'p> Reference<'p> {
         image.begin_second();
         let ran = steps.ran(second, &setting, &mut image);
         comparison.sides[1].add(second, outcome_of(&ran));
+        let equality = equality(launches, program.is_machine_code != second.is_machine_code);
         let differing = match &ran {
             Ok(outcome) => {
                 launched.new_reads = image.new_reads();
-                let found = first_difference(&ready.outcome, outcome, &mut image, equality(launches));
+                let found = first_difference(&ready.outcome, outcome, &mut image, equality);
                 found.map(|(address, stores)| {
                     let source = |program: &Program, which: usize| program.sources.at(stores[which].as_ref()?.line);
                     let sources = [source(program, 0), source(second, 1)];

@@ -24,5 +24,3 @@ pub mod meaning;
 pub mod operand;
 pub mod special;
 pub mod text;
-
-pub use meaning::Approximation;

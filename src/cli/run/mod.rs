@@ -12,7 +12,6 @@ use nvptx_ra::sass::meaning::Approximation;
 
 use crate::input::{self, Input};
 use crate::machine::program::{self as machine, Loaded};
-use nvptx_ra::sass::Approximation;
 
 pub(crate) mod counted;
 
@@ -113,7 +112,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let loaded = program(&arguments.input, "run", Approximation::Exact)?;
+    let loaded = program(&arguments.input, "run", Approximation::default())?;
     let program = loaded.program();
     let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
     let kernels = kernels(program, &asked, &arguments.input)?;

@@ -141,6 +141,9 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
 
 /// Operations on halves that flush: sources and results below the least normal number are zero.
 fn small_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> {
+    if style.format == F16 && matches!(mnemonic.word, "min" | "max") {
+        return extremes_flushed(mnemonic, ty, style);
+    }
     if style.format != F16 || !matches!(mnemonic.word, "add" | "sub" | "mul" | "fma") {
         return None;
     }
@@ -162,6 +165,20 @@ fn small_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> 
         (false, Ty::F16) => Pure::two(ty, move |a, b| result(a, b, 0)),
         (false, _) => halves(ty, move |[a, b]| result(a, b, 0)),
     })
+}
+
+/// The same of extremes.
+fn extremes_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> {
+    let mut found = extremes(mnemonic, ty, style)?;
+    let inner = found.eval;
+    let flush = |bits: u64| if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits };
+    let all = move |bits: u64| flush(bits & 0xffff) | flush(bits >> 16) << 16;
+    found.eval = Box::new(move |sources, mask, results| {
+        // A subnormal number is flushed to zero ahead of the comparison, so that nothing is left to flush behind it.
+        let flushed = sources.map(|source| source.map(all));
+        inner(&std::array::from_fn(|at| &flushed[at]), mask, results);
+    });
+    Some(found)
 }
 
 /// The smaller or larger of two; of a number and no number the number, unless `.NaN` stands there.

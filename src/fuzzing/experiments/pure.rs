@@ -52,7 +52,7 @@ impl Drawn {
 }
 
 /// The ways of all sources in each variant of a kernel.
-fn variants(count: usize, ty: &str, drawn: &mut Drawn) -> Vec<Vec<Way>> {
+fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Vec<Way>> {
     let mut all = vec![vec![Way::Loaded; count], vec![Way::Bits; count]];
     for number in 0..count {
         for way in [Way::Constant(drawn.constant(ty)), Way::Constant(drawn.constant(ty)), Way::Parameter] {
@@ -60,12 +60,17 @@ fn variants(count: usize, ty: &str, drawn: &mut Drawn) -> Vec<Vec<Way>> {
             ways[number] = way;
             all.push(ways);
         }
-        if matches!(ty, "f32" | "f64" | "f16" | "f16x2" | "bf16" | "bf16x2" | "s32" | "s64" | "s16") {
-            for way in [Way::Negated, Way::Absolute] {
-                let mut ways = vec![Way::Loaded; count];
-                ways[number] = way;
-                all.push(ways);
-            }
+        // PTX does not say what the absolute value of the least integer is, nor the sign of the negative of what is no number.
+        let signs: &[Way] = match ty {
+            "f32" | "f64" if mnemonic.starts_with("copysign") || mnemonic.starts_with("testp") => &[],
+            "f32" | "f64" | "f16" | "f16x2" | "bf16" | "bf16x2" => &[Way::Negated, Way::Absolute],
+            "s16" | "s32" | "s64" => &[Way::Negated],
+            _ => &[],
+        };
+        for &way in signs {
+            let mut ways = vec![Way::Loaded; count];
+            ways[number] = way;
+            all.push(ways);
         }
     }
     // Everything the same in all threads.
@@ -92,7 +97,7 @@ fn kernel(text: &mut String, instructions: &str, number: usize, drawn: &mut Draw
         "f16" | "bf16" | "s16" => 'h',
         _ => 'r',
     };
-    let variants = variants(sources.len(), &ty, drawn);
+    let variants = variants(sources.len(), mnemonic, &ty, drawn);
     let (input, output) = (variants.len() * (all.len() + 1) * 8, (variants.len() + 2) * written.len() * 8);
     _ = write!(
         text,

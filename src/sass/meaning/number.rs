@@ -1,6 +1,6 @@
 //! Floating-point numbers that operands hold.
 
-use crate::emulate::number::{BF16, F16, F32, Format, Rounding};
+use crate::emulate::number::{F16, Format, Rounding};
 use crate::emulate::types::Ty;
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Changes, Half, Operand};

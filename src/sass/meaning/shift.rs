@@ -11,7 +11,11 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     let found = match (word, modifiers.as_slice()) {
         ("SHF", [direction, rest @ ..]) => funnel(instruction, direction, rest)?,
-        ("PRMT", [] | [_]) => permutation(instruction, modifiers.first().copied())?,
+        ("PRMT", [] | [_]) => {
+            let mut found = permutation(instruction, modifiers.first().copied())?;
+            found.pure = found.pure.bit_by_bit(&[0, 2]);
+            found
+        }
         ("BREV", []) => function(instruction, [(0, U32)], [(1, U32)], |[a]| [(a as u32).reverse_bits().into()])?,
         ("FLO", _) => leading(instruction, &modifiers)?,
         ("SGXT", [] | ["U32"] | ["W"] | ["W", "U32"]) => extension(instruction, &modifiers)?,
