@@ -42,14 +42,22 @@ pub(super) const ROWS: &[Row] = &[
         .on(AHEAD_OF_90),
     Row::new(0x18a, &[4], "ATOM", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, INTEGERS, ORDER], RETURNING)
         .on(ONLY_90),
-    Row::new(0x1a2, &[4], "ATOM", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], RETURNING).on(SINCE_90),
+    Row::new(0x1a2, &[4], "ATOM", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], FLOAT_RETURNING)
+        .on(SINCE_90),
     Row::new(0x1a8, &[4], "ATOMG", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, ANY_TYPE, ORDER], RETURNING)
         .on(AHEAD_OF_90),
     Row::new(0x1a8, &[4], "ATOMG", &[WIDE_ADDRESS, names(87, 4, OPERATIONS), EVICTION, INTEGERS, ORDER], RETURNING)
         .on(SINCE_90),
-    Row::new(0x1a3, &[4], "ATOMG", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], RETURNING).on(SINCE_90),
+    Row::new(0x1a3, &[4], "ATOMG", &[WIDE_ADDRESS, FLOAT_OPERATION, EVICTION, FLOATS, ORDER], FLOAT_RETURNING)
+        .on(SINCE_90),
     Row::new(0x18b, &[1], "ATOM", &[WIDE_ADDRESS, SWAP, EVICTION, Modifier::Since(90, 75, 1), WORDS, ORDER], SWAPPING),
-    Row::new(0x1a9, &[1], "ATOMG", &[WIDE_ADDRESS, SWAP, EVICTION, Modifier::Since(90, 75, 1), WORDS, ORDER], SWAPPING),
+    Row::new(
+        0x1a9,
+        &[1],
+        "ATOMG",
+        &[WIDE_ADDRESS, always("CAS"), Modifier::Must(87, 2, 0), EVICTION, Modifier::Since(90, 75, 1), WORDS, ORDER],
+        SWAPPING,
+    ),
     Row::new(
         0x18c,
         &[1, 4],
@@ -64,6 +72,14 @@ pub(super) const ROWS: &[Row] = &[
         &[SWAP, Modifier::Since(90, 75, 1), WORDS],
         &[D, rule(late_scaled_alone), register(32), register(64)],
     ),
+    Row::new(
+        0x18d,
+        &[2],
+        "ATOMS",
+        &[names(87, 2, &[NO, "CAST", NO, "CAST.SPIN"]), WORDS],
+        &[predicate(81), rule(late_scaled_alone), register(32), register(64)],
+    )
+    .on(SINCE_100),
     Row::new(0x18e, &[4], "RED", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, ANY_TYPE, ORDER], REDUCING)
         .on(AHEAD_OF_90),
     Row::new(0x18e, &[4], "REDG", &[WIDE_ADDRESS, names(87, 3, OPERATIONS), EVICTION, INTEGERS, ORDER], REDUCING)
@@ -82,19 +98,35 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x1ab, &[2], "CGAERRBAR", &[], &[]),
 ];
 
+const FLOAT_RETURNING: &[Slot] = &[predicate(81), D, rule(float_described), register(32)];
 const RETURNING: &[Slot] = &[predicate(81), D, rule(described), register(32)];
 const SWAPPING: &[Slot] = &[predicate(81), D, rule(plain), register(32), register(64)];
 const REDUCING: &[Slot] = &[rule(reduced), register(32)];
 
-/// The address of an operation that gives what stood there.
+/// The address of an operation that gives what stood there. Since sm_100, the highest bit of the distance says that the
+/// register has 64 bits.
+fn returning(reader: &mut Reader, described: u8) -> Option<Address> {
+    if reader.processor < 100 {
+        return global_at(reader, 64, 70, 71);
+    }
+    let address = global_at(reader, 64, 63, described)?;
+    Some(Address { offset: reader.signed(40, 23) as i32, ..address })
+}
+
 fn described(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Address(global_at(reader, 64, 70, 71)?));
+    operands.push(Operand::Address(returning(reader, 76)?));
+    Some(())
+}
+
+fn float_described(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    operands.push(Operand::Address(returning(reader, 90)?));
     Some(())
 }
 
 /// The address of an operation that gives nothing.
 fn reduced(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Address(global_at(reader, 64, 90, 71)?));
+    let described = if reader.processor < 100 { 71 } else { 81 };
+    operands.push(Operand::Address(global_at(reader, 64, 90, described)?));
     Some(())
 }
 

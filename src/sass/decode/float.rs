@@ -30,6 +30,14 @@ pub(super) const ROWS: &[Row] = &[
         &[D, FLOAT_A, WIDE.float(), condition(87)],
     ),
     Row::new(
+        0x076,
+        &[1, 2, 4, 6, 7],
+        "FMNMX3",
+        &[FLUSHED, flag(81, &["", "NAN"])],
+        &[D, FLOAT_A, SECOND.float(), THIRD.float(), condition(87)],
+    )
+    .on(SINCE_100),
+    Row::new(
         0x00a,
         &[1, 4, 5, 6],
         "FSET",

@@ -10,6 +10,22 @@ const IF: Slot = condition(87).unless_true();
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x02d, &[4], "PREEXIT", &[], &[]).on(SINCE_90),
+    Row::new(0x001, &[4], "PMTRIG", &[], &[IF, number(32, 16)]),
+    Row::new(0x02f, &[4], "ELECT", &[], &[predicate(81), uniform(16), condition(87)]).on(SINCE_90),
+    Row::new(0x11c, &[1], "B2R", &[always("RESULT"), Modifier::Must(78, 1, 1)], &[D, predicate(81).unless_true()]),
+    Row::new(
+        0x11d,
+        &[1, 2, 4, 5],
+        "BAR",
+        &[
+            always("RED"),
+            names(74, 2, &["POPC", "AND", "OR", NO]),
+            Modifier::Must(78, 1, 1),
+            flag(80, &["", "DEFER_BLOCKING"]),
+        ],
+        &[rule(barrier), rule(threads), condition(87)],
+    ),
+    Row::new(0x1c5, &[4], "WARPGROUP", &[always("ARRIVE")], &[]).on(SINCE_90),
     Row::new(0x02e, &[4], "ACQBULK", &[], &[]).on(SINCE_90),
     Row::new(0x118, &[4], "NOP", &[], &[]),
     Row::new(
@@ -34,11 +50,11 @@ pub(super) const ROWS: &[Row] = &[
         &[rule(barrier), rule(some_threads)],
     ),
     Row::new(0x11b, &[4], "ENDCOLLECTIVE", &[], &[IF]),
-    Row::new(0x141, &[4], "BSYNC", &[], &[IF, convergence(16)]),
-    Row::new(0x142, &[4], "BREAK", &[], &[IF, convergence(16)]),
+    Row::new(0x141, &[4], "BSYNC", &[RECONVERGENT], &[IF, convergence(16)]),
+    Row::new(0x142, &[4], "BREAK", &[Modifier::Since(100, 72, 1), flag(72, &["", "RELIABLE"])], &[IF, convergence(16)]),
     Row::new(0x143, &[1], "CALL", &[always("ABS"), NO_INCREMENT], &[IF, A]),
     Row::new(0x144, &[4], "CALL", &[always("REL"), NO_INCREMENT], &[IF, TARGET]),
-    Row::new(0x145, &[4], "BSSY", &[], &[IF, convergence(16), rule(near_target)]),
+    Row::new(0x145, &[4], "BSSY", &[RECONVERGENT], &[IF, convergence(16), rule(near_target)]),
     Row::new(0x146, &[4], "YIELD", &[], &[IF]),
     Row::new(0x147, &[4], "BRA", &[CALLS], &[IF, TARGET]),
     Row::new(
@@ -47,14 +63,24 @@ pub(super) const ROWS: &[Row] = &[
         "BRA",
         &[CALLS, names(32, 2, &[NO, NO, "DIV", "CONV"]), Modifier::Must(91, 1, 1)],
         &[IF, uniform(24).inverted_by(30), TARGET],
-    ),
+    )
+    .on(AHEAD_OF_100),
+    Row::new(
+        0x147,
+        &[4],
+        "BRA",
+        &[CALLS, names(32, 2, &[NO, NO, "DIV", "CONV"]), Modifier::Must(91, 1, 1)],
+        &[IF, uniform(24), TARGET],
+    )
+    .on(SINCE_100),
     Row::new(
         0x147,
         &[2],
         "BRA",
-        &[CALLS, names(32, 2, &[NO, "U", NO, NO]), Modifier::Must(91, 1, 1)],
+        &[CALLS, names(32, 2, &[NO, "U", NO, NO]), flag(84, &["", "ANY"]), Modifier::Must(91, 1, 1)],
         &[IF, uniform_condition(24), TARGET],
     ),
+    Row::new(0x147, &[4], "BRA", &[CALLS, names(32, 2, &[NO, "U", NO, NO]), flag(84, &["", "ANY"])], &[IF, TARGET]),
     Row::new(0x148, &[1], "WARPSYNC", &[], &[IF, register(32)]).on(AHEAD_OF_90),
     Row::new(0x148, &[4], "WARPSYNC", &[], &[IF, number(32, 32)]).on(AHEAD_OF_90),
     Row::new(0x148, &[1], "WARPSYNC", &[Modifier::Must(86, 1, 0)], &[IF, A]).on(SINCE_90),
@@ -82,6 +108,8 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
+/// What is known of where threads meet, since sm_100: one of two modifiers.
+const RECONVERGENT: Modifier = Modifier::Rule(reconvergent);
 const CALLS: Modifier = names(85, 2, &["", "INC", "DEC", NO]);
 const NO_INCREMENT: Modifier = flag(86, &["", "NOINC"]);
 const EXITS: &[&str] =
@@ -125,7 +153,7 @@ fn others(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 /// The barrier of a block: a register, or a number of four bits.
 fn barrier(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
-        1 | 4 => Operand::Register(slots::register(reader, 32), Changes::default()),
+        1 | 2 => Operand::Register(slots::register(reader, 32), Changes::default()),
         _ => Operand::Immediate(reader.take(54, 4) as u32),
     });
     Some(())
@@ -134,7 +162,7 @@ fn barrier(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 /// How many threads meet at it: a register, or a number of twelve bits.
 fn some_threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
-        1 | 2 => Operand::Register(slots::register(reader, 32), Changes::default()),
+        1 | 4 => Operand::Register(slots::register(reader, 32), Changes::default()),
         _ => Operand::Immediate(reader.take(42, 12) as u32),
     });
     Some(())
@@ -156,4 +184,14 @@ fn trap(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
         operands.push(Operand::Immediate(number));
     }
     Some(())
+}
+
+/// `RELIABLE` or `RECONVERGENT`.
+fn reconvergent(reader: &mut Reader) -> Option<&'static str> {
+    match reader.take(72, 2) {
+        0 => Some(""),
+        1 if reader.processor >= 100 => Some("RELIABLE"),
+        2 if reader.processor >= 100 => Some("RECONVERGENT"),
+        _ => None,
+    }
 }

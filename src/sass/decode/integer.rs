@@ -37,8 +37,8 @@ pub(super) const ROWS: &[Row] = &[
         &[CARRY],
         &[
             D,
-            predicate(81).unless_true(),
-            predicate(84).unless_true(),
+            predicate(81).carry(),
+            predicate(84).carry(),
             A.negated_by(72).inverted_if(74),
             SECOND.negated().inverted_if(74),
             THIRD.negated().inverted_if(74),
@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Modifier::Must(76, 2, 0), always("4A"), SIGNS],
         &[D, A, SECOND, THIRD.negated()],
     ),
-    Row::new(0x036, &[1, 4, 6], "VIADD", &[flag(73, &["", "16x2"])], &[D, A, WIDE.negated()]).on(ONLY_90),
+    Row::new(0x036, &[1, 4, 6], "VIADD", &[flag(73, &["", "16x2"])], &[D, A, WIDE.negated()]).on(SINCE_90),
     Row::new(0x038, &[1], "I2I", &[names(76, 2, &["U8", "S8", "U16", "S16"]), always("S32.SAT")], &[D, WIDE]),
     Row::new(
         0x046,
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Row] = &[
         &[names(72, 2, &["U32", "", "U16x2", "S16x2"]), flag(76, &["", "RELU"])],
         &[D, A, SECOND.negated(), THIRD, condition(87)],
     )
-    .on(ONLY_90),
+    .on(SINCE_90),
     Row::new(
         0x048,
         &[1, 4, 6],
@@ -143,6 +143,49 @@ pub(super) const ROWS: &[Row] = &[
         &[D, A, WIDE, condition(87)],
     )
     .on(ONLY_90),
+    Row::new(
+        0x048,
+        &[1, 4, 6],
+        "VIMNMX",
+        &[names(72, 2, &["U32", "", "U16x2", "S16x2"]), flag(76, &["", "RELU"])],
+        &[D, predicate(81), predicate(84), A, WIDE, condition(87)],
+    )
+    .on(ONLY_100),
+    Row::new(
+        0x048,
+        &[1, 4, 6],
+        "VIMNMX",
+        &[names(72, 2, &["U32", "S32", "U16x2", "S16x2"]), flag(76, &["", "RELU"])],
+        &[D, predicate(81), predicate(84), A, WIDE, condition(87)],
+    )
+    .on(SINCE_120),
+    Row::new(
+        0x014,
+        &[1, 2, 4, 5, 6],
+        "VABSDIFF",
+        &[flag(73, UNSIGNED), Modifier::Must(81, 3, 7)],
+        &[D, A, SECOND, THIRD],
+    ),
+    Row::new(
+        0x026,
+        &[1, 2, 3, 4, 5, 6, 7],
+        "IDP",
+        &[
+            Modifier::Must(76, 1, 1),
+            always("2A"),
+            flag(77, &["LO", "HI"]),
+            flag(73, &["U16", "S16"]),
+            flag(74, &["U8", "S8"]),
+        ],
+        &[D, A, SECOND, THIRD.negated()],
+    ),
+    Row::new(
+        0x039,
+        &[1],
+        "I2IP",
+        &[flag(76, &["U8", "S8"]), always("S32"), flag(74, &["", "SAT"])],
+        &[D, A, SECOND, THIRD],
+    ),
     Row::new(
         0x100,
         &[1, 5, 6],

@@ -177,6 +177,13 @@ pub(super) fn of_matrix(reader: &mut Reader, operands: &mut Vec<Operand>) -> Opt
     Some(())
 }
 
+/// The address of STSM.
+pub(super) fn to_matrix(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { offset, ..near(reader, 64)? }));
+    Some(())
+}
+
 pub(super) fn scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = scale(reader)?;
     operands.push(Operand::Address(Address { scale, ..near(reader, 32)? }));

@@ -27,6 +27,10 @@ pub(super) const ALL: (u32, u32) = (80, 129);
 pub(super) const AHEAD_OF_90: (u32, u32) = (80, 89);
 /// Processors ahead of sm_100.
 pub(super) const AHEAD_OF_100: (u32, u32) = (80, 99);
+/// sm_100 to sm_110.
+pub(super) const ONLY_100: (u32, u32) = (100, 119);
+/// sm_120 and later ones.
+pub(super) const SINCE_120: (u32, u32) = (120, 129);
 /// sm_90 alone.
 pub(super) const ONLY_90: (u32, u32) = (90, 99);
 /// sm_89 and later ones.
@@ -179,6 +183,8 @@ pub(super) enum Shown {
     If(u8),
     /// Unless it is the predicate that always holds.
     UnlessTrue,
+    /// The same ahead of sm_100, which prints it always.
+    UnlessTrueAheadOf100,
     /// Unless it is the predicate that never holds.
     UnlessFalse,
 }
@@ -359,6 +365,11 @@ impl Slot {
     /// Printed if a bit is set.
     pub const fn shown_if(mut self, bit: u8) -> Self {
         self.shown = Shown::If(bit);
+        self
+    }
+    /// A carry: printed unless it is PT, and since sm_100 always.
+    pub const fn carry(mut self) -> Self {
+        self.shown = Shown::UnlessTrueAheadOf100;
         self
     }
     /// Printed unless it is PT.

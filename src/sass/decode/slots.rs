@@ -35,6 +35,7 @@ pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>
         Shown::Always => true,
         Shown::If(bit) => reader.bit(bit),
         Shown::UnlessTrue => !always(false),
+        Shown::UnlessTrueAheadOf100 => reader.processor >= 100 || !always(false),
         Shown::UnlessFalse => !always(true),
     };
     if is_shown {

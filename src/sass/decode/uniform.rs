@@ -49,8 +49,8 @@ pub(super) const ROWS: &[Row] = &[
         &[CARRY, WARP],
         &[
             UD,
-            UP,
-            uniform_predicate(84).unless_true(),
+            uniform_predicate(81).carry(),
+            uniform_predicate(84).carry(),
             UA.negated_by(72).inverted_if(74),
             UNIFORM_WIDE.negated().inverted_if(74),
             UC.negated_by(75).inverted_if(74),
@@ -146,6 +146,17 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x0bf, &[1, 4], "UPOPC", &[WARP], &[UD, UNIFORM_WIDE.inverted()]).of_warp(),
     Row::new(0x0ca, &[1], "R2UR", &[Modifier::Must(84, 1, 0)], &[predicate(81).unless_true(), UD, A]),
     Row::new(0x1c2, &[1], "R2UR", &[], &[predicate(81).unless_true(), UD, A]).on(AHEAD_OF_90),
+    Row::new(0x0cc, &[1], "CREDUX", &[names(78, 2, &["MAX", NO, "MIN", NO]), flag(73, &["", "S32"])], &[UD, A])
+        .on(SINCE_100),
+    Row::new(
+        0x1ac,
+        &[3],
+        "LDCU",
+        &[names(73, 3, &["U8", "S8", "U16", "S16", "", "64", "128", NO]), WARP],
+        &[UD, rule(fine_place)],
+    )
+    .of_warp()
+    .on(SINCE_100),
     Row::new(0x1c3, &[4], "S2UR", &[], &[UD, special(72)]).of_warp(),
     Row::new(
         0x1c4,
@@ -186,5 +197,13 @@ fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let place = slots::constant(reader);
     let constant = Constant { index, ..place };
     operands.push(Operand::Constant(constant, Changes::default()));
+    Some(())
+}
+
+/// A place of a bank, in bytes from bit 37 on, with a register beside it.
+fn fine_place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let index = Some(slots::uniform(reader, 24)?).filter(|register| register.number != RZ);
+    let (offset, bank) = (reader.signed(37, 17) as i32, reader.take(54, 5) as u8);
+    operands.push(Operand::Constant(Constant { index, bank, offset }, Changes::default()));
     Some(())
 }

@@ -1,7 +1,7 @@
 //! What threads of a warp or a block do together, and matrices.
 
 use super::super::operand::{Changes, Operand, RZ};
-use super::memory::of_matrix;
+use super::memory::{of_matrix, to_matrix};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -53,6 +53,15 @@ pub(super) const ROWS: &[Row] = &[
         ],
         &[D, A.negated_by(72), register(32).negated_by(63), register(64)],
     ),
+    Row::new(0x03a, &[1], "MOVM", &[always("16.MT88")], &[D, A]),
+    Row::new(
+        0x044,
+        &[1, 4],
+        "STSM",
+        &[always("16"), names(78, 2, &["M88", "MT88", NO, NO]), names(72, 2, &["", "2", "4", NO])],
+        &[rule(to_matrix), register(32)],
+    )
+    .on(SINCE_90),
     Row::new(
         0x03b,
         &[4],
