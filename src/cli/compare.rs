@@ -97,11 +97,15 @@ impl Approximate {
     }
 }
 
+/// Launches with parameters near the ends of their types, where machine code is compared.
+const AT_LIMITS: u32 = 6;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let approximation = arguments.approximate.approximation(arguments.seed);
     let first = run::program(&arguments.first, "compare", approximation)?;
     let second = run::program(&arguments.second, "compare", approximation)?;
     let launches = Launches {
+        limits: if [&first, &second].iter().any(|one| matches!(one, Loaded::Machine(_))) { AT_LIMITS } else { 0 },
         count: arguments.launches,
         more: arguments.more,
         seed: arguments.seed,

@@ -26,6 +26,9 @@ pub enum Argument {
 pub struct Launches {
     /// How many.
     pub count: u32,
+    /// Launches behind these whose integer parameters are near the ends of their types: for what assembles loops, which must
+    /// not take a difference of start and bound for one that does not wrap.
+    pub limits: u32,
     /// The most launches behind these, each for statements that did not run or branches that went one way only.
     pub more: u32,
     /// What all that is drawn depends on.
@@ -64,6 +67,7 @@ impl Default for Launches {
     fn default() -> Self {
         Self {
             count: 4,
+            limits: 0,
             more: 16,
             seed: 1,
             grid: None,
@@ -106,6 +110,11 @@ pub(super) struct Drawn {
 }
 
 impl Launches {
+    /// Whether the parameters of a launch are near the ends of their types.
+    pub(super) fn is_at_limits(&self, number: u32) -> bool {
+        (self.count..self.count.saturating_add(self.limits)).contains(&number)
+    }
+
     /// The setting of a launch, with what the order of its threads is drawn from.
     pub(super) fn setting(&self, program: &Program, kernel: usize, drawn: &Drawn, schedule: u64) -> Setting {
         let &Drawn { number, attempt, ref wishes } = drawn;
@@ -147,7 +156,9 @@ impl Launches {
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
         let mut image = Image::new(seed);
         let mut sizes = sizes(&plain, number, attempt);
-        if number % 2 == 1 && number % 8 != 7 && matches!(attempt, 0 | SEARCHED) {
+        if self.is_at_limits(number) {
+            sizes = NEAR_LIMITS.to_vec();
+        } else if number % 2 == 1 && number % 8 != 7 && matches!(attempt, 0 | SEARCHED) {
             sizes.extend(compared(&program.functions[setting.kernel]));
         }
         let values = values(self.extremes, attempt);
@@ -175,6 +186,9 @@ impl Launches {
 
 /// Integers at limits, for parameters.
 const LIMITS: [u64; 3] = [u64::MAX, i32::MAX as u64, 1 << 31];
+
+/// Integers near the ends of 32 bits with and without a sign, and halfway: from one to another it is few large steps.
+const NEAR_LIMITS: [u64; 6] = [1 << 31, (1 << 31) + 1, i32::MAX as u64 - 1, 1 << 30, 3 << 30, u32::MAX as u64 - 1];
 
 /// Which values an attempt draws. Where extremes of integers give nothing, as addresses out of bounds, those of
 /// floating-point numbers alone do.

@@ -12,6 +12,7 @@ use super::program::Program;
 use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet, outcome_of};
 use super::run::{Store, parameters};
 use super::search::Search;
+use super::tolerance::Equality;
 use super::wishes::Wishes;
 use crate::ptx::Module;
 
@@ -21,6 +22,9 @@ const ATTEMPTS: u32 = 5;
 const MIXED_ATTEMPTS: u32 = 8;
 /// Once an attempt was too long, others may run so many times fewer instructions: a shorter one is looked for.
 const SHORTER: u64 = 4;
+
+/// The same of launches whose parameters are at limits.
+const AT_LIMITS: u64 = 16;
 
 /// A first program, with the launches of a kernel that have run so far.
 #[derive(Debug)]
@@ -52,7 +56,19 @@ impl<'p> Reference<'p> {
 
     /// Compares a second program with the first, up to the first launch that differs.
     pub fn compare(&mut self, second: &Program) -> Comparison {
-        self.compare_until(second, |verdict| matches!(verdict, Verdict::Different(_)))
+        let equality = self.equality(second);
+        self.compare_until(second, equality, |verdict| matches!(verdict, Verdict::Different(_)))
+    }
+
+    /// The same where floating-point numbers may differ by their tolerance, whatever the launches ask for: ptxas fuses
+    /// products and sums.
+    pub fn compare_closely(&mut self, second: &Program) -> Comparison {
+        self.compare_until(second, Equality::Close, |verdict| matches!(verdict, Verdict::Different(_)))
+    }
+
+    /// How closely a second program's results have to agree.
+    fn equality(&self, second: &Program) -> Equality {
+        equality(&self.launches, self.program.is_machine_code != second.is_machine_code)
     }
 
     /// What tells a second program from the first, if anything does: a difference, or a reason why nothing can be said
@@ -60,24 +76,26 @@ impl<'p> Reference<'p> {
     pub fn told_apart(&mut self, second: &Program) -> Option<Verdict> {
         let tells =
             |verdict: &Verdict| matches!(verdict, Verdict::Different(_) | Verdict::NotComparable { program: 1, .. });
-        let last = self.compare_until(second, tells).launches.pop()?.verdict;
+        let equality = self.equality(second);
+        let last = self.compare_until(second, equality, tells).launches.pop()?.verdict;
         tells(&last).then_some(last)
     }
 
-    fn compare_until(&mut self, second: &Program, is_end: impl Fn(&Verdict) -> bool) -> Comparison {
+    fn compare_until(&mut self, second: &Program, equality: Equality, is_end: impl Fn(&Verdict) -> bool) -> Comparison {
         let mut comparison = Comparison { kernel: self.kernel.clone(), ..Comparison::default() };
-        let Launches { count, more, .. } = self.launches;
-        for number in 0..count.saturating_add(more) {
+        let Launches { count, limits, more, .. } = self.launches;
+        let drawn = count.saturating_add(limits);
+        for number in 0..drawn.saturating_add(more) {
             // A launch that there are no instructions left for says nothing of the programs.
             if number > 0 && self.steps.left == 0 {
                 break;
             }
             if self.runs.len() == number as usize {
-                let prepared = if number < count { Some(self.prepared(number)) } else { self.searched() };
+                let prepared = if number < drawn { Some(self.prepared(number)) } else { self.searched() };
                 let Some(prepared) = prepared else { break };
                 self.runs.push(prepared);
             }
-            let launched = self.launch(second, number, &mut comparison);
+            let launched = self.launch(second, number, equality, &mut comparison);
             let is_last = is_end(&launched.verdict);
             comparison.launches.push(launched);
             if is_last {
@@ -87,7 +105,7 @@ impl<'p> Reference<'p> {
         comparison
     }
 
-    fn launch(&mut self, second: &Program, number: u32, comparison: &mut Comparison) -> Launched {
+    fn launch(&mut self, second: &Program, number: u32, equality: Equality, comparison: &mut Comparison) -> Launched {
         let place = number as usize;
         let mut launched = self.runs[place].launched.clone();
         let Some(kernel) = second.kernel(&self.kernel) else {
@@ -126,7 +144,6 @@ impl<'p> Reference<'p> {
         image.begin_second();
         let ran = steps.ran(second, &setting, &mut image);
         comparison.sides[1].add(second, outcome_of(&ran));
-        let equality = equality(launches, program.is_machine_code != second.is_machine_code);
         let differing = match &ran {
             Ok(outcome) => {
                 launched.new_reads = image.new_reads();
@@ -195,7 +212,9 @@ impl<'p> Reference<'p> {
         // The attempt with the fewest results that are no finite numbers is taken.
         let mut best: Option<([usize; 2], Ready)> = None;
         let mut unended = None;
-        let mut most_steps = launches.most_steps;
+        // Most launches at limits access memory where there is none, or run for long.
+        let is_at_limits = launches.is_at_limits(number);
+        let mut most_steps = launches.most_steps / if is_at_limits { AT_LIMITS } else { 1 };
         for attempt in (0..ATTEMPTS).chain(MIXED..MIXED + MIXED_ATTEMPTS) {
             let is_over = attempt >= MIXED && (best.is_some() || launches.extremes);
             if is_over || attempt > 0 && steps.left == 0 {

@@ -99,7 +99,7 @@ impl Search {
             return None;
         }
         self.fresh += 1;
-        let number = launches.count + self.fresh;
+        let number = launches.count + launches.limits + self.fresh;
         Some((kernel, Drawn { number, attempt: launch::SEARCHED, wishes: Wishes::default() }))
     }
 }

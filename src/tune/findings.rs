@@ -41,12 +41,15 @@ pub struct Executed {
     pub instructions: [u64; 2],
     /// Those that access local memory.
     pub local: [u64; 2],
+    /// Machine instructions of warps of both, in the launches that the machine code of both ended; none where no machine
+    /// code ran.
+    pub machine: Option<[u64; 2]>,
 }
 
 impl Executed {
-    /// How many times as many instructions as stock the variant executes.
+    /// How many times as many instructions as stock the variant executes: machine instructions, or else those of PTX.
     pub fn ratio(&self) -> f64 {
-        let [stock, variant] = self.instructions;
+        let [stock, variant] = self.machine.unwrap_or(self.instructions);
         variant as f64 / stock.max(1) as f64
     }
 

@@ -2,9 +2,10 @@
 //!
 //! The launches are drawn from a fixed seed. A bound on instructions keeps the cost far below that of the search.
 
-use nvptx_ra::emulate::{Launches, Program, Verdict, compare_programs};
+use nvptx_ra::emulate::{Comparison, Launches, Program, Reference, Verdict};
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
+use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::findings::{Compared, Executed, Reach};
 
@@ -32,9 +33,18 @@ pub(super) struct Terms {
     pub(super) runs: usize,
 }
 
-/// Compares the PTX of a variant of a kernel with stock's. Also says what ran, where both are the same in all launches, and what both
-/// executed in the launches that they end.
-pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) -> Compared {
+/// Compares the PTX of a variant of a kernel with stock's, and then its machine code, where there is that of both. Also says
+/// what ran, where both are the same in all launches, and what both executed in the launches that they end.
+///
+/// The machine code runs on the launches of the PTX, with what is left of their instructions. ptxas fuses products and sums
+/// of both as it likes, so numbers may differ by their tolerance, and a difference counts only where stock's own machine code
+/// computes what its PTX does.
+pub(super) fn compare(
+    kernel: &str,
+    [stock, variant]: [&[u8]; 2],
+    machine: Option<[&Machine; 2]>,
+    terms: Terms,
+) -> Compared {
     let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
     let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
         (Ok(first), Ok(second)) => [first, second],
@@ -45,7 +55,8 @@ pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
     let (mut is_same, mut ends_any) = (false, false);
     let (mut reach, mut executed) = (Reach::default(), Executed::default());
     for launches in launches(stock.len(), terms) {
-        let comparison = compare_programs(&first, &second, kernel, &launches);
+        let mut reference = Reference::new(&first, kernel, &launches);
+        let comparison = reference.compare(&second);
         if let Some(difference) = comparison.difference() {
             return different(difference.to_string(), kernel, &launches);
         }
@@ -67,6 +78,25 @@ pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
                 _ => {}
             }
         }
+        if let Some([stock, variant]) = machine {
+            let of_variant = reference.compare_closely(&variant.program);
+            let of_stock = reference.compare_closely(&stock.program);
+            if let (Some(difference), None) = (of_variant.difference(), of_stock.difference()) {
+                return different_code(difference.to_string(), kernel, &launches);
+            }
+            let counts = [stock.counts(kernel, &of_stock.ended[1]), variant.counts(kernel, &of_variant.ended[1])];
+            let ended = |comparison: &Comparison| {
+                comparison.launches.iter().map(|one| one.verdict == Verdict::Same).collect::<Vec<_>>()
+            };
+            if let [Some(of_stocks), Some(of_variants)] = counts
+                && ended(&of_stock) == ended(&of_variant)
+                && of_stock.equal() > 0
+            {
+                let all = executed.machine.get_or_insert_default();
+                all[0] += of_stocks.issued();
+                all[1] += of_variants.issued();
+            }
+        }
     }
     // Where no launch of stock got as far as to run a variant, none does.
     let is_stocks = !ends_any && reasons.iter().all(|(is_stocks, _)| *is_stocks);
@@ -83,6 +113,16 @@ pub(super) fn compare(kernel: &str, [stock, variant]: [&[u8]; 2], terms: Terms) 
 pub(super) fn of_stock(error: Error) -> Compared {
     Compared { is_stocks: true, ..Agreement::NotComparable(error.problem).into() }
 }
+
+/// A variant whose PTX computes what stock's does, and whose machine code does not.
+fn different_code(place: String, kernel: &str, launches: &Launches) -> Compared {
+    let command = command(kernel, launches).replace(VARIANT, VARIANT_CODE).replace(" --exact", "");
+    Agreement::Different(Difference { place: format!("machine code: {place}"), command }).into()
+}
+
+/// The files in the folder of a report.
+pub(super) const VARIANT: &str = "variant.ptx";
+pub(super) const VARIANT_CODE: &str = "variant.cubin";
 
 fn different(place: String, kernel: &str, launches: &Launches) -> Compared {
     Agreement::Different(Difference { place, command: command(kernel, launches) }).into()
@@ -120,7 +160,7 @@ fn command(kernel: &str, launches: &Launches) -> String {
     let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
     let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
     format!(
-        "nvptx-ra compare stock.ptx variant.ptx --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
+        "nvptx-ra compare stock.ptx {VARIANT} --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
          --launches 1 --more {MORE} --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
         quoted(kernel)
     )

@@ -100,7 +100,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         return void(tuning);
     }
     listener.begin(&tuning.search);
-    let comparer = Comparer::new(&tuning.search, keep, compares);
+    let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
     let cut = cut(&tuning).filter(|_| keeps_best);
     if keeps_best {

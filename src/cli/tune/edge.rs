@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ptx = input::read(&arguments.input, "judge", &[InputKind::Ptx])?;
     let Arguments { ptxas, cuobjdump, nvdisasm, .. } = arguments;
     let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
-    let ptxas = Ptxas::new(tools, &arguments.cpu, &arguments.option, false)?;
+    let ptxas = Ptxas::new(tools, &arguments.cpu, &arguments.option)?;
     let key = ptxas.key(&ptx);
     if arguments.output.file_stem().is_none_or(|name| name.to_string_lossy() != key.to_string()) {
         let problem = format!("{}: an answer to something else", arguments.output.display());

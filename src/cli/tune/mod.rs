@@ -287,7 +287,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         .as_ref()
         .map(|command| Benchmark::new(command, arguments.repetitions, Duration::from_secs(arguments.run_limit)));
     let benchmark = benchmark.transpose()?;
-    let ptxas = Ptxas::new(tools, &cpu, &of_triton, benchmark.is_some())?;
+    let ptxas = Ptxas::new(tools, &cpu, &of_triton)?;
     let cache = arguments.cache.as_deref();
     let planned = cache.filter(|_| arguments.ninja.is_some()).map(|cache| Planned::new(&ptxas, cache));
     let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);

@@ -281,7 +281,7 @@ fn sums(search: &Search, composed: &Composed, by: &str) -> String {
 
 /// What stock and a variant executed.
 fn executed(of: Executed) -> Value {
-    json!({ "instructions": of.instructions, "local": of.local, "ratio": of.ratio() })
+    json!({ "instructions": of.instructions, "local": of.local, "machine": of.machine, "ratio": of.ratio() })
 }
 
 /// A variant that may not win.

@@ -28,7 +28,7 @@ use super::winners::Comparer;
 use crate::interrupt::is_interrupted;
 
 /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
-pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer, progress: &(dyn Fn(&Kernel) + Sync)) {
+pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, pace, .. } = tuning;
     let runs = search.budget.runs;
     let (aim, kernels) = (search.aim, search.kernels.len());

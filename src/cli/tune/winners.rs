@@ -10,6 +10,9 @@ use nvptx_ra::bundle;
 use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::printable::printable;
+use nvptx_ra::sass::cubin::Cubin;
+use nvptx_ra::sass::machine::Machine;
+use nvptx_ra::sass::meaning::Approximation;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
@@ -18,6 +21,7 @@ use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
 use super::agreement::{self, Terms};
+use super::judge::ptxas::Ptxas;
 use super::tuning::{Slice, Tuning};
 use super::turns::{Parties, take_turns};
 use crate::interrupt::is_interrupted;
@@ -34,17 +38,26 @@ pub(super) enum Keep {
 }
 
 /// Compares variants of the kernels of a search with stock.
-pub(super) struct Comparer {
+pub(super) struct Comparer<'a> {
+    /// Has the machine code.
+    ptxas: &'a Ptxas,
     keep: Keep,
     /// Whether they run. If not, the checker alone is asked.
     runs_them: bool,
     /// The PTX of stock of each kernel, once it is wanted.
-    stock: IndexVec<KernelId, OnceLock<Result<Vec<u8>, Error>>>,
+    stock: IndexVec<KernelId, Stock>,
 }
 
-impl Comparer {
-    pub(super) fn new(search: &Search, keep: Keep, runs_them: bool) -> Self {
-        Self { keep, runs_them, stock: search.kernels.iter().map(|_| OnceLock::new()).collect() }
+/// Stock of a kernel: its PTX and its machine code, once they are wanted.
+#[derive(Default)]
+struct Stock {
+    ptx: OnceLock<Result<Vec<u8>, Error>>,
+    machine: OnceLock<Option<Machine>>,
+}
+
+impl<'a> Comparer<'a> {
+    pub(super) fn new(search: &Search, ptxas: &'a Ptxas, keep: Keep, runs_them: bool) -> Self {
+        Self { ptxas, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect() }
     }
 
     /// Compares a variant with stock. The PTX of both is kept if they differ.
@@ -61,7 +74,7 @@ impl Comparer {
 }
 
 /// Compares the best variants of all kernels with stock until nothing speaks against any.
-pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer) {
+pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
     let Tuning { search, slices, pace, .. } = tuning;
     let runs = search.budget.runs;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
@@ -98,38 +111,54 @@ struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
     runs: usize,
-    comparer: &'a Comparer,
-    stock: &'a OnceLock<Result<Vec<u8>, Error>>,
+    comparer: &'a Comparer<'a>,
+    stock: &'a Stock,
 }
 
 impl Trial<'_> {
     /// Compares a variant with stock, compiled with the checker: what that does not prove does not win, whatever it computes.
     fn compared(&self, variant: &Variant) -> Compared {
-        let stock = match self.stock.get_or_init(|| self.slice.compile(&Variant::Stock)) {
+        let stock = match self.stock.ptx.get_or_init(|| self.slice.compile(&Variant::Stock)) {
             Ok(stock) => stock,
             Err(error) => return agreement::of_stock(error.clone()),
         };
-        if let Some(own) = variant.with_own_name() {
-            return of_machine_code(self.compared(&own));
-        }
-        let text = match self.slice.compile_checked(variant) {
+        let text = match self.checked(variant) {
             Ok(text) => text,
-            // It was compiled before, without the checker.
-            Err(error) => {
-                let place = format!("compiled with the checker: {}", error.problem);
-                return Agreement::Different(Difference { place, command: String::new() }).into();
-            }
+            Err(compared) => return *compared,
         };
         if !self.comparer.runs_them {
             return Compared { is_stocks: true, ..Agreement::NotCompared.into() };
         }
-        let texts: [&[u8]; 2] = [stock, &text];
-        let compared = agreement::compare(&self.slice.kernel, texts, self.terms(variant));
+        // Another name of the kernel changes the machine code alone.
+        let own = match variant.with_own_name().map(|own| self.checked(&own)).transpose() {
+            Ok(own) => own,
+            Err(compared) => return *compared,
+        };
+        let texts: [&[u8]; 2] = [stock, own.as_ref().unwrap_or(&text)];
+        let code = self.comparer.ptxas.machine_code(&text, self.slice.limit);
+        let machine = code.as_deref().and_then(machine_of);
+        let of_stock = || machine_of(&self.comparer.ptxas.machine_code(stock, self.slice.limit)?);
+        let machine = machine.as_ref().zip(self.stock.machine.get_or_init(of_stock).as_ref());
+        let machines = machine.map(|(variant, stock)| [stock, variant]);
+        let mut compared = agreement::compare(&self.slice.kernel, texts, machines, self.terms(variant));
+        if own.is_some() && compared.executed.is_none_or(|executed| executed.machine.is_none()) {
+            compared = without_machine_code(compared);
+        }
+        let texts = [texts[0], texts[1], code.as_deref().unwrap_or_default()];
         let folder = match &compared.agreement {
             Agreement::Different(difference) => self.kept(variant, texts, difference),
             _ => None,
         };
         Compared { folder, ..compared }
+    }
+
+    /// The PTX of a variant, compiled with the checker.
+    fn checked(&self, variant: &Variant) -> Result<Vec<u8>, Box<Compared>> {
+        self.slice.compile_checked(variant).map_err(|error| {
+            // It was compiled before, without the checker.
+            let place = format!("compiled with the checker: {}", error.problem);
+            Box::new(Agreement::Different(Difference { place, command: String::new() }).into())
+        })
     }
 
     fn terms(&self, variant: &Variant) -> Terms {
@@ -142,8 +171,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Keeps the PTX of stock and of a variant, and says where.
-    fn kept(&self, variant: &Variant, [stock, text]: [&[u8]; 2], difference: &Difference) -> Option<PathBuf> {
+    /// Keeps the PTX of stock, and the PTX and machine code of a variant, and says where.
+    fn kept(&self, variant: &Variant, [stock, text, code]: [&[u8]; 3], difference: &Difference) -> Option<PathBuf> {
         let parent = match &self.comparer.keep {
             Keep::Nowhere => return None,
             Keep::Privately => None,
@@ -156,7 +185,12 @@ impl Trial<'_> {
              {command}\n",
             printable(name)
         );
-        let files = [("stock.ptx", stock), ("variant.ptx", text), ("difference.txt", report.as_bytes())];
+        let files = [
+            ("stock.ptx", stock),
+            (agreement::VARIANT, text),
+            (agreement::VARIANT_CODE, code),
+            ("difference.txt", report.as_bytes()),
+        ];
         bundle::keep(parent, name, &files).map_err(|error| say!("{error}")).ok()
     }
 }
@@ -167,9 +201,15 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
     refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
 }
 
-/// What is said of a variant under another name whose PTX is compared: another name changes the machine code alone.
-fn of_machine_code(compared: Compared) -> Compared {
-    let reason = "ptxas compiles the kernel in another way for its name, and no machine code is compared";
+/// The machine code of a cubin, if our own tables know all of it.
+fn machine_of(cubin: &[u8]) -> Option<Machine> {
+    let cubin = Cubin::read(cubin)?;
+    Machine::new(&cubin, Approximation::default(), || Err(())).ok()
+}
+
+/// What is said of a variant under another name of which only the PTX could be compared.
+fn without_machine_code(compared: Compared) -> Compared {
+    let reason = "ptxas compiles the kernel in another way for its name, and the machine code could not be compared";
     match compared.agreement {
         Agreement::Same => Compared { agreement: Agreement::NotComparable(reason.into()), ..compared },
         _ => compared,
@@ -215,7 +255,7 @@ mod tests {
     /// What comes of the comparison of a variant's PTX.
     fn compared(text: &str) -> Compared {
         let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
-        agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], terms)
+        agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, terms)
     }
 
     /// A search whose variants have given PTX, in the order in which they are tried: each spills less than the one before.

@@ -103,7 +103,9 @@ impl Lowerer<'_> {
 
     /// Whether a load gives what an exchange soon compares with: its loop takes what other threads do in between.
     fn is_of_exchange(&self, instruction: &Instruction) -> bool {
-        let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else { return false };
+        let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else {
+            return false;
+        };
         let behind = (instruction.address / BYTES) as usize + 1;
         let end = self.code.instructions.len().min(behind + NEAR);
         self.code.instructions[behind.min(end)..end].iter().any(|one| {

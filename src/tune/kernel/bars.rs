@@ -209,7 +209,7 @@ mod tests {
     fn more_instructions_are_paid_for() {
         let (rolled, sunk) = (Variant::DEFAULT.optimised(ROLLED), Variant::DEFAULT.optimised(SUNK));
         let of = |instructions, local| {
-            let executed = Executed { instructions: [100, instructions], local: [30, local] };
+            let executed = Executed { instructions: [100, instructions], local: [30, local], machine: None };
             Compared { executed: Some(executed), ..Agreement::Same.into() }
         };
         for (compared, expected) in [

@@ -65,8 +65,6 @@ pub(in crate::tune) struct Ptxas {
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
     folder: Folder,
-    /// Whether machine code is kept until the end.
-    keeps_cubins: bool,
     /// What ptxas says of its own version: another one is another judge.
     version: String,
     files: AtomicUsize,
@@ -84,12 +82,7 @@ pub(in crate::tune) struct Ptxas {
 
 impl Ptxas {
     /// Asks the programs for their version. `options` are those that another compiler gives to ptxas.
-    pub(in crate::tune) fn new(
-        tools: Tools,
-        cpu: &str,
-        options: &[OsString],
-        keeps_cubins: bool,
-    ) -> Result<Self, Error> {
+    pub(in crate::tune) fn new(tools: Tools, cpu: &str, options: &[OsString]) -> Result<Self, Error> {
         let version = Command::new(&tools.ptxas)
             .arg("--version")
             .stdin(Stdio::null())
@@ -102,7 +95,6 @@ impl Ptxas {
             return Err(Error::pass("cuobjdump: not found", REMEDY));
         }
         Ok(Self {
-            keeps_cubins,
             version: String::from_utf8_lossy(&version.stdout).into_owned(),
             ..Self::within_build(tools, cpu, [OsString::from(LEVEL)].iter().chain(options).cloned().collect(), None)?
         })
@@ -122,7 +114,6 @@ impl Ptxas {
             is_relocatable: false,
             gate,
             folder: Folder::new("tune")?,
-            keeps_cubins: false,
             version: String::new(),
             files: AtomicUsize::new(0),
             runs: AtomicUsize::new(0),
@@ -177,6 +168,16 @@ impl Ptxas {
             self.judge(ptx, limit, Look::Quickly)?;
         }
         Ok(cubin)
+    }
+
+    /// The machine code of a file, for running it: nothing where ptxas gives none. What was judged before is at hand; else
+    /// ptxas runs, and that counts for no search.
+    pub(in crate::tune) fn machine_code(&self, ptx: &[u8], limit: Duration) -> Option<Vec<u8>> {
+        let cubin = self.cubin_of(ptx);
+        if !cubin.is_file() {
+            self.judged(ptx, limit, Look::Quickly).ok()?;
+        }
+        fs::read(cubin).ok()
     }
 
     /// Where the machine code of a file is kept.
@@ -289,6 +290,13 @@ fn with_footprints(reported: Measured, object: &Relocatable) -> Measured {
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         self.runs.fetch_add(1, Ordering::Relaxed);
+        self.judged(ptx, limit, look)
+    }
+}
+
+impl Ptxas {
+    /// What ptxas makes of a file. The machine code is kept until the end.
+    fn judged(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
@@ -330,7 +338,7 @@ impl Judge for Ptxas {
             let kernels = reported.into_iter().filter_map(with_code).collect();
             Ok(Judged { kernels, took, spills, object })
         });
-        if self.keeps_cubins && judged.is_ok() {
+        if judged.is_ok() {
             fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
         for path in [input, cubin, log, sass] {
