@@ -124,7 +124,7 @@ fn near_target(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 
 /// What is added to the register of an indirect branch.
 fn distance(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    operands.push(Operand::Immediate(slots::distance(reader) as u32));
+    operands.push(Operand::Immediate(i32::try_from(slots::distance(reader)).ok()? as u32));
     Some(())
 }
 

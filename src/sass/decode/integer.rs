@@ -155,8 +155,8 @@ pub(super) const ROWS: &[Row] = &[
         0x048,
         &[1, 4, 6],
         "VIMNMX",
-        &[names(72, 2, &["U32", "S32", "U16x2", "S16x2"]), flag(76, &["", "RELU"])],
-        &[D, predicate(81), predicate(84), A, WIDE, condition(87)],
+        &[Modifier::Must(81, 6, 63), names(72, 2, &["U32", "S32", "U16x2", "S16x2"]), flag(76, &["", "RELU"])],
+        &[D, A, WIDE, condition(87)],
     )
     .on(SINCE_120),
     Row::new(

@@ -67,10 +67,30 @@ pub(super) const ROWS: &[Row] = &[
             flag(82, &["", "ZFILL"]),
             Modifier::Must(70, 1, 1),
         ],
-        &[rule(copied_to), rule(copied_from), condition(87).unless_true()],
-    ),
+        COPY,
+    )
+    .on(AHEAD_OF_100),
+    Row::new(
+        0x1ae,
+        &[7],
+        "LDGSTS",
+        &[
+            always("E"),
+            flag(81, &["BYPASS", ""]),
+            EVICTION,
+            names(72, 2, &["", "LTC64B", "LTC128B", "LTC256B"]),
+            names(74, 2, &["", "64", "128", NO]),
+            Modifier::Must(77, 4, 0),
+            flag(82, &["", "ZFILL"]),
+            Modifier::Must(83, 1, 1),
+        ],
+        COPY,
+    )
+    .on(SINCE_100),
     Row::new(0x1af, &[4], "LDGDEPBAR", &[], &[]),
 ];
+
+const COPY: &[Slot] = &[rule(copied_to), rule(copied_from), condition(87).unless_true()];
 
 /// An address of global memory: the register at 24, beside it a descriptor or a uniform register, and a distance of 24
 /// bits. One bit says that the register has 64 bits, one that the uniform register has a descriptor, which the

@@ -44,7 +44,7 @@ pub(super) const SINCE_100: (u32, u32) = (100, 129);
 
 impl Row {
     /// A row for all processors.
-    pub const fn new(
+    pub(super) const fn new(
         code: u16,
         forms: &[u8],
         name: &'static str,
@@ -60,13 +60,13 @@ impl Row {
     }
 
     /// The row of an operation of the warp: its guard is a predicate of the warp.
-    pub const fn of_warp(mut self) -> Self {
+    pub(super) const fn of_warp(mut self) -> Self {
         self.is_uniform = true;
         self
     }
 
     /// The row, for some processors.
-    pub const fn on(mut self, processors: (u32, u32)) -> Self {
+    pub(super) const fn on(mut self, processors: (u32, u32)) -> Self {
         self.processors = processors;
         self
     }
@@ -82,7 +82,7 @@ pub(super) struct Field {
 
 impl Field {
     /// The number.
-    pub fn read(self, reader: &mut Reader) -> usize {
+    pub(super) fn read(self, reader: &mut Reader) -> usize {
         let low = reader.take(self.from, self.count);
         let high = if self.high.1 == 0 { 0 } else { reader.take(self.high.0, self.high.1) };
         (low | high << self.count) as usize
@@ -160,8 +160,6 @@ pub(super) enum Kind {
     UniformPredicate(u8, Option<u8>),
     /// A number without sign.
     Number(u8, u8),
-    /// A number with a sign.
-    Signed(u8, u8),
     /// A special register.
     Special(u8),
     /// A register of threads that meet.
@@ -185,8 +183,6 @@ pub(super) enum Shown {
     UnlessTrue,
     /// The same ahead of sm_100, which prints it always.
     UnlessTrueAheadOf100,
-    /// Unless it is the predicate that never holds.
-    UnlessFalse,
 }
 
 /// The bits that change an operand. Those of [`Kind::Wide`], [`Kind::Second`] and [`Kind::Third`] go with the place:
@@ -290,10 +286,6 @@ pub(super) const fn uniform_condition(at: u8) -> Slot {
 pub(super) const fn number(from: u8, count: u8) -> Slot {
     slot(Kind::Number(from, count))
 }
-/// A number with a sign.
-pub(super) const fn signed(from: u8, count: u8) -> Slot {
-    slot(Kind::Signed(from, count))
-}
 /// A special register.
 pub(super) const fn special(at: u8) -> Slot {
     slot(Kind::Special(at))
@@ -313,73 +305,68 @@ pub(super) const fn rule(read: fn(&mut Reader, &mut Vec<Operand>) -> Option<()>)
 
 impl Slot {
     /// `-` by a bit.
-    pub const fn negated_by(mut self, bit: u8) -> Self {
+    pub(super) const fn negated_by(mut self, bit: u8) -> Self {
         self.changing.negate = Some(bit);
         self
     }
     /// `|x|` by a bit.
-    pub const fn absolute_by(mut self, bit: u8) -> Self {
+    pub(super) const fn absolute_by(mut self, bit: u8) -> Self {
         self.changing.absolute = Some(bit);
         self
     }
     /// `.H0_H0` and the like.
-    pub const fn halves_at(mut self, from: u8) -> Self {
+    pub(super) const fn halves_at(mut self, from: u8) -> Self {
         self.changing.halves = Some(from);
         self
     }
     /// `-`, where the place says so.
-    pub const fn negated(mut self) -> Self {
+    pub(super) const fn negated(mut self) -> Self {
         self.changing.by_place = ByPlace::Negated;
         self
     }
     /// `-` and `|x|`, where the place says so.
-    pub const fn float(mut self) -> Self {
+    pub(super) const fn float(mut self) -> Self {
         self.changing.by_place = ByPlace::Both;
         self
     }
     /// `-`, `|x|` and halves, where the place says so.
-    pub const fn half(mut self) -> Self {
+    pub(super) const fn half(mut self) -> Self {
         self.changing.has_halves = true;
         self.packed()
     }
     /// `-` and `|x|` of two halves, where the place says so.
-    pub const fn packed(mut self) -> Self {
+    pub(super) const fn packed(mut self) -> Self {
         self.changing.is_packed = true;
         self.float()
     }
     /// `~` by a bit.
-    pub const fn inverted_by(mut self, bit: u8) -> Self {
+    pub(super) const fn inverted_by(mut self, bit: u8) -> Self {
         self.changing.always_inverts = true;
         self.negated_by(bit)
     }
     /// `~` instead of `-`.
-    pub const fn inverted(mut self) -> Self {
+    pub(super) const fn inverted(mut self) -> Self {
         self.changing.always_inverts = true;
         self.negated()
     }
     /// `~` instead of `-` if a bit is set.
-    pub const fn inverted_if(mut self, bit: u8) -> Self {
+    pub(super) const fn inverted_if(mut self, bit: u8) -> Self {
         self.changing.inverts = Some(bit);
         self
     }
     /// Printed if a bit is set.
-    pub const fn shown_if(mut self, bit: u8) -> Self {
+    pub(super) const fn shown_if(mut self, bit: u8) -> Self {
         self.shown = Shown::If(bit);
         self
     }
     /// A carry: printed unless it is PT, and since sm_100 always.
-    pub const fn carry(mut self) -> Self {
+    pub(super) const fn carry(mut self) -> Self {
         self.shown = Shown::UnlessTrueAheadOf100;
         self
     }
     /// Printed unless it is PT.
-    pub const fn unless_true(mut self) -> Self {
+    pub(super) const fn unless_true(mut self) -> Self {
         self.shown = Shown::UnlessTrue;
-        self
-    }
-    /// Printed unless it is !PT.
-    pub const fn unless_false(mut self) -> Self {
-        self.shown = Shown::UnlessFalse;
         self
     }
 }

@@ -22,21 +22,18 @@ pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>
         Kind::Predicate(at, negates) => predicate(reader, at, negates, false),
         Kind::UniformPredicate(at, negates) => predicate(reader, at, negates, true),
         Kind::Number(from, count) => Operand::Immediate(reader.take(from, count) as u32),
-        Kind::Signed(from, count) => Operand::Immediate(reader.signed(from, count) as u32),
         Kind::Special(at) => Operand::Special(reader.take(at, 8) as u8),
         Kind::Convergence(at) => Operand::Convergence(reader.take(at, 4) as u8),
         Kind::Target => Operand::Target(target(reader)),
         Kind::Fixed(operand) => operand,
         Kind::Rule(rule) => return rule(reader, operands),
     };
-    let always =
-        |negated: bool| matches!(operand, Operand::Predicate(one) if one.number == PT && one.negated == negated);
+    let is_true = matches!(operand, Operand::Predicate(one) if one.number == PT && !one.negated);
     let is_shown = match slot.shown {
         Shown::Always => true,
         Shown::If(bit) => reader.bit(bit),
-        Shown::UnlessTrue => !always(false),
-        Shown::UnlessTrueAheadOf100 => reader.processor >= 100 || !always(false),
-        Shown::UnlessFalse => !always(true),
+        Shown::UnlessTrue => !is_true,
+        Shown::UnlessTrueAheadOf100 => reader.processor >= 100 || !is_true,
     };
     if is_shown {
         operands.push(operand);
