@@ -55,6 +55,11 @@ pub(crate) fn double_div(left: f64, right: f64, rounding: Rounding) -> f64 {
     }
 }
 
+/// An integer of at most 64 bits.
+pub(crate) fn double_of_integer(integer: i128, rounding: Rounding) -> f64 {
+    back(Double::from_i128_r(integer, round_of(rounding)).value)
+}
+
 /// A square root. The nearest one is a step off at most, and its square says in which direction.
 pub(crate) fn double_sqrt(value: f64, rounding: Rounding) -> f64 {
     let root = value.sqrt();

@@ -10,7 +10,7 @@ mod odd;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use double::{double_add, double_div, double_fma, double_mul, double_sqrt};
+pub(crate) use double::{double_add, double_div, double_fma, double_mul, double_of_integer, double_sqrt};
 pub(crate) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
 pub(crate) use odd::{add, div, fma, mul, sqrt};
 

@@ -125,7 +125,8 @@ fn field(value: u64, place: u64, length: u64, ty: Ty) -> u64 {
         let last = (place + length - 1).min(u64::from(bits) - 1);
         value >> last & 1 == 1
     };
-    let filled = u128::from(value) | if fill { u128::MAX << bits } else { 0 };
+    // Beyond the highest bit lie copies of the field's sign, however far the field begins.
+    let filled = (u128::from(value) | if fill { u128::MAX << bits } else { 0 }) as i128;
     let moved = (filled >> place.min(127)) as u64;
     let length = length.min(64) as u32;
     let kept = low(moved, length);

@@ -3,7 +3,7 @@
 use super::Pure;
 use super::integer::extended;
 use crate::emulate::mnemonic::Mnemonic;
-use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Format, Rounding, TF32};
+use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Format, Rounding, TF32, double_of_integer};
 use crate::emulate::types::{Ty, low, signed};
 
 const ROUNDINGS: [&str; 9] = ["rn", "rna", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"];
@@ -78,7 +78,7 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         return None;
     }
     let format = format_of(to);
-    if format.is_none() && !(to == Ty::F64 && (bits <= 32 || rounding == Rounding::Nearest)) {
+    if format.is_none() && to != Ty::F64 {
         return None;
     }
     let convert = move |a: u64| {
@@ -86,7 +86,7 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         let value = match format {
             // An integer of 64 bits is no double: its last bits are rounded to odd ahead of the format's own rounding.
             Some(_) => odd_double(integer),
-            None => integer as f64,
+            None => double_of_integer(integer, rounding),
         };
         let result = format.map_or_else(|| value.to_bits(), |format| format.round(value, rounding, false));
         match (saturates, format) {

@@ -120,6 +120,7 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
         "add" => two(Box::new(move |a, b| add(a, b, rounding))),
         "sub" => two(Box::new(move |a, b| add(a, -b, rounding))),
         "mul" => two(Box::new(mul)),
+        "div" if mnemonic.has("approx") => two(Box::new(approximate_quotient)),
         "div" => two(Box::new(div)),
         "fma" | "mad" => {
             let apply =
@@ -137,6 +138,12 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
         "tanh" => one(f64::tanh),
         _ => None,
     }
+}
+
+/// `div.approx`: a product with the divisor's reciprocal, which is zero where the divisor is above 2^126.
+fn approximate_quotient(dividend: f64, divisor: f64) -> f64 {
+    let is_beyond = divisor.is_finite() && divisor.abs() > 2f64.powi(126);
+    if is_beyond { dividend * 0.0f64.copysign(divisor) } else { div(dividend, divisor) }
 }
 
 /// Operations on halves that flush: sources and results below the least normal number are zero.

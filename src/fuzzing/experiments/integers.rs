@@ -2,7 +2,7 @@
 //!
 //! A register is a letter and a number: `%p` predicates, `%h` 16 bits, `%r` 32, `%d` 64; `%t` has the last type of the
 //! mnemonic, `%u` the first one, and `%w` twice the bits of the last one. What stands first is the result. `%z` is `%t`
-//! without the value zero. `#` is a constant that is drawn.
+//! without the value zero, `%m` is `%r` below 32, and `%b` below 256. `#` is a constant that is drawn.
 
 use super::rows::{Row, row};
 
@@ -46,8 +46,16 @@ pub(super) const ROWS: &[Row] = &[
         "count",
         &["{popc,clz}.b{32,64} %r0, %t1", "bfind{,.shiftamt}.{s,u}{32,64} %r0, %t1", "brev.b{32,64} %t0, %t1"],
     ),
-    row("fns", &["fns.b32 %r0, %r1, %r2, %r3"]),
-    row("field", &["bfe.{s,u}{32,64} %t0, %t1, %r2, %r3", "bfi.b{32,64} %t0, %t1, %t2, %r3, %r4"]),
+    row("fns", &["fns.b32 %r0, %r1, %m2, %r3"]),
+    row(
+        "field",
+        &[
+            "bfe.{s,u}32 %r0, %r1, %r2, %r3",
+            "bfi.b32 %r0, %r1, %r2, %r3, %r4",
+            "bfe.{s,u}64 %d0, %d1, %b2, %b3",
+            "bfi.b64 %d0, %d1, %d2, %b3, %b4",
+        ],
+    ),
     row("mask", &["bmsk.{clamp,wrap}.b32 %r0, %r1, %r2", "szext.{clamp,wrap}.{s,u}32 %r0, %r1, %r2"]),
     row("products", &["dp4a.{s,u}32.{s,u}32 %r0, %r1, %r2, %r3", "dp2a.{lo,hi}.{s,u}32.{s,u}32 %r0, %r1, %r2, %r3"]),
     row("logic", &["{and,or,xor}.b{16,32,64} %t0, %t1, %t2", "{not,cnot}.b{16,32,64} %t0, %t1"]),

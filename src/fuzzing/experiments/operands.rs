@@ -27,10 +27,13 @@ fn class_of(bits: u32) -> char {
     }
 }
 
+/// What makes a value one that an instruction may take: an instruction, and its second operand.
+pub(super) type Limit = (&'static str, u32);
+
 /// An instruction with the classes of its registers in place of `%t`, `%u`, `%w` and `%z`. The second part has the
-/// registers that must not be zero.
-pub(super) fn resolved(text: &str) -> (String, Vec<String>) {
-    let mut nonzero = Vec::new();
+/// registers whose values are limited: by an instruction and a constant.
+pub(super) fn resolved(text: &str) -> (String, Vec<(String, Limit)>) {
+    let mut limits = Vec::new();
     let parts = text.split(';').map(str::trim).map(|part| {
         let mnemonic = part.split(' ').next().unwrap_or_default();
         let bits: Vec<u32> = types(mnemonic).into_iter().filter_map(type_bits).collect();
@@ -39,6 +42,7 @@ pub(super) fn resolved(text: &str) -> (String, Vec<String>) {
             't' | 'z' => class_of(last),
             'u' => class_of(first),
             'w' => class_of(2 * last),
+            'm' | 'b' => 'r',
             other => other,
         };
         let mut resolved = String::new();
@@ -49,14 +53,18 @@ pub(super) fn resolved(text: &str) -> (String, Vec<String>) {
             let register = format!("%{}{}", class(letter), &rest[at + 2..at + 2 + digits]);
             resolved += &rest[..at];
             resolved += &register;
-            if letter == 'z' {
-                nonzero.push(register);
-            }
+            let limit = match letter {
+                'z' => Some(("or", 1)),
+                'm' => Some(("and", 31)),
+                'b' => Some(("and", 255)),
+                _ => None,
+            };
+            limits.extend(limit.map(|limit| (register, limit)));
             rest = &rest[at + 2 + digits..];
         }
         resolved + rest
     });
-    (parts.collect::<Vec<_>>().join("; "), nonzero)
+    (parts.collect::<Vec<_>>().join("; "), limits)
 }
 
 /// The registers in a text, each once, in order.

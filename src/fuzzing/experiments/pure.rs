@@ -13,7 +13,7 @@ pub(super) fn experiment(row: &Row, seed: u64) -> Experiment {
     let of_row = row.name.bytes().fold(seed, |hash, byte| Drawn(hash ^ u64::from(byte)).next());
     for (number, instructions) in row.patterns.iter().flat_map(|pattern| expanded(pattern)).enumerate() {
         let mut drawn = Drawn(of_row ^ number as u64);
-        kernel(&mut text, &instructions, number, &mut drawn);
+        kernel(&mut text, &instructions, number, row.bits == Bits::Approximate, &mut drawn);
     }
     Experiment { name: row.name.to_owned(), text, processor: row.processor, is_exact: row.bits == Bits::All }
 }
@@ -51,6 +51,11 @@ impl Drawn {
     }
 }
 
+/// Whether a result has the sign of what may be no number.
+fn takes_signs(mnemonic: &str) -> bool {
+    ["copysign", "testp"].iter().any(|word| mnemonic.starts_with(word)) || mnemonic.contains("xorsign")
+}
+
 /// The ways of all sources in each variant of a kernel.
 fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Vec<Way>> {
     let mut all = vec![vec![Way::Loaded; count], vec![Way::Bits; count]];
@@ -62,9 +67,9 @@ fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Ve
         }
         // PTX does not say what the absolute value of the least integer is, nor the sign of the negative of what is no number.
         let signs: &[Way] = match ty {
-            "f32" | "f64" if mnemonic.starts_with("copysign") || mnemonic.starts_with("testp") => &[],
+            "f32" | "f64" | "f16" | "f16x2" | "bf16" | "bf16x2" if takes_signs(mnemonic) => &[],
             "f32" | "f64" | "f16" | "f16x2" | "bf16" | "bf16x2" => &[Way::Negated, Way::Absolute],
-            "s16" | "s32" | "s64" => &[Way::Negated],
+            "s32" | "s64" if !mnemonic.starts_with("cvt") => &[Way::Negated],
             _ => &[],
         };
         for &way in signs {
@@ -79,14 +84,14 @@ fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Ve
 }
 
 /// A kernel of instructions, written behind the text.
-fn kernel(text: &mut String, instructions: &str, number: usize, drawn: &mut Drawn) {
+fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: bool, drawn: &mut Drawn) {
     let mnemonic = instructions.split(' ').next().unwrap_or_default();
     let name: String = mnemonic.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
     let mut instructions = instructions.to_owned();
     while let Some(at) = instructions.find('#') {
         instructions.replace_range(at..at + 2, &format!("0x{:x}", drawn.next() & 0xff));
     }
-    let (instructions, nonzero) = resolved(&instructions);
+    let (instructions, limits) = resolved(&instructions);
     let all = registers(&instructions);
     let written = results(&instructions);
     let is_result = |register: &String| written.contains(register);
@@ -97,7 +102,12 @@ fn kernel(text: &mut String, instructions: &str, number: usize, drawn: &mut Draw
         "f16" | "bf16" | "s16" => 'h',
         _ => 'r',
     };
-    let variants = variants(sources.len(), mnemonic, &ty, drawn);
+    let mut variants = variants(sources.len(), mnemonic, &ty, drawn);
+    if is_approximate {
+        // PTX bounds the error of some functions near zero alone, and of others of numbers above zero.
+        let ways = variants.iter_mut().flatten().filter(|way| !matches!(way, Way::Loaded | Way::Parameter));
+        ways.for_each(|way| *way = Way::Absolute);
+    }
     let (input, output) = (variants.len() * (all.len() + 1) * 8, (variants.len() + 2) * written.len() * 8);
     _ = write!(
         text,
@@ -132,8 +142,8 @@ fn kernel(text: &mut String, instructions: &str, number: usize, drawn: &mut Draw
                 from += 8;
             }
             first.push(register);
-            if nonzero.contains(register) {
-                _ = writeln!(text, "or.{} {register}, {register}, 1;", type_of(class.into()));
+            for (_, limit) in limits.iter().filter(|(limited, _)| limited == register) {
+                _ = writeln!(text, "{}.{} {register}, {register}, {};", limit.0, type_of(class.into()), limit.1);
             }
         }
         if is_guarded {

@@ -3,7 +3,7 @@
 use super::Function;
 use super::number::{Number, number_of, rounding};
 use super::reading::of_values;
-use crate::emulate::number::{BF16, F16, F32, Format, Rounding};
+use crate::emulate::number::{BF16, F16, F32, Format, Rounding, double_of_integer};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Changes, Half, Operand};
@@ -166,9 +166,10 @@ fn integer_of(
             _ => 0,
         };
         let kept = low(value >> shift, bits);
-        let value = if has_sign { i128::from(signed(kept, bits)) } else { i128::from(kept) };
-        let value = if changes.absolute { value.abs() } else { value };
-        if changes.negated { -value } else { value }
+        let of = |kept: u64| if has_sign { i128::from(signed(kept, bits)) } else { i128::from(kept) };
+        let value = if changes.absolute { of(kept).abs() } else { of(kept) };
+        // The negative of the least integer is itself, as PTX's `neg` has it.
+        if changes.negated { of(low(-value as u64, bits)) } else { value }
     })
 }
 
@@ -189,7 +190,7 @@ fn from_integer(instruction: &Instruction) -> Option<Function> {
         let integer = integer(a);
         match format_of(to) {
             Some(format) => [format.round(odd_double(integer), how, false)],
-            None => [rounded_double(integer, how).to_bits()],
+            None => [double_of_integer(integer, how).to_bits()],
         }
     }))
 }
@@ -201,23 +202,6 @@ fn odd_double(integer: i128) -> f64 {
     let sticky = u64::from(low(magnitude, extra) != 0);
     let value = ((magnitude >> extra | sticky) as f64) * f64::from(1u32 << extra);
     if integer < 0 { -value } else { value }
-}
-
-/// An integer as a double.
-fn rounded_double(integer: i128, how: Rounding) -> f64 {
-    let nearest = integer as f64;
-    let error = nearest as i128 - integer;
-    let away = match how {
-        Rounding::Zero => (error > 0) == (integer > 0) && error != 0,
-        Rounding::Down => error > 0,
-        Rounding::Up => error < 0,
-        _ => false,
-    };
-    if !away {
-        return nearest;
-    }
-    let grows = (error < 0) == (nearest > 0.0);
-    f64::from_bits(if grows { nearest.to_bits() + 1 } else { nearest.to_bits() - 1 })
 }
 
 /// `I2I`: an integer limited to a smaller type.
