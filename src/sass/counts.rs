@@ -40,13 +40,13 @@ impl Counts {
             let instruction = count.line.checked_sub(1).and_then(|at| function.instructions.get(at as usize));
             let class = instruction.map_or(Class::Unknown, Class::of);
             classes[class as usize] += count.issued;
-            traffic[class as usize] = sum(traffic[class as usize], count.traffic);
+            traffic[class as usize] = traffic[class as usize].sum(count.traffic);
             let address = instruction.map_or(0, |one: &Instruction| one.address);
             match found.blocks.last_mut().filter(|_| !count.is_leader) {
                 Some(block) => {
                     block.instructions += 1;
                     block.issued += count.issued;
-                    block.traffic = sum(block.traffic, count.traffic);
+                    block.traffic = block.traffic.sum(count.traffic);
                 }
                 None => found.blocks.push(BlockCount {
                     address,
@@ -71,13 +71,5 @@ impl Counts {
     /// The same of a class.
     pub fn of(&self, class: Class) -> u64 {
         self.classes.iter().find(|one| one.0 == class).map_or(0, |one| one.1)
-    }
-}
-
-fn sum(one: Traffic, other: Traffic) -> Traffic {
-    Traffic {
-        accesses: one.accesses + other.accesses,
-        sectors: one.sectors + other.sectors,
-        passes: one.passes + other.passes,
     }
 }

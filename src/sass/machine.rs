@@ -6,7 +6,7 @@ use super::decode::decode;
 use super::instruction::{BYTES, Function};
 use super::meaning::Approximation;
 use super::{lower, text};
-use crate::emulate::{Program, Side};
+use crate::emulate::{Count, Program, Side};
 
 /// A file of machine code, decoded.
 #[derive(Debug)]
@@ -34,6 +34,13 @@ impl Machine {
             None => text::read(&disassemble()?, &cubin.code()).0,
         };
         Ok(Self { program: lower::program(cubin, &code, approximation), code })
+    }
+
+    /// How often each instruction of a kernel ran, by its address in the function.
+    pub fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
+        let number = self.program.kernels().position(|name| name == kernel);
+        let counts = number.and_then(|number| side.counts(&self.program).into_iter().nth(number));
+        counts.into_iter().flatten().map(|count| ((count.line - 1) * BYTES, count)).collect()
     }
 
     /// What a kernel executed in the launches of a side.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nvptx_ra::emulate::{Program, Side};
+use nvptx_ra::emulate::{Count, Program, Side};
 use nvptx_ra::error::Error;
 use nvptx_ra::sass::counts::Counts;
 use nvptx_ra::sass::cubin::Cubin;
@@ -24,6 +24,12 @@ impl Loaded {
             Self::Ptx(program) => program,
             Self::Machine(machine) => &machine.program,
         }
+    }
+
+    /// How often each instruction of a kernel ran, by its address, if it is machine code.
+    pub(crate) fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
+        let Self::Machine(machine) = self else { return Vec::new() };
+        machine.count_by_address(kernel, side)
     }
 
     /// What a kernel executed, if it is machine code.

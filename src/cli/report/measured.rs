@@ -92,11 +92,11 @@ fn measure(path: &Path, arguments: &Arguments) -> Result<Measured, Error> {
     let taken: Vec<_> = FUNCTIONS.into_iter().chain(MACHINE_CODE).collect();
     let input = Input::open(path, "report --sass", &taken)?;
     if MACHINE_CODE.contains(&input.kind) {
-        return Ok(Measured { report: None, truths: of_machine_code(input, &arguments.kernel)? });
+        return Ok(Measured { report: None, truths: of_machine_code(input, &arguments.kernel, arguments.run)? });
     }
     let report = Report::of(input, arguments, true)?;
     let ptx = compare::ptx(&report, arguments)?;
-    let truth = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel)?;
+    let truth = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel, arguments.run)?;
     Ok(Measured { report: Some(report), truths: vec![truth] })
 }
 

@@ -94,6 +94,10 @@ pub(crate) struct Arguments {
     /// always measured, and with them all other inputs
     #[arg(long, conflicts_with_all = ["compare_ptxas", "verbose", "features", "order", "warn_on_spills"])]
     sass: bool,
+    /// With --sass: also run a drawn launch of each kernel's machine code on the CPU, and report what it executes, by
+    /// class of instruction and by source line
+    #[arg(long, requires = "sass")]
+    run: bool,
     /// With --sass: compare two builds, the old one first, and print the kernels and source lines that differ
     #[arg(long, requires = "sass", conflicts_with_all = ["html", "baseline", "fail_on_spill"])]
     diff: bool,

@@ -30,9 +30,16 @@ pub struct Traffic {
 impl Traffic {
     /// Adds what another run moved.
     pub(in crate::emulate) fn add(&mut self, other: Self) {
-        self.accesses += other.accesses;
-        self.sectors += other.sectors;
-        self.passes += other.passes;
+        *self = self.sum(other);
+    }
+
+    /// What two instructions moved together.
+    pub fn sum(self, other: Self) -> Self {
+        Self {
+            accesses: self.accesses + other.accesses,
+            sectors: self.sectors + other.sectors,
+            passes: self.passes + other.passes,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub(in super::super) fn is_machine_code(path: &Path) -> bool {
 }
 
 /// Measures a file that holds machine code.
-pub(in super::super) fn of_machine_code(input: Input, wanted: &[String]) -> Result<Vec<Truth>, Error> {
+pub(in super::super) fn of_machine_code(input: Input, wanted: &[String], runs: bool) -> Result<Vec<Truth>, Error> {
     let folder = Folder::new("report")?;
     let (path, kind, name) = (input.path.clone(), input.kind, input::name(&input.path));
     // A stream has no path that the disassembler could read.
@@ -40,13 +40,13 @@ pub(in super::super) fn of_machine_code(input: Input, wanted: &[String]) -> Resu
         path
     };
     if kind == InputKind::Cubin {
-        return Ok(vec![Truth::read(&file, &name, wanted, None)?]);
+        return Ok(vec![Truth::read(&file, &name, wanted, None, runs)?]);
     }
     let inside = folder.path("cubins");
     std::fs::create_dir(&inside).map_err(|error| Error::file(&inside, &error))?;
     let of_cubin = |cubin: &PathBuf| {
         let inner = cubin.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        Truth::read(cubin, &format!("{name}:{inner}"), wanted, None)
+        Truth::read(cubin, &format!("{name}:{inner}"), wanted, None, runs)
     };
     let cubins = crate::machine::disassembler::extract(&file, &name, &inside)?;
     cubins.iter().map(of_cubin).collect()
@@ -59,6 +59,7 @@ pub(in super::super) fn of_ptx(
     cpu: &str,
     is_part: bool,
     wanted: &[String],
+    runs: bool,
 ) -> Result<Truth, Error> {
     let folder = Folder::new("report")?;
     let cubin = folder.path("k.cubin");
@@ -76,6 +77,6 @@ pub(in super::super) fn of_ptx(
         };
         return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }
-    let truth = Truth::read(&cubin, name, wanted, Some(&ptxas::parse(&words)))?;
+    let truth = Truth::read(&cubin, name, wanted, Some(&ptxas::parse(&words)), runs)?;
     Ok(Truth { words, ..truth })
 }

@@ -100,6 +100,9 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
             "spill_load_bytes": forecast.spill_load_bytes, "words": forecast.peak.words, "line": forecast.peak.line,
         })),
     });
+    if let Some(executed) = super::executed::object(truth, kernel) {
+        object["executed"] = executed;
+    }
     object["spills_from"] = spills.source.name().into();
     object["fixed_place_store_bytes"] = local.fixed_stored.into();
     object["fixed_place_load_bytes"] = local.fixed_loaded.into();

@@ -3,11 +3,13 @@
 //! * [`input`]: the machine code that an input holds or that ptxas makes of it;
 //! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
 //!   registers than are live; [`local`], what moves to and from local memory; [`spills`], how much of that is spilled;
+//! * [`executed`]: what it executes in a drawn launch;
 //! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
 
 mod allocation;
 mod assigned;
 pub(super) mod difference;
+mod executed;
 pub(super) mod input;
 pub(super) mod json;
 pub(super) mod kernel;
@@ -19,13 +21,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::sass::meaning::Approximation;
 use nvptx_ra::target::machine::{Architecture, Launch, Occupancy};
 
+use self::executed::Executed;
 pub(super) use self::kernel::Kernel;
 use crate::kernel_names;
 use crate::machine::cubin::Facts;
 use crate::machine::source_lines::Place;
-use crate::machine::{cubin, disassembler, machine_code};
+use crate::machine::{cubin, disassembler, machine_code, program};
 use crate::ptxas::{self, Measured};
 
 /// What is measured of one cubin.
@@ -45,8 +49,14 @@ pub(super) struct Truth {
 
 impl Truth {
     /// Measures the kernels of a cubin whose name has one of these parts, and its other functions. `said` is what ptxas
-    /// said when it wrote it.
-    pub(super) fn read(path: &Path, name: &str, wanted: &[String], said: Option<&Measured>) -> Result<Self, Error> {
+    /// said when it wrote it. With `runs`, a launch of each kernel is run.
+    pub(super) fn read(
+        path: &Path,
+        name: &str,
+        wanted: &[String],
+        said: Option<&Measured>,
+        runs: bool,
+    ) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
         let damaged = || {
             let problem = format!("{name}: a cubin that is cut or damaged");
@@ -54,6 +64,7 @@ impl Truth {
         };
         let facts = cubin::facts(&bytes).ok_or_else(damaged)?;
         let code = machine_code::instructions(&bytes).ok_or_else(damaged)?;
+        let program = runs.then(|| program::program(&bytes, name, Approximation::default())).transpose()?;
         drop(bytes);
         if facts.is_empty() {
             let problem = format!("{name}: it has no code");
@@ -72,7 +83,12 @@ impl Truth {
                 let facts = facts.get(&table.name).cloned().unwrap_or_default();
                 let real = said.and_then(|said| said.get(&table.name)).copied();
                 let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
-                kernels.push(Kernel::new(table, &lines, code, facts, real));
+                let mut kernel = Kernel::new(table, &lines, code, facts, real);
+                if let Some(program) = program.as_ref().filter(|_| kernel.facts.is_kernel) {
+                    let line = |offset| lines.of(&kernel.name, offset).first().copied();
+                    kernel.executed = Some(Executed::new(program, &kernel.name, line));
+                }
+                kernels.push(kernel);
             })?;
         }
         if kernels.is_empty() {

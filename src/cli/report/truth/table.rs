@@ -8,7 +8,7 @@ use nvptx_ra::forecast::Forecast;
 use super::allocation::Why;
 use super::kernel::{Held, Kernel, Point};
 use super::spills::{SpillBytes, SpillSource};
-use super::{Place, Truth};
+use super::{Place, Truth, executed};
 use crate::kernel_names;
 use crate::machine::life_ranges::Kind;
 use crate::report::lines::SourceText;
@@ -105,6 +105,7 @@ fn describe(text: &mut String, truth: &Truth, kernel: &Kernel, sources: &mut Sou
         let _ = writeln!(text, "  {rest:>5} from {} more lines", lines - SHOWN);
     }
     local(text, truth, kernel);
+    executed::describe(text, truth, kernel);
     for call in &kernel.calls {
         let callee = call.callee.as_deref().map_or("an address in a register".to_owned(), kernel_names::readable);
         let _ = writeln!(text, "  calls {callee} at {}{}", truth.at(&call.point), in_loops(call.depth));
