@@ -4,6 +4,7 @@ mod assembler;
 mod compare;
 mod cuda;
 mod judge;
+mod machine_code;
 mod report_ptx;
 mod report_sass;
 mod tune_progress;
