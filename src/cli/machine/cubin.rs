@@ -1,11 +1,8 @@
-//! What a cubin says of its functions beside their code: registers, stack, bounds and shared memory.
-//!
-//! ptxas writes these into sections of attributes, `.nv.info` for the file and `.nv.info.NAME` for a kernel. NVIDIA
-//! documents no form; it was found by comparing bytes with what the disassembler prints of them.
+//! What a cubin says of its functions beside their code: registers, stack, bounds and shared memory, by its attributes.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
+use nvptx_ra::sass::cubin::attributes::{MAX_THREADS, MIN_STACK_SIZE, REQUIRED_THREADS, attributes};
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags};
 
 /// What is said of a function.
@@ -39,15 +36,8 @@ pub(crate) struct Facts {
     pub(crate) spill_marks: Vec<u32>,
 }
 
-/// An attribute's forms: a number of one byte or two bytes in the place of a length, and bytes of a length.
-const BYTE: u8 = 2;
-const SHORT: u8 = 3;
-const BYTES: u8 = 4;
 /// Attributes by their numbers.
-const MAX_THREADS: u8 = 0x05;
-const REQUIRED_THREADS: u8 = 0x10;
 const FRAME_SIZE: u8 = 0x11;
-const MIN_STACK_SIZE: u8 = 0x12;
 const MAX_REGISTERS: u8 = 0x1b;
 const MAX_STACK_SIZE: u8 = 0x23;
 const REGISTERS: u8 = 0x2f;
@@ -169,34 +159,13 @@ fn product(value: &[u8]) -> Option<u32> {
     threads.filter(|&threads| threads > 0 && dimensions.len() >= 3)
 }
 
-/// The attributes of a section as far as they can be read: their numbers, and where their values stand.
-fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let value = match form {
-            BYTES => at + 4..at + 4 + usize::from(u16::from_le_bytes([low, high])),
-            _ => at + 2..at + 4,
-        };
-        if value.end > bytes.len() {
-            break;
-        }
-        at = value.end;
-        if matches!(form, BYTES | SHORT | BYTE) {
-            found.push((number, value));
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Attributes of all forms stand in a row; one that is cut ends them.
+    /// The product of dimensions, if there are three.
     #[test]
-    fn attributes_in_a_row() {
-        let bytes = [4, 0x37, 4, 0, 0x82, 0, 0, 0, 3, 0x1b, 0xff, 0, 1, 2, 0, 0, 4, 5, 12, 0, 32, 0];
-        assert_eq!(attributes(&bytes), [(0x37, 4..8), (0x1b, 10..12)]);
+    fn products() {
         let dimensions: Vec<u8> = [32u32, 4, 2].into_iter().flat_map(u32::to_le_bytes).collect();
         assert_eq!((product(&dimensions), product(&[0; 12]), product(&dimensions[..8])), (Some(256), None, None));
     }

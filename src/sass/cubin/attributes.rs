@@ -76,6 +76,13 @@ pub fn dimensions(value: &[u8]) -> Option<[u32; 3]> {
 mod tests {
     use super::*;
 
+    /// Attributes of all forms stand in a row; one that is cut ends them.
+    #[test]
+    fn attributes_in_a_row() {
+        let bytes = [4, 0x37, 4, 0, 0x82, 0, 0, 0, 3, 0x1b, 0xff, 0, 1, 2, 0, 0, 4, 5, 12, 0, 32, 0];
+        assert_eq!(attributes(&bytes), [(0x37, 4..8), (0x1b, 10..12)]);
+    }
+
     /// A parameter of 8 bytes at offset 0x18, as ptxas 13.0 writes it.
     #[test]
     fn parameter() {
