@@ -3,6 +3,7 @@
 mod assembler;
 mod compare;
 mod cuda;
+mod decode;
 mod judge;
 mod machine_code;
 mod report_ptx;

@@ -11,6 +11,8 @@ const COMPARISONS: &[&str] = &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"];
 pub(super) const COMBINED: &[&str] = &["AND", "OR", "XOR", NO];
 /// `.U32` where the bit is zero.
 pub(super) const UNSIGNED: &[&str; 2] = &["U32", ""];
+/// The same, with bit 80 for 64 bits, which came with sm_120.
+pub(super) const SIZES: &[&str] = &["U32", "", "U64", "S64"];
 /// `.X`: with a carry.
 pub(super) const CARRY: Modifier = flag(74, &["", "X"]);
 const BYTES: &[&str] = &["", "B1", "B2", "B3"];
@@ -19,6 +21,21 @@ const SIGNS: Modifier = names(73, 2, &["U8.U8", "S8.U8", "U8.S8", "S8.S8"]);
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x002, &[1, 4, 5, 6], "MOV", &[], &[D, WIDE, rule(lanes)]),
+    Row::new(0x002, &[1, 6], "MOV", &[always("64"), Modifier::Must(72, 9, 0x10f)], &[D, WIDE]).on(SINCE_120),
+    Row::new(
+        0x035,
+        &[1, 4, 6],
+        "IADD",
+        &[always("64"), Modifier::Must(73, 1, 1), CARRY],
+        &[
+            D,
+            predicate(81).unless_true(),
+            A.negated_by(72).inverted_if(74),
+            WIDE.negated().inverted_if(74),
+            condition(87).shown_if(74),
+        ],
+    )
+    .on(SINCE_120),
     Row::new(0x003, &[4], "P2R", &[names(76, 2, BYTES)], &[D, PREDICATES, A, WIDE]),
     Row::new(0x004, &[4], "R2P", &[], &[PREDICATES, rule(byte), rule(mask)]),
     Row::new(0x005, &[4], "CS2R", &[flag(80, &["32", ""])], &[D, special(72)]),
@@ -27,7 +44,13 @@ pub(super) const ROWS: &[Row] = &[
         0x00c,
         &[1, 4, 5, 6],
         "ISETP",
-        &[names(76, 3, COMPARISONS), flag(73, UNSIGNED), names(74, 2, COMBINED), flag(72, &["", "EX"])],
+        &[
+            names(76, 3, COMPARISONS),
+            Modifier::Since(120, 80, 1),
+            split((73, 1), (80, 1), SIZES),
+            names(74, 2, COMBINED),
+            flag(72, &["", "EX"]),
+        ],
         &[predicate(81), predicate(84), A, WIDE, condition(87), condition(68).shown_if(72)],
     ),
     Row::new(
@@ -125,7 +148,7 @@ pub(super) const ROWS: &[Row] = &[
         &[Modifier::Must(76, 2, 0), always("4A"), SIGNS],
         &[D, A, SECOND, THIRD.negated()],
     ),
-    Row::new(0x036, &[1, 4, 6], "VIADD", &[flag(73, &["", "16x2"])], &[D, A, WIDE.negated()]).on(SINCE_90),
+    Row::new(0x036, &[1, 4, 6], "VIADD", &[flag(73, &["", "16x2"])], &[D, A, WIDE.negated()]).on((90, 119)),
     Row::new(0x038, &[1], "I2I", &[names(76, 2, &["U8", "S8", "U16", "S16"]), always("S32.SAT")], &[D, WIDE]),
     Row::new(
         0x046,
@@ -185,7 +208,8 @@ pub(super) const ROWS: &[Row] = &[
         "I2IP",
         &[flag(76, &["U8", "S8"]), always("S32"), flag(74, &["", "SAT"])],
         &[D, A, SECOND, THIRD],
-    ),
+    )
+    .on(SINCE_90),
     Row::new(
         0x100,
         &[1, 5, 6],
@@ -193,6 +217,7 @@ pub(super) const ROWS: &[Row] = &[
         &[flag(73, UNSIGNED), flag(74, &["", "SH"])],
         &[D, predicate(81).unless_true(), WIDE.inverted()],
     ),
+    Row::new(0x036, &[1, 4, 6], "VIADD", &[flag(73, &["32", NO])], &[D, A, WIDE.negated()]).on(SINCE_120),
     Row::new(0x101, &[1, 5, 6], "BREV", &[], &[D, WIDE]),
     Row::new(0x109, &[1, 5, 6], "POPC", &[], &[D, WIDE.inverted()]),
 ];

@@ -97,6 +97,7 @@ fn gives_what_the_disassembler_prints() {
 const SILENT: &str = "
 ATOM {64, 65, 66, 67, 68, 69}
 F2FP {64, 65, 66, 67, 68, 69, 70, 71}
+IADD {87, 88, 89, 90}
 IADD3 {77, 78, 79, 80, 87, 88, 89, 90}
 IMAD {81, 82, 83, 87, 88, 89, 90}
 ISETP {68, 69, 70, 71}

@@ -1,7 +1,7 @@
 //! What a warp computes once.
 
 use super::super::operand::{Changes, Constant, Operand, RZ};
-use super::integer::{CARRY, COMBINED, UNSIGNED, table};
+use super::integer::{CARRY, COMBINED, SIZES, UNSIGNED, table};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -18,6 +18,9 @@ const UPR: Slot = fixed(Operand::Predicates { is_uniform: true });
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x082, &[4], "UMOV", &[], &[UD, UNIFORM_WIDE]).of_warp(),
     Row::new(0x082, &[6], "UMOV", &[WARP], &[UD, UNIFORM_WIDE]).of_warp(),
+    Row::new(0x082, &[6], "UMOV", &[always("64"), Modifier::Must(80, 1, 1), WARP], &[UD, UNIFORM_WIDE])
+        .of_warp()
+        .on(SINCE_120),
     Row::new(0x083, &[4], "UP2UR", &[names(76, 2, BYTES), WARP], &[UD, UPR, UA, UNIFORM_WIDE]).of_warp(),
     Row::new(
         0x086,
@@ -31,7 +34,14 @@ pub(super) const ROWS: &[Row] = &[
         0x08c,
         &[1, 4],
         "UISETP",
-        &[names(76, 3, COMPARISONS), flag(73, UNSIGNED), names(74, 2, COMBINED), flag(72, &["", "EX"]), WARP],
+        &[
+            names(76, 3, COMPARISONS),
+            Modifier::Since(120, 80, 1),
+            split((73, 1), (80, 1), SIZES),
+            names(74, 2, COMBINED),
+            flag(72, &["", "EX"]),
+            WARP,
+        ],
         &[
             uniform_predicate(81),
             uniform_predicate(84),
@@ -59,6 +69,24 @@ pub(super) const ROWS: &[Row] = &[
         ],
     )
     .of_warp(),
+    Row::new(
+        0x097,
+        &[1, 4],
+        "UIADD3",
+        &[always("64"), CARRY, WARP],
+        &[
+            UD,
+            uniform_predicate(81).carry(),
+            uniform_predicate(84).carry(),
+            UA.negated_by(72).inverted_if(74),
+            UNIFORM_WIDE.negated().inverted_if(74),
+            UC.negated_by(75).inverted_if(74),
+            IF_CARRY,
+            uniform_condition(77).shown_if(74),
+        ],
+    )
+    .of_warp()
+    .on(SINCE_120),
     Row::new(
         0x091,
         &[1, 4],

@@ -34,12 +34,7 @@ pub(super) const ROWS: &[Row] = &[
         0x037,
         &[1],
         "IMMA",
-        &[
-            split((75, 1), (85, 2), &["8816", NO, NO, NO, "16816", "16832", NO, NO]),
-            flag(76, &["U8", "S8"]),
-            flag(78, &["U8", "S8"]),
-            flag(82, &["", "SAT"]),
-        ],
+        &[Modifier::Rule(shape), flag(76, &["U8", "S8"]), flag(78, &["U8", "S8"]), flag(82, &["", "SAT"])],
         &[D, rule(rows), rule(columns), register(64)],
     ),
     Row::new(
@@ -118,4 +113,14 @@ fn rows(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 fn columns(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Register(slots::register(reader, 32), LIES));
     reader.must(74, true)
+}
+
+/// The rows, columns and depth of IMMA. Those of Turing went with sm_100.
+fn shape(reader: &mut Reader) -> Option<&'static str> {
+    match (reader.take(85, 2), reader.take(75, 1)) {
+        (0, 0) if reader.processor < 100 => Some("8816"),
+        (2, 0) => Some("16816"),
+        (2, 1) => Some("16832"),
+        _ => None,
+    }
 }
