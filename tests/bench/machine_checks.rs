@@ -1,12 +1,17 @@
-//! What is known of machine code, held against the disassembler on cubins: one JSON object for all of them.
+//! What is known of machine code, held against the disassembler and against ptxas's own output.
 //!
-//!     machine_checks effects NVDISASM FILE.cubin...
+//!     machine_checks effects NVDISASM FILE.cubin...    registers read and written: agreement, as JSON
+//!     machine_checks mine NVDISASM FILE.cubin...       the least cycles between two opcodes, as lines
+//!     machine_checks believed FILE.txt...              several of these tables as one, without what is too rare
+//!     machine_checks hazards NVDISASM FILE.cubin...    findings, by function
+//!     machine_checks mutations NVDISASM FILE.cubin...  how many changes of control codes are found
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::BufReader;
 use std::process::{Command, Stdio};
 
+use nvptx_ra::sass::control::Control;
 use nvptx_ra::sass::effects::{Effects, Place};
 use nvptx_ra::sass::hazards::latencies::Latencies;
 use nvptx_ra::sass::hazards::{self, Finding};
@@ -23,12 +28,14 @@ use life_ranges::{Kind, LifeRanges, Mark};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let usage = "machine_checks effects NVDISASM FILE.cubin...";
+    let usage = "machine_checks effects|mine|believed|hazards|mutations NVDISASM FILE...";
     let [what, nvdisasm, files @ ..] = arguments.as_slice() else { return Err(usage.into()) };
     match what.as_str() {
         "effects" => effects(nvdisasm, files),
         "hazards" => hazards(nvdisasm, files),
         "mine" => mined(nvdisasm, files),
+        "believed" => believed(&arguments[1..]),
+        "mutations" => mutations(nvdisasm, files),
         _ => Err(usage.into()),
     }
 }
@@ -69,8 +76,84 @@ fn mined(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Lines of several tables, read from files, as one table of what is believed.
+fn believed(files: &[String]) -> Result<(), Box<dyn Error>> {
+    let texts: Result<Vec<String>, _> = files.iter().map(std::fs::read_to_string).collect();
+    Latencies::read(&texts?.join("\n"))?.believed().lines().for_each(|line| println!("{line}"));
+    Ok(())
+}
+
+/// Changes control codes of drawn instructions, one at a time: how many of the changes are found.
+fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
+    const LARGEST: usize = 800;
+    const OF_A_KIND: usize = 2;
+    let table = Latencies::of_ptxas();
+    let mut counts: BTreeMap<(u32, &str), [u64; 3]> = BTreeMap::new();
+    let mut unfound: BTreeMap<(&str, String), u64> = BTreeMap::new();
+    // A generator of Knuth's; the draw is the same in every run.
+    let mut state = 1u64;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    for file in files {
+        let sm = processor(file)?;
+        for function in functions(nvdisasm, file)?.into_iter().filter(|one| one.instructions.len() <= LARGEST) {
+            let clean = hazards::check(&function, sm, &table);
+            if !clean.is_empty() {
+                continue;
+            }
+            let ends = hazards::waits(&function, sm);
+            let changes: [(&str, fn(&mut Control, u8)); 5] = [
+                ("no wait", |control, scoreboard| control.waits &= !(1 << scoreboard)),
+                ("no scoreboard of results", |control, _| control.writes = None),
+                ("no scoreboard of sources", |control, _| control.reads = None),
+                ("stall - 1", |control, _| control.stall -= 1),
+                ("stall 1", |control, _| control.stall = 1),
+            ];
+            for (name, change) in changes {
+                let mut places: Vec<(usize, u8)> = Vec::new();
+                for (index, instruction) in function.instructions.iter().enumerate() {
+                    let control = instruction.control;
+                    match name {
+                        "no wait" => {
+                            let waits = (0..6).filter(|scoreboard| control.waits >> scoreboard & 1 == 1);
+                            places.extend(waits.map(|scoreboard| (index, scoreboard)));
+                        }
+                        "no scoreboard of results" => places.extend(control.writes.map(|_| (index, 0))),
+                        "no scoreboard of sources" => places.extend(control.reads.map(|_| (index, 0))),
+                        _ => places.extend((control.stall > 1).then_some((index, 0))),
+                    }
+                }
+                for _ in 0..OF_A_KIND.min(places.len()) {
+                    let (index, scoreboard) = places[draw(places.len())];
+                    let mut mutant = function.clone();
+                    change(&mut mutant.instructions[index].control, scoreboard);
+                    let instruction = &function.instructions[index];
+                    let is_found = !hazards::check(&mutant, sm, &table).is_empty();
+                    let is_idle = name == "no wait" && !ends.contains(&(instruction.address, scoreboard));
+                    let count = counts.entry((sm, name)).or_default();
+                    count[0] += 1;
+                    count[1] += u64::from(is_found);
+                    count[2] += u64::from(!is_found && is_idle);
+                    if !is_found && !is_idle {
+                        *unfound.entry((name, instruction.word().to_owned())).or_default() += 1;
+                    }
+                }
+            }
+        }
+    }
+    for ((sm, name), [all, found, idle]) in counts {
+        println!("sm_{sm} {name}: {all} drawn, {found} found, {idle} waits that end nothing");
+    }
+    for ((name, word), count) in unfound {
+        println!("unfound {name} {word} {count}");
+    }
+    Ok(())
+}
+
 fn hazards(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
-    let table = Latencies::default();
+    let table = Latencies::of_ptxas();
     for file in files {
         let sm = processor(file)?;
         for function in functions(nvdisasm, file)? {

@@ -20,8 +20,10 @@ pub enum Unit {
     Shared,
     /// Global, local and generic memory.
     Memory,
-    /// Loads of constants, and special registers.
+    /// Loads of constants, and special registers of a thread.
     Constant,
+    /// Special registers that go to uniform registers.
+    Uniform,
     /// Doubles, on processors with few units for them.
     Double,
     /// Something else with a scoreboard.
@@ -31,13 +33,11 @@ pub enum Unit {
 impl Unit {
     /// The first in order.
     pub(crate) const FIRST: Self = Self::Special;
-    /// The last in order.
-    pub(crate) const LAST: Self = Self::Other;
 
     /// Whether the unit gives its results in the order in which it took the work: a scoreboard of an instruction then
     /// covers all that the unit took before. ptxas leaves scoreboards out only for these units.
     pub fn is_in_order(self) -> bool {
-        matches!(self, Self::Special | Self::Shared | Self::Double)
+        matches!(self, Self::Special | Self::Shared | Self::Uniform | Self::Double)
     }
 
     /// Whether two units take their sources from one queue in order: a scoreboard of the later instruction then covers
@@ -57,7 +57,8 @@ impl Latency {
             "LDS" | "LDSM" | "STS" | "STSM" | "ATOMS" | "SHFL" | "MATCH" | "REDUX" | "MOVM" => Unit::Shared,
             "LD" | "LDG" | "LDL" | "ST" | "STG" | "STL" | "ATOM" | "ATOMG" | "RED" | "REDG" | "LDGSTS" | "QSPC"
             | "LDGDEPBAR" => Unit::Memory,
-            "LDC" | "S2R" | "S2UR" | "B2R" => Unit::Constant,
+            "LDC" | "S2R" | "B2R" => Unit::Constant,
+            "S2UR" => Unit::Uniform,
             "DADD" | "DFMA" | "DMUL" | "DSETP" if !has_doubles(sm) => Unit::Double,
             _ if control.writes.is_some() || control.reads.is_some() => Unit::Other,
             _ => return Self::Fixed,

@@ -2,30 +2,36 @@
 //!
 //! NVIDIA documents no latencies. The table, `latencies.txt`, has the least distance between each two opcodes in ptxas's
 //! own output, by processor: it is an upper bound of what the hardware needs, which is close where ptxas had reason to
-//! issue early. A pair is checked only where the least distance was seen often.
+//! issue early. A pair is in the table only where the least distance is to be believed ([`Latencies::believed`]).
 
 use std::collections::BTreeMap;
 
-use crate::sass::effects::Place;
+use crate::sass::effects::{Part, Place};
 use crate::sass::instruction::Instruction;
 
-/// How often the least distance of a pair must have been seen for the pair to be checked.
-const ENOUGH: u32 = 8;
+/// The table, mined with `machine_checks mine`.
+const TABLE: &str = include_str!("latencies.txt");
 
-/// Two opcodes, the one that writes and the one that reads, and the file of the register.
+/// How often the least distance of a pair must have been seen for the pair to be believed.
+const ENOUGH: u32 = 8;
+/// How often a pair must have been seen to say how long a writer's results take at most.
+const MANY: u32 = 200;
+
+/// Two opcodes, one that writes a register and one that reads it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// Who writes.
+    /// The opcode that writes: of wide products and doubles with `.hi` behind it for the upper register.
     pub writer: String,
-    /// `R`, `UR`, `P` or `UP`.
-    pub file: &'static str,
-    /// Who reads; with `@` ahead where the guard reads.
+    /// The file of the register: `R`, `UR`, `P`, `UP`, `B`.
+    pub file: String,
+    /// The opcode that reads: with `@` ahead where its guard reads, with `#` and the operand's number where opcodes read
+    /// some operands later than others.
     pub reader: String,
 }
 
 impl Pair {
     /// The pair of two instructions, by the register and the operand that reads it.
-    pub fn of(writer: &Instruction, place: Place, reader: &Instruction, operand: Option<u8>) -> Self {
+    pub fn of(writer: &Instruction, parts: &[Part], place: Place, reader: &Instruction, operand: Option<u8>) -> Self {
         let file = match place {
             Place::General(_) => "R",
             Place::Uniform(_) => "UR",
@@ -33,17 +39,29 @@ impl Pair {
             Place::UniformPredicate(_) => "UP",
             Place::Convergence(_) => "B",
         };
+        let is_upper = parts.iter().any(|part| part.is_write && part.count == 2 && part.first.behind(1) == Some(place));
         let reader = match operand {
             None => format!("@{}", class(reader)),
-            Some(operand) if is_matrix(reader) => format!("{}#{operand}", class(reader)),
+            Some(operand) if is_matrix(reader) || is_wide(reader) => format!("{}#{operand}", class(reader)),
             Some(_) => class(reader),
         };
-        Self { writer: class(writer), file, reader }
+        let writer = if is_upper { format!("{}.hi", class(writer)) } else { class(writer) };
+        Self { writer, file: file.to_owned(), reader }
+    }
+
+    /// Whether the guard reads.
+    fn is_guard(&self) -> bool {
+        self.reader.starts_with('@')
     }
 }
 
 fn is_matrix(instruction: &Instruction) -> bool {
     matches!(instruction.word(), "HMMA" | "IMMA" | "DMMA" | "BMMA")
+}
+
+/// Whether a product has two registers, or takes its addend from two.
+fn is_wide(instruction: &Instruction) -> bool {
+    matches!(instruction.word(), "IMAD" | "UIMAD") && (instruction.has("WIDE") || instruction.has("HI"))
 }
 
 /// The opcode with the modifiers that change its way through the hardware.
@@ -76,22 +94,65 @@ pub struct Latencies {
 }
 
 impl Latencies {
+    /// The table of ptxas's own distances.
+    pub fn of_ptxas() -> Self {
+        Self::read(TABLE).unwrap_or_default()
+    }
+
+    /// Reads lines `sm_90 IADD3 R LOP3 4 1200 5000`: processor, writer, file, reader, cycles, how often they were seen,
+    /// how often the pair was seen. Lines that begin with `#` say something else. An error is the line.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut table = Self::default();
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let row = || {
+                let words: Vec<&str> = line.split(' ').collect();
+                let [sm, writer, file, reader, cycles, times, all] = *words.as_slice() else { return None };
+                let pair = Pair { writer: writer.to_owned(), file: file.to_owned(), reader: reader.to_owned() };
+                let seen = Seen { cycles: cycles.parse().ok()?, times: times.parse().ok()?, all: all.parse().ok()? };
+                Some((sm.strip_prefix("sm_")?.parse().ok()?, pair, seen))
+            };
+            let (sm, pair, seen) = row().ok_or_else(|| line.to_owned())?;
+            table.insert(sm, pair, seen);
+        }
+        Ok(table)
+    }
+
     /// Adds a distance.
     pub fn add(&mut self, sm: u32, pair: Pair, cycles: u16) {
-        let seen = self.rows.entry((sm, pair)).or_insert(Seen { cycles, times: 0, all: 0 });
-        seen.all += 1;
-        if cycles < seen.cycles {
-            (seen.cycles, seen.times) = (cycles, 0);
+        self.insert(sm, pair, Seen { cycles, times: 1, all: 1 });
+    }
+
+    fn insert(&mut self, sm: u32, pair: Pair, seen: Seen) {
+        let mine = self.rows.entry((sm, pair)).or_insert(Seen { times: 0, all: 0, ..seen });
+        mine.all += seen.all;
+        if seen.cycles < mine.cycles {
+            (mine.cycles, mine.times) = (seen.cycles, 0);
         }
-        if cycles == seen.cycles {
-            seen.times += 1;
+        if seen.cycles == mine.cycles {
+            mine.times += seen.times;
         }
     }
 
-    /// The cycles that must pass; none where the pair was not seen often enough.
-    pub fn needed(&self, sm: u32, pair: &Pair) -> Option<u16> {
-        let seen = self.rows.get(&(sm, pair.clone()))?;
-        (seen.times >= ENOUGH).then_some(seen.cycles)
+    /// The pairs whose least distance is to be believed: it was seen [`ENOUGH`] times, and it is no longer than that of
+    /// some pair of the same writer whose least distance was seen [`MANY`] times. Without the second condition, a pair
+    /// that stands in one idiom alone would take the idiom's distance for a latency.
+    pub fn believed(&self) -> Self {
+        let mut longest: BTreeMap<(u32, &str, &str, bool), u16> = BTreeMap::new();
+        for ((sm, pair), seen) in self.rows.iter().filter(|(_, seen)| seen.times >= MANY) {
+            let most = longest.entry((*sm, &pair.writer, &pair.file, pair.is_guard())).or_default();
+            *most = seen.cycles.max(*most);
+        }
+        let is_believed = |(sm, pair): &(u32, Pair), seen: &Seen| {
+            let most = longest.get(&(*sm, pair.writer.as_str(), pair.file.as_str(), pair.is_guard()));
+            seen.times >= ENOUGH && most.is_some_and(|&most| seen.cycles <= most)
+        };
+        let rows = self.rows.iter().filter(|(key, seen)| is_believed(key, seen));
+        Self { rows: rows.map(|(key, &seen)| (key.clone(), seen)).collect() }
+    }
+
+    /// The cycles that must pass; none where no distance is known.
+    pub fn needed(&self, sm: u32, pair: Pair) -> Option<u16> {
+        self.rows.get(&(sm, pair)).map(|seen| seen.cycles)
     }
 
     /// The rows, as lines of the table.
@@ -101,5 +162,49 @@ impl Latencies {
             let Seen { cycles, times, all } = seen;
             format!("sm_{sm} {writer} {file} {reader} {cycles} {times} {all}")
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All lines of the table are read, and all of it is believed.
+    #[test]
+    fn the_table_is_read() {
+        let table = Latencies::read(TABLE).expect("a table");
+        assert!(table.rows.len() > 500, "{}", table.rows.len());
+        assert_eq!(table.believed(), table);
+        assert_eq!(Latencies::read("sm_90 IADD3 R LOP3 4 1200"), Err("sm_90 IADD3 R LOP3 4 1200".to_owned()));
+    }
+
+    /// The least distance counts, with how often it was seen; and what is written is what is read.
+    #[test]
+    fn the_least_distance_counts() {
+        arbtest::arbtest(|u| {
+            let distances: Vec<(u8, u16)> = u.arbitrary()?;
+            let pair = |reader: u8| Pair { writer: "A".into(), file: "R".into(), reader: format!("B{}", reader % 4) };
+            let mut table = Latencies::default();
+            for &(reader, cycles) in &distances {
+                table.add(90, pair(reader), cycles % 8);
+            }
+            for reader in 0..4 {
+                let of = distances.iter().filter(|one| one.0 % 4 == reader).map(|one| one.1 % 8);
+                assert_eq!(table.needed(90, pair(reader)), of.min());
+            }
+            let text: Vec<String> = table.lines().collect();
+            assert_eq!(Latencies::read(&text.join("\n")), Ok(table));
+            Ok(())
+        });
+    }
+
+    /// A distance is believed where it was seen often, unless all other readers of the writer get by with less.
+    #[test]
+    fn rare_and_long_distances_are_not_believed() {
+        let text = "sm_90 A R B 5 200 900\nsm_90 A R C 4 8 8\nsm_90 A R D 4 7 900\nsm_90 A R E 6 199 900\n\
+                    sm_90 A R @F 5 100 100\nsm_89 A R C 4 8 8";
+        let table = Latencies::read(text).expect("a table").believed();
+        let lines: Vec<String> = table.lines().collect();
+        assert_eq!(lines, ["sm_90 A R B 5 200 900", "sm_90 A R C 4 8 8"]);
     }
 }

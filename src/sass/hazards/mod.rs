@@ -11,6 +11,8 @@ mod graph;
 mod guard;
 pub mod latencies;
 mod state;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -62,11 +64,11 @@ pub fn check(function: &Function, sm: u32, latencies: &Latencies) -> Vec<Finding
         findings.extend(match event {
             Event::Read { place, from } => Some(finding(place, from, Rule::ReadTooEarly)),
             Event::Overwritten { place, from } => Some(finding(place, from, Rule::OverwrittenTooEarly)),
+            Event::Waited { .. } => None,
             Event::Lost { place, from } => Some(finding(place, from, Rule::SourceOverwritten)),
             Event::Fixed { place, from, cycles, operand } => {
-                let instruction = |index: u32| graph.steps[index as usize].instruction;
-                let pair = Pair::of(instruction(from), place, instruction(index), operand);
-                let needed = latencies.needed(sm, &pair).filter(|&needed| cycles < needed);
+                let needed = latencies.needed(sm, pair(&graph, from, place, index, operand));
+                let needed = needed.filter(|&needed| cycles < needed);
                 needed.map(|needed| finding(place, from, Rule::TooFewCycles { cycles, needed }))
             }
         });
@@ -79,8 +81,27 @@ pub fn mine(function: &Function, sm: u32, into: &mut Latencies) {
     let graph = Graph::of(function);
     walk(&graph, sm, |index, event| {
         if let Event::Fixed { place, from, cycles, operand } = event {
-            let instruction = |index: u32| graph.steps[index as usize].instruction;
-            into.add(sm, Pair::of(instruction(from), place, instruction(index), operand), cycles);
+            into.add(sm, pair(&graph, from, place, index, operand), cycles);
         }
     });
+}
+
+/// The waits of a function that end something: the address of the instruction that waits, and the scoreboard. Others wait
+/// for nothing, on any path.
+pub fn waits(function: &Function, sm: u32) -> BTreeSet<(u32, u8)> {
+    let graph = Graph::of(function);
+    let mut waits = BTreeSet::new();
+    walk(&graph, sm, |index, event| {
+        if let Event::Waited { scoreboard } = event {
+            waits.insert((graph.steps[index as usize].instruction.address, scoreboard));
+        }
+    });
+    waits
+}
+
+/// The two opcodes of a result and its reader, by the numbers of the instructions.
+fn pair(graph: &Graph<'_>, from: u32, place: Place, to: u32, operand: Option<u8>) -> Pair {
+    let [writer, reader] = [from, to].map(|index| &graph.steps[index as usize]);
+    let parts = writer.effects.as_ref().map_or(&[][..], |effects| &effects.parts);
+    Pair::of(writer.instruction, parts, place, reader.instruction, operand)
 }

@@ -35,6 +35,11 @@ pub(super) enum Event {
         /// The instruction that writes it.
         from: u32,
     },
+    /// A scoreboard is waited for, and something is under way.
+    Waited {
+        /// The scoreboard.
+        scoreboard: u8,
+    },
     /// A source that is not read is overwritten.
     Lost {
         /// The register.
@@ -134,12 +139,19 @@ impl<'g, 'f> Walk<'g, 'f> {
 fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl FnMut(Event)) {
     let Step { instruction, effects } = step;
     let control = instruction.control;
+    for scoreboard in (0..6).filter(|scoreboard| control.waits >> scoreboard & 1 == 1) {
+        if state.work.keys().any(|work| work.scoreboards >> scoreboard & 1 == 1) {
+            each(Event::Waited { scoreboard });
+        }
+    }
     state.wait(control.waits);
     if let Some(effects) = effects.as_ref().filter(|_| !step.is_never_done()) {
         if instruction.word() == "DEPBAR"
             && let [Operand::Scoreboard(scoreboard), Operand::Immediate(newest), ..] = *instruction.operands
         {
             state.wait_but_newest(scoreboard, newest.min(255) as u8);
+            // A set of others that it waits for as a wait mask does.
+            state.wait((instruction.bits >> 32) as u8 & 0x3f);
         }
         let guard = instruction.guard.and_then(Guard::of);
         let latency = Latency::of(instruction, sm);
