@@ -90,17 +90,26 @@ fn of_format(
     approximation: Approximation,
 ) -> Option<Function> {
     let (function, flushes) = named(name)?;
+    let is_reciprocal = name == "RCP";
     let flushes = flushes && format == F32;
     let number: Number = number_of(instruction, 1, ty)?;
     let sign = if format == F32 { 1 << 31 } else { 1 << 15 };
     let limit = if format == F16 { 0x7c00 } else { 0x7f80 << if format == F32 { 16 } else { 0 } };
+    let fraction = match format {
+        F16 => 0x3ff,
+        BF16 => 0x7f,
+        _ => 0x7f_ffff,
+    };
     let least = f64::from(f32::MIN_POSITIVE);
     let flushed = move |value: f64| if flushes && value.abs() < least { 0.0f64.copysign(value) } else { value };
     (instruction.operands.len() == 2).then(|| {
         of_values([(0, ty)], [(1, ty)], move |[a]| {
             let argument = number.low(a);
             let exact = format.round(function(flushed(format.value(argument))), Rounding::Nearest, false);
-            let off = approximation.off(exact, argument, sign, limit);
+            // The reciprocals of a power of two and of the number ahead of one are exact: ptxas makes code of `rcp.rz`,
+            // `rcp.rm` and `rcp.rp` that needs it.
+            let is_exact = is_reciprocal && [0, fraction].contains(&(argument & fraction));
+            let off = if is_exact { exact } else { approximation.off(exact, argument, sign, limit) };
             [format.round(flushed(format.value(off)), Rounding::Nearest, false)]
         })
     })

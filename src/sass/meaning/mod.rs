@@ -22,6 +22,8 @@ mod pack;
 pub(crate) mod reading;
 mod relations;
 mod shift;
+#[cfg(test)]
+mod tests;
 
 pub use approximate::Approximation;
 
