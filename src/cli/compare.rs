@@ -124,7 +124,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut comparisons: Vec<Comparison> =
         kernels.iter().map(|kernel| compare_programs(programs[0], programs[1], kernel, &launches)).collect();
     let has_unread = add_unread(&mut comparisons, programs, &arguments.kernels);
-    let differs = comparisons.iter().any(|comparison| comparison.difference().is_some());
+    let has_hazard =
+        |comparison: &Comparison| [&first, &second].iter().any(|one| !one.hazards(&comparison.kernel).is_empty());
+    let differs = comparisons.iter().any(|comparison| comparison.difference().is_some() || has_hazard(comparison));
     if comparisons.is_empty() {
         let problem = format!("{} has no kernel", input::name(&arguments.first));
         return Err(Error::new(ErrorKind::View, problem, "name files with kernels"));
@@ -195,6 +197,11 @@ fn as_text(comparison: &Comparison, loaded: [&Loaded; 2]) -> String {
         let Executed { instructions, local, .. } = executed;
         _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
     }
+    for (loaded, which) in loaded.iter().zip(["first", "second"]) {
+        for hazard in loaded.hazards(&comparison.kernel) {
+            _ = writeln!(text, "  {which}: a hazard: {hazard}");
+        }
+    }
     for ((ended, loaded), which) in comparison.ended.iter().zip(loaded).zip(["first", "second"]) {
         if let Some(counts) = loaded.counts(&comparison.kernel, ended) {
             _ = writeln!(text, "  {which}: {}", counted::in_a_line(&counts));
@@ -239,7 +246,7 @@ fn as_json(comparison: &Comparison, loaded: [&Loaded; 2]) -> Value {
         let (side, program) = (&comparison.sides[number], loaded[number].program());
         let counts = loaded[number].counts(&comparison.kernel, &comparison.ended[number]);
         json!({
-            "machine": counts.as_ref().map(counted::as_json),
+            "hazards": loaded[number].hazards(&comparison.kernel), "machine": counts.as_ref().map(counted::as_json),
             "statements": side.coverage.statements, "blocks": side.coverage.blocks, "steps": side.steps,
             "thread_steps": side.thread_steps,
             "hashed": side.hashed().map(|(name, count)| (name.to_owned(), Value::from(count))).collect::<serde_json::Map<_, _>>(),

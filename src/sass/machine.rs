@@ -3,6 +3,8 @@
 use super::counts::Counts;
 use super::cubin::Cubin;
 use super::decode::decode;
+use super::hazards::latencies::Latencies;
+use super::hazards::{self, Finding};
 use super::instruction::{BYTES, Function};
 use super::meaning::Approximation;
 use super::{lower, text};
@@ -15,6 +17,8 @@ pub struct Machine {
     pub program: Program,
     /// The instructions of each function.
     pub code: Vec<Function>,
+    /// The processor: 90 for sm_90.
+    pub processor: u32,
 }
 
 impl Machine {
@@ -33,7 +37,13 @@ impl Machine {
             Some(code) => code,
             None => text::read(&disassemble()?, &cubin.code()).0,
         };
-        Ok(Self { program: lower::program(cubin, &code, approximation), code })
+        Ok(Self { program: lower::program(cubin, &code, approximation), code, processor: cubin.processor })
+    }
+
+    /// Where a kernel's code does not wait for what it needs.
+    pub fn hazards(&self, kernel: &str) -> Vec<Finding> {
+        let code = self.code.iter().find(|code| code.name == kernel);
+        code.map_or_else(Vec::new, |code| hazards::check(code, self.processor, &Latencies::of_ptxas()))
     }
 
     /// How often each instruction of a kernel ran, by its address in the function.

@@ -12,15 +12,13 @@ use nvptx_ra::emulate::{Launches, Program, Reference, Verdict};
 use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::cubin::Cubin;
 use nvptx_ra::sass::decode::decode;
-use nvptx_ra::sass::hazards;
 use nvptx_ra::sass::instruction::BYTES;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
 use serde_json::json;
 
 /// What is changed.
-const FAULTS: [&str; 9] =
-    ["operand", "result", "constant", "guard", "modifier", "removed", "swapped", "wait", "stall"];
+const FAULTS: [&str; 9] = ["operand", "result", "constant", "guard", "modifier", "removed", "swapped", "wait", "stall"];
 /// `NOP`, without its control codes.
 const NOP: u128 = 0x7918;
 /// Control codes: bits from 105 on.
@@ -97,7 +95,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let is_control = matches!(fault, "wait" | "stall");
-        let is_same = (&before.mnemonic, &before.operands, before.guard) == (&after.mnemonic, &after.operands, after.guard);
+        let is_same =
+            (&before.mnemonic, &before.operands, before.guard) == (&after.mnemonic, &after.operands, after.guard);
         if is_same != is_control {
             continue;
         }
@@ -109,8 +108,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let Some(machine) = machine_of(&mutant) else { continue };
         made += 1;
-        let function = machine.code.iter().find(|code| code.name == *kernel).ok_or("no function")?;
-        let hazard = hazards::check(function).first().map(ToString::to_string);
+        let hazard = machine.hazards(kernel).first().map(ToString::to_string);
         let (verdict, reason) = match (hazard, is_control) {
             (Some(hazard), true) => ("hazard", hazard),
             (None, true) => ("survives", String::new()),

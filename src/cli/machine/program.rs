@@ -26,6 +26,14 @@ impl Loaded {
         }
     }
 
+    /// Where a kernel's machine code does not wait for what it needs, in words.
+    pub(crate) fn hazards(&self, kernel: &str) -> Vec<String> {
+        match self {
+            Self::Ptx(_) => Vec::new(),
+            Self::Machine(machine) => machine.hazards(kernel).iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// How often each instruction of a kernel ran, by its address, if it is machine code.
     pub(crate) fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
         let Self::Machine(machine) = self else { return Vec::new() };

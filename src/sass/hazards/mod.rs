@@ -54,6 +54,29 @@ pub struct Finding {
     pub rule: Rule,
 }
 
+impl std::fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { address, from, place, rule } = self;
+        write!(formatter, "instruction {address:#06x} ")?;
+        match rule {
+            Rule::ReadTooEarly => write!(formatter, "reads {place} and does not wait for instruction {from:#06x}"),
+            Rule::OverwrittenTooEarly => {
+                write!(
+                    formatter,
+                    "overwrites {place} and does not wait for instruction {from:#06x}, which writes it, too"
+                )
+            }
+            Rule::SourceOverwritten => {
+                write!(formatter, "overwrites {place}, which instruction {from:#06x} may not have read")
+            }
+            Rule::TooFewCycles { cycles, needed } => write!(
+                formatter,
+                "reads {place} {cycles} cycles behind instruction {from:#06x}, and ptxas leaves {needed} or more"
+            ),
+        }
+    }
+}
+
 /// The hazards of a function, sorted. `sm` is the processor: 80, 89, 90.
 pub fn check(function: &Function, sm: u32, latencies: &Latencies) -> Vec<Finding> {
     let graph = Graph::of(function);
