@@ -3,6 +3,21 @@
 use super::rows::{Row, row};
 
 pub(super) const ROWS: &[Row] = &[
+    // ptxas drops the predicate of these, or of a part of them (docs/notebook).
+    row(
+        "spoiled",
+        &[
+            "ld.global.b32 %r1, [%in]; ld.global.b32 %r2, [%in+4]; setp.gt.s32 %p0, %r2, 48; setp.gt.u32 %p1, %t, 20; @%p1 testp.{finite,normal}.f32 %p0, %r1; selp.b32 %r3, 1, 0, %p0; st.global.b32 [%out], %r3;",
+            "ld.global.f32 %r1, [%in]; ld.global.f32 %r2, [%in+4]; ld.global.f32 %r3, [%in+8]; setp.gt.u32 %p1, %t, 20; @%p1 set.eq.f32.f32 %r3, %r1, %r2; st.global.f32 [%out], %r3;",
+            "ld.global.b16 %h1, [%in]; ld.global.b16 %h2, [%in+4]; ld.global.b32 %r3, [%in+8]; prmt.b32 %r3, %r3, 0, 0x3210; setp.gt.u32 %p1, %t, 20; @%p1 set.lt.s32.s16 %r3, %h1, %h2; st.global.b32 [%out], %r3;",
+            "ld.global.b32 %r1, [%in]; ld.global.b32 %r2, [%in+4]; prmt.b32 %r1, %r1, 0, 0x3210; prmt.b32 %r2, %r2, 0, 0x3210; vadd.u32.s32.u32.sat %r3, %r1, %r2; st.global.b32 [%out], %r3;",
+            "ld.global.b32 %r1, [%in]; ld.global.b32 %r2, [%in+4]; ld.global.f32 %r3, [%in+8]; abs.f32 %r3, %r3; slct.b32.f32 %r4, %r1, %r2, %r3; st.global.b32 [%out], %r4;",
+            "ld.global.b16 %h1, [%in]; neg.s16 %h2, %h1; cvt.s32.s16 %r1, %h2; st.global.b32 [%out], %r1;",
+            "ld.global.b32 %r1, [%in]; abs.s32 %r1, %r1; rem.s32 %r2, %r1, 31; st.global.b32 [%out], %r2;",
+            "ld.global.b64 %d0, [%in]; ld.global.b32 %r1, [%in+8]; prmt.b32 %r1, %r1, 0, 0x3210; bfe.u64 %d1, %d0, %r1, 16; st.global.b64 [%out], %d1;",
+            "ld.global.b32 %r2, [%in]; shl.b32 %r1, %t, 31; mov.b32 %r3, 5; fns.b32 %r4, %r2, %r3, %r1; st.global.b32 [%out], %r4;",
+        ],
+    ),
     row(
         "branch",
         &[

@@ -9,6 +9,7 @@ pub(super) const ROWS: &[Row] = &[
         "fused_f32",
         &[
             "mul{,.ftz}.f32 %r0, %r1, %r2; add{,.ftz}.f32 %r3, %r0, %r4",
+            "mul{,.ftz}.f32 %r0, %r1, {0f3F000000,0f3E800000,0f40000000}; mul{,.ftz}.f32 %r2, %r0, %r3",
             "mul.rn.f32 %r0, %r1, {0f3F000000,0f40000000,0f41000000,0f3E000000}",
         ],
     ),

@@ -21,6 +21,15 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row(
+        "accesses",
+        &[
+            "ld.v4.b32 <%r0, %r1, %r2, %r3>, [%in+32]; st.v4.b32 [%out+16], <%r3, %r1, %r0, %r2>; ld.{u,s}16 %r4, [%in+2]; st.b32 [%out], %r4;",
+            "ld{,.global}.relaxed.{cta,gpu,sys}.b64 %d0, [%in+8]; st{,.global}.relaxed.{cta,gpu,sys}.b64 [%out+8], %d0;",
+            "ld.global.f32 %r0, [%in]; ld.global.f32 %r1, [%in+4]; st.global.f32 [%out], %r0; atom.{cta,sys}.add.f32 %r2, [%out], %r1; st.global.f32 [%out+4], %r2;",
+            ".local .align 16 .b8 l[64]; ld.global.v4.b32 <%r0, %r1, %r2, %r3>, [%in]; mov.u64 %d0, l; st.local.v4.b32 [%d0], <%r0, %r1, %r2, %r3>; and.b32 %r4, %r0, 3; cvt.u64.u32 %d1, %r4; shl.b64 %d2, %d1, {1,2}; add.s64 %d3, %d0, %d2; st.local.{b8,b16} [%d3], %r1; ld.local.{s8,s16,u16} %r5, [%d3+2]; ld.local.v4.b32 <%r6, %r7, %r8, %r9>, [%d0]; ld.local.v2.b32 <%r10, %r11>, [%d0+8]; st.global.v4.b32 [%out], <%r6, %r7, %r8, %r9>; st.global.v4.b32 [%out+16], <%r5, %r10, %r11, %r4>;",
+        ],
+    ),
+    row(
         "st_global",
         &[
             "ld.global.b32 %r0, [%in]; prmt.b32 %r1, %r0, 0, 0x3210; st.global{,.cg,.cs,.wb,.wt,.volatile,.relaxed.gpu}.b8 [%out+3], %r1;",

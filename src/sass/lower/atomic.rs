@@ -1,10 +1,11 @@
 //! Atomic operations.
 
 use super::super::instruction::Instruction;
-use super::super::operand::{Operand, Register};
+use super::super::operand::{Operand, RZ, Register};
 use super::Refusal;
 use super::lowerer::Lowerer;
 use crate::emulate::program::{AtomicOp, Op, Row, SINK, Space, ZERO};
+use crate::emulate::pure::Pure;
 use crate::emulate::types::{Kind, Ty};
 
 impl Lowerer<'_> {
@@ -15,6 +16,9 @@ impl Lowerer<'_> {
             "ATOMS" => Space::Shared,
             _ => return Ok(false),
         };
+        if instruction.mnemonic.as_ref() == "ATOMS.POPC.INC.32" {
+            return self.count_up(instruction);
+        }
         let (op, ty) = operation(instruction)?;
         // A predicate ahead of the result says whether the operation was done: it always is.
         let mut operands = instruction.operands.as_slice();
@@ -48,8 +52,28 @@ impl Lowerer<'_> {
             Some(register) if ty.bits() == 64 => self.wide_result(register),
             Some(register) => (self.written_register(register), None),
         };
-        self.emit(Op::Atomic { address, op, ty, to, from: sources, kind: Kind::default() });
+        let is_asked = instruction.has("CAST");
+        let found = if is_asked { self.temporary(ty.bits()) } else { to };
+        self.emit(Op::Atomic { address, op, ty, to: found, from: sources, kind: Kind::default() });
+        if is_asked && to != SINK {
+            // `.CAST` says whether the value was exchanged.
+            let is_same = Pure::new(ty, |[a, b]: [u64; 2]| [u64::from(a == b)]);
+            self.emit_pure(is_same, &[to], &[found, sources[0]]);
+        }
         self.settle(wide);
+        Ok(true)
+    }
+
+    /// `ATOMS.POPC.INC`: adds the number of threads that take part, as each of them adds one.
+    fn count_up(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
+        let [Operand::Register(Register { number: RZ, .. }, _), Operand::Address(place)] =
+            *instruction.operands.as_slice()
+        else {
+            return Err("its operands are not known".into());
+        };
+        let (address, one) = (self.place(place, Space::Shared), self.constant(1, 32));
+        let (op, ty, from) = (AtomicOp::Add, Ty::Unsigned(32), [one, ZERO]);
+        self.emit(Op::Atomic { address, op, ty, to: SINK, from, kind: Kind::default() });
         Ok(true)
     }
 

@@ -116,7 +116,7 @@ fn further(register: Register, number: u8) -> Register {
 fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 3], [Ty; 4])> {
     let (&shape, types) = modifiers.split_first()?;
     let shape = match shape {
-        "884" => [8, 8, 4],
+        "884" | "8x8x4" => [8, 8, 4],
         "1684" => [16, 8, 4],
         "1688" => [16, 8, 8],
         "16816" => [16, 8, 16],

@@ -57,7 +57,7 @@ fn value_of(ty: Ty, number: Number, bits: u64) -> f64 {
     format_of(ty).map_or_else(|| f64::from_bits(number.low(bits)), |format| format.value(number.low(bits)))
 }
 
-fn to_whole(modifier: &str) -> Option<Rounding> {
+pub(super) fn to_whole(modifier: &str) -> Option<Rounding> {
     Some(match modifier {
         "TRUNC" => Rounding::Zero,
         "FLOOR" => Rounding::Down,
@@ -142,7 +142,7 @@ fn to_integer(instruction: &Instruction) -> Option<Function> {
     }))
 }
 
-fn limits(bits: u32, has_sign: bool) -> (i128, i128) {
+pub(super) fn limits(bits: u32, has_sign: bool) -> (i128, i128) {
     if has_sign { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 

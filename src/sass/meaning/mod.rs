@@ -6,7 +6,7 @@
 //!
 //! * [`reading`]: operands with what is done to them ahead of an operation;
 //! * [`number`]: the same for floating-point numbers, and what modifiers make of results;
-//! * [`integer`], [`shift`], [`logic`], [`compare`]: families of integers and bits;
+//! * [`integer`], [`shift`], [`logic`], [`compare`], [`video`]: families of integers and bits;
 //! * [`float`], [`double`], [`halves`], [`relations`], [`convert`], [`pack`], [`approximate`]: of floating-point numbers.
 
 mod approximate;
@@ -24,6 +24,7 @@ mod relations;
 mod shift;
 #[cfg(test)]
 mod tests;
+mod video;
 
 pub use approximate::Approximation;
 
@@ -58,5 +59,6 @@ pub(crate) fn find(instruction: &Instruction, approximation: Approximation) -> O
         .or_else(|| relations::find(instruction, word))
         .or_else(|| convert::find(instruction, word))
         .or_else(|| pack::find(instruction, word))
+        .or_else(|| video::find(instruction, word))
         .or_else(|| approximate::find(instruction, word, approximation))
 }
