@@ -11,22 +11,11 @@ pub(super) fn of(instruction: &Instruction, number: usize, results: usize) -> u8
     let source = || number - results;
     match instruction.word() {
         "DADD" | "DFMA" | "DMUL" => 2,
+        // Its results are predicates.
         "DSETP" => 2,
-        "IMAD" | "UIMAD" if has("WIDE") => {
-            if is_result || source() == 2 {
-                2
-            } else {
-                1
-            }
-        }
+        "IMAD" | "UIMAD" if has("WIDE") && (is_result || source() == 2) => 2,
         // The addend of the upper half has both halves.
-        "IMAD" | "UIMAD" if has("HI") => {
-            if !is_result && source() == 2 {
-                2
-            } else {
-                1
-            }
-        }
+        "IMAD" | "UIMAD" if has("HI") && !is_result && source() == 2 => 2,
         "F2F" | "FRND" | "F2I" | "I2F" => converted(instruction, is_result),
         "CS2R" => {
             if has("32") {

@@ -71,8 +71,8 @@ impl<'f> Graph<'f> {
         }
         let mut blocks: Vec<Block> = Vec::new();
         let mut block_of = Vec::with_capacity(steps.len());
-        for index in 0..steps.len() {
-            if is_start[index] {
+        for (index, &is_start) in is_start.iter().enumerate().take(steps.len()) {
+            if is_start {
                 blocks.push(Block { start: index, end: index });
             }
             if let Some(last) = blocks.last_mut() {

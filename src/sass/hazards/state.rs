@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::guard::Guard;
+use crate::sass::control::Control;
 use crate::sass::effects::{Place, Unit};
 
 /// Cycles behind which every result of a fixed latency is there.
@@ -189,20 +190,22 @@ impl State {
         }
     }
 
-    /// Work of a unit on a register.
-    pub(super) fn add(
-        &mut self,
-        place: Place,
-        is_write: bool,
-        unit: Unit,
-        writes: Option<u8>,
-        reads: Option<u8>,
-        from: u32,
-        guard: Option<Guard>,
-    ) {
-        let scoreboards = bit(writes) | if is_write { 0 } else { bit(reads) };
-        let own = writes.filter(|_| is_write && !unit.is_in_order());
-        let work = Work { place, is_write, unit, scoreboards, own, guard };
+    /// A unit has work on a register, which an instruction began, by its number.
+    pub(super) fn add(&mut self, work: Work, from: u32) {
         self.work.insert(work, Origin { from, behind: 0 });
+    }
+}
+
+impl Work {
+    /// A read of a register by a unit, which sets scoreboards.
+    pub(super) fn read(place: Place, unit: Unit, control: Control, guard: Option<Guard>) -> Self {
+        let scoreboards = bit(control.writes) | bit(control.reads);
+        Self { place, is_write: false, unit, scoreboards, own: None, guard }
+    }
+
+    /// A result of a unit, which sets a scoreboard.
+    pub(super) fn write(place: Place, unit: Unit, control: Control, guard: Option<Guard>) -> Self {
+        let own = control.writes.filter(|_| !unit.is_in_order());
+        Self { place, is_write: true, unit, scoreboards: bit(control.writes), own, guard }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, Step};
 use super::guard::Guard;
-use super::state::{Fixed, State};
+use super::state::{Fixed, State, Work};
 use crate::sass::effects::{Effects, Latency, Place, Unit};
 use crate::sass::operand::Operand;
 
@@ -206,13 +206,12 @@ fn begin(state: &mut State, index: u32, step: &Step<'_>, effects: &Effects, guar
             }
         }
         Latency::Variable(unit) => {
-            let (writes, reads) = (control.writes, control.reads);
-            state.begin(unit, writes, reads);
+            state.begin(unit, control.writes, control.reads);
             for place in effects.reads().filter(|&place| is_read_late(place)) {
-                state.add(place, false, unit, writes, reads, index, guard);
+                state.add(Work::read(place, unit, control, guard), index);
             }
             for place in effects.writes() {
-                state.add(place, true, unit, writes, None, index, guard);
+                state.add(Work::write(place, unit, control, guard), index);
             }
         }
     }
