@@ -1,9 +1,10 @@
 //! What is atomic, and what orders accesses.
 
-use super::super::operand::{Address, Operand};
-use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late_scaled};
+use super::super::operand::{Address, Operand, RZ};
+use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late, late_scaled};
 use super::reader::Reader;
 use super::row::*;
+use super::slots;
 
 const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
 /// The types of integers, where floats are another operation.
@@ -94,6 +95,38 @@ pub(super) const ROWS: &[Row] = &[
         &[],
     ),
     Row::new(0x1aa, &[1], "QSPC", &[WIDE_ADDRESS, Modifier::Rule(space)], &[predicate(81), D, rule(plain)]),
+    Row::new(
+        0x1a7,
+        &[2],
+        "SYNCS",
+        &[always("PHASECHK.TRANS64"), flag(72, &["", "TRYWAIT"]), Modifier::Must(70, 1, 1), Modifier::Must(91, 1, 1)],
+        &[predicate(81), rule(late), register(32)],
+    )
+    .on(ONLY_90),
+    Row::new(
+        0x1a7,
+        &[4],
+        "SYNCS",
+        &[
+            always("ARRIVE.TRANS64"),
+            flag(74, &["", "RED"]),
+            flag(75, &["", "OPTOUT"]),
+            names(84, 3, &["", "A1T0", "A0T1", "A0TR", "A0TX", "ART0", NO, NO]),
+            Modifier::Must(91, 1, 1),
+        ],
+        &[D, rule(late), register(32)],
+    )
+    .on(ONLY_90),
+    Row::new(
+        0x1b2,
+        &[2],
+        "SYNCS",
+        &[always("EXCH.64"), Modifier::Must(72, 1, 1), Modifier::Must(91, 1, 1)],
+        &[UD, rule(of_warp), uniform(32)],
+    )
+    .of_warp()
+    .on(ONLY_90),
+    Row::new(0x1b1, &[4], "SYNCS", &[always("CCTL.IV"), Modifier::Must(91, 1, 1)], &[rule(late)]).on(ONLY_90),
     Row::new(0x1ab, &[4], "ERRBAR", &[], &[]),
     Row::new(0x1ab, &[2], "CGAERRBAR", &[], &[]),
 ];
@@ -155,4 +188,13 @@ fn space(reader: &mut Reader) -> Option<&'static str> {
         2 => Some("S"),
         _ => (reader.processor >= 90).then_some("D"),
     }
+}
+
+/// An address in a register of the warp.
+fn of_warp(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let number = slots::uniform(reader, 24)?.number;
+    let uniform = Some(number).filter(|&number| number != RZ);
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { uniform, scale: 1, offset, ..Address::default() }));
+    Some(())
 }

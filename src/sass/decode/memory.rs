@@ -179,7 +179,7 @@ pub(super) fn early(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<
     Some(())
 }
 
-fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+pub(super) fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Address(near(reader, 64)?));
     Some(())
 }

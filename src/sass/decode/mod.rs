@@ -1,12 +1,12 @@
 //! Machine code, decoded by tables of our own: the same instructions that [`super::text`] reads of the disassembler's
-//! text, in a millionth of its time.
+//! text, in a thousandth of its time or less.
 //!
 //! NVIDIA documents no encoding. The tables were found by flipping each bit of instructions that ptxas made and reading
 //! what the disassembler made of it. They say what every bit means that they read; an operation that is in no table, a
 //! value without a name, or a bit that nothing reads, is unknown: then the disassembler has to be asked.
 //!
-//! * [`reader`]: bits, and which of them have been read;
-//! * [`row`]: what a table is made of; [`slots`]: operands, read from their places;
+//! * `reader`: bits, and which of them have been read;
+//! * `row`: what a table is made of; `slots`: operands, read from their places;
 //! * the tables, by family.
 
 mod atomic;
