@@ -144,7 +144,7 @@ impl Pure {
 }
 
 /// The function of a mnemonic; `None` where it is not known or does more than compute.
-pub(crate) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
+pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let ty = mnemonic.ty()?;
     let found = family(mnemonic, ty)?;
     let is_plain = matches!(mnemonic.word, "add" | "sub" | "mad") && !found.writes_carry;
