@@ -130,7 +130,9 @@ fn is_literal(text: &str) -> bool {
 
 fn operand(text: &str, bits: u128, names: &mut Names<'_>) -> Option<Operand> {
     if let Some(number) = integer(text) {
-        return Some(Operand::Immediate(number as u32));
+        // What does not fit 32 bits, as of MOV.64, is no operand that is known here.
+        let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|number| number as u32));
+        return bits.ok().map(Operand::Immediate);
     }
     if let Some(label) = text.strip_prefix("`(").and_then(|rest| rest.strip_suffix(')')) {
         return Some(target(label, bits, names));
