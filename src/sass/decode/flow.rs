@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::new(0x1b7, &[4], "UTMACMDFLUSH", &[], &[]).of_warp().on(ONLY_90),
     Row::new(0x1c7, &[4], "UCGABAR_ARV", &[Modifier::Must(91, 1, 1)], &[]).of_warp().on(ONLY_90),
+    Row::new(0x1c6, &[1], "FENCE", &[always("VIEW.ASYNC.S")], &[]).on(ONLY_90),
     Row::new(0x1c5, &[4], "WARPGROUP", &[always("ARRIVE")], &[]).on(SINCE_90),
     Row::new(0x02e, &[4], "ACQBULK", &[], &[]).on(SINCE_90),
     Row::new(0x118, &[4], "NOP", &[], &[]),
