@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use nvptx_ra::sass::cubin::image::processor;
 use nvptx_ra::tune::evidence::Sass;
 use object::{Object as _, ObjectSection as _};
 
@@ -25,13 +26,14 @@ pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
 /// The instructions of each function of a cubin, by its name; `None` where it is no cubin. O(length).
 pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruction>>> {
     let file = object::File::parse(cubin).ok()?;
+    let processor = processor(&file)?;
     let mut functions = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
             let words = section.data().ok()?.chunks_exact(BYTES).filter_map(|bytes| bytes.try_into().ok());
             let words = words.map(u128::from_le_bytes).enumerate();
             let mut instructions: Vec<Instruction> =
-                words.map(|(at, word)| Encoded(word).instruction((at * BYTES) as u32)).collect();
+                words.map(|(at, word)| Encoded { word, processor }.instruction((at * BYTES) as u32)).collect();
             find_jumps(&mut instructions);
             functions.insert(name.to_owned(), instructions);
         }
@@ -41,7 +43,13 @@ pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruct
 
 /// An instruction's bits.
 #[derive(Clone, Copy)]
-struct Encoded(u128);
+struct Encoded {
+    word: u128,
+    processor: u32,
+}
+
+/// From this processor on, the lowest byte of a branch's distance stands apart from the rest.
+const PARTED_DISTANCE: u32 = 90;
 
 /// A branch by a uniform predicate.
 const UNIFORM_BRANCH: u64 = 0x547;
@@ -80,7 +88,7 @@ impl Encoded {
 
     /// So many bits from one on.
     fn bits(self, from: u32, count: u32) -> u64 {
-        (self.0 >> from) as u64 & ((1 << count) - 1)
+        (self.word >> from) as u64 & ((1 << count) - 1)
     }
 
     /// The same as a number with a sign.
@@ -90,7 +98,10 @@ impl Encoded {
 
     /// Bytes from the next instruction to where a branch goes.
     fn distance(self) -> i64 {
-        (self.signed(34, 46) * 256 + self.bits(16, 8) as i64) * 4
+        match self.processor {
+            ..PARTED_DISTANCE => self.signed(34, 48) * 4,
+            _ => (self.signed(34, 46) * 256 + self.bits(16, 8) as i64) * 4,
+        }
     }
 
     /// Bytes that an access of local memory moves from or to a fixed place of the stack: R1, and no uniform register
@@ -123,7 +134,8 @@ mod tests {
     #[test]
     fn reads_words() {
         let read = |address: u32, low: u64, high: u64| {
-            let one = Encoded(u128::from(high) << 64 | u128::from(low)).instruction(address);
+            let word = u128::from(high) << 64 | u128::from(low);
+            let one = Encoded { word, processor: 90 }.instruction(address);
             assert_eq!(one.address, address);
             (one.kind, one.is_conditional, one.target)
         };

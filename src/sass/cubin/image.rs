@@ -77,13 +77,17 @@ const ENTRY: u8 = 0x10;
 /// From this version of the form on, the processor stands in the second byte of the file's flags.
 const SECOND_BYTE: u8 = 8;
 
+/// The processor that a file is for: 90 for sm_90.
+pub fn processor(file: &object::File<'_>) -> Option<u32> {
+    let object::FileFlags::Elf { e_flags, abi_version, .. } = file.flags() else { return None };
+    Some(if abi_version >= SECOND_BYTE { e_flags >> 8 & 0xff } else { e_flags & 0xff })
+}
+
 impl Cubin {
     /// Reads a file; `None` where it is no cubin.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
-        let object::FileFlags::Elf { e_flags, abi_version, .. } = file.flags() else { return None };
-        let processor = if abi_version >= SECOND_BYTE { e_flags >> 8 & 0xff } else { e_flags & 0xff };
-        let mut cubin = Self { processor, ..Self::default() };
+        let mut cubin = Self { processor: processor(&file)?, ..Self::default() };
         let mut names = Vec::new();
         for section in file.sections() {
             let name = section.name().ok()?.to_owned();

@@ -4,6 +4,7 @@ use super::Function;
 use super::reading::{function, last_predicates, of_values, readings, results};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
+use crate::sass::operand::PT;
 
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
@@ -111,6 +112,10 @@ fn carry_of(total: u128, ty: Ty) -> u64 {
     u64::from(total >> ty.bits() != 0)
 }
 
+/// The bits of an instruction with the predicates that take carries.
+const FIRST_CARRY: u32 = 81;
+const SECOND_CARRY: u32 = 84;
+
 /// `IADD3`: three summands, up to two carries in and out. Together the carries are what is beyond 32 bits.
 fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     let first = results(instruction);
@@ -134,12 +139,15 @@ fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     let two = carries.len() == 2;
     let negated = carries.iter().map(|&at| super::reading::Reading::new(&instruction.operands[at], PRED));
     let negated: Vec<_> = negated.collect();
+    // The disassembler leaves out a carry that goes to PT, so one that stands alone may be the second.
+    let goes_nowhere = |from: u32| instruction.bits >> from & 7 == u128::from(PT);
+    let is_second_alone = first == 2 && goes_nowhere(FIRST_CARRY) && !goes_nowhere(SECOND_CARRY);
     let mut functions = Vec::new();
     for result in 0..first {
         let pick = move |total: u64| match result {
             0 => low(total, 32),
             // One carry out is set by the first overflow, the other one by the second.
-            carry => u64::from(total >> 32 >= carry as u64),
+            carry => u64::from(total >> 32 >= carry as u64 + u64::from(is_second_alone)),
         };
         let to = [(result, if result == 0 { U32 } else { PRED })];
         let of = negated.clone();
