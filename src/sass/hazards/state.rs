@@ -205,7 +205,11 @@ impl Work {
 
     /// A result of a unit, which sets a scoreboard.
     pub(super) fn write(place: Place, unit: Unit, control: Control, guard: Option<Guard>) -> Self {
-        let own = control.writes.filter(|_| !unit.is_in_order());
-        Self { place, is_write: true, unit, scoreboards: bit(control.writes), own, guard }
+        // An atomic operation whose value nobody takes says in a predicate whether it was done, as soon as it has read its
+        // sources.
+        let is_predicate = matches!(place, Place::Predicate(_));
+        let done = control.writes.or(control.reads.filter(|_| is_predicate));
+        let own = done.filter(|_| !unit.is_in_order());
+        Self { place, is_write: true, unit, scoreboards: bit(done), own, guard }
     }
 }

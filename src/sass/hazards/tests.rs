@@ -78,6 +78,14 @@ fn results_are_waited_for() {
     expect(&["LDG.E R2, desc[UR4][R4.64]", "B0 B1 B2 B3 B4 B5 IADD3 R3, R2, R2, RZ", "EXIT"], &["read R2 0 -> 1"]);
 }
 
+/// The predicate of an atomic operation without a value comes with the scoreboard of its sources.
+#[test]
+fn predicates_of_atomics() {
+    let atomic = "R1 ATOM.E.ADD.F32.FTZ.RN.STRONG.SM P0, RZ, desc[UR4][R4.64], R2";
+    expect(&[atomic, "B1 @P0 BRA `(L)", "L:", "EXIT"], &[]);
+    expect(&[atomic, "B2 @P0 BRA `(L)", "L:", "EXIT"], &["read P0 0 -> 1"]);
+}
+
 /// A scoreboard that several instructions set is down when all are done.
 #[test]
 fn scoreboards_are_counters() {
