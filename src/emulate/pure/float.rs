@@ -269,7 +269,8 @@ fn class(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
         "infinite" => Box::new(|value| value.is_infinite()),
         "number" => Box::new(|value| !value.is_nan()),
         "notanumber" => Box::new(|value| value.is_nan()),
-        "normal" => Box::new(move |value| value.is_finite() && value.abs() >= least),
+        // Zeros count as normal numbers.
+        "normal" => Box::new(move |value| value == 0.0 || value.is_finite() && value.abs() >= least),
         "subnormal" => Box::new(move |value| value != 0.0 && value.abs() < least),
         _ => return None,
     };

@@ -61,7 +61,7 @@ fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Ve
     let mut all = vec![vec![Way::Loaded; count], vec![Way::Bits; count]];
     for number in 0..count {
         for way in [Way::Constant(drawn.constant(ty)), Way::Constant(drawn.constant(ty)), Way::Parameter] {
-            let mut ways = vec![if drawn.next() % 2 == 0 { Way::Loaded } else { Way::Bits }; count];
+            let mut ways = vec![if drawn.next().is_multiple_of(2) { Way::Loaded } else { Way::Bits }; count];
             ways[number] = way;
             all.push(ways);
         }

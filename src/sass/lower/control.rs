@@ -33,7 +33,7 @@ impl Lowerer<'_> {
     }
 
     /// The instruction stands under another predicate, too.
-    fn narrow_guard(&mut self, by: Predicate) {
+    pub(super) fn narrow_guard(&mut self, by: Predicate) {
         let Some((guard, negated)) = self.guard.take() else {
             self.guard = self.guard_of(by);
             return;

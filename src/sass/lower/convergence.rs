@@ -26,7 +26,12 @@ impl Lowerer<'_> {
                 let mask = self.row(File::Convergence, *number);
                 self.emit(Op::Warp { op: WarpOp::Synchronise, mask });
             }
-            ("BREAK", [Operand::Convergence(number)]) => {
+            ("BREAK", [rest @ .., Operand::Convergence(number)]) => {
+                match *rest {
+                    [] => {}
+                    [Operand::Predicate(by)] => self.narrow_guard(by),
+                    _ => return Err("its operands are not known".into()),
+                }
                 let mask = self.row(File::Convergence, *number);
                 let leaving = self.temporary(32);
                 self.is_uniform = true;
