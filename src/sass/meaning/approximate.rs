@@ -61,8 +61,11 @@ pub(super) fn find(instruction: &Instruction, word: &str, approximation: Approxi
     Some(vec![found])
 }
 
+/// A function of one number.
+type Real = fn(f64) -> f64;
+
 /// A function by its name, and whether subnormal numbers are zero ahead of it and behind it.
-fn named(name: &str) -> Option<(fn(f64) -> f64, bool)> {
+fn named(name: &str) -> Option<(Real, bool)> {
     Some(match name {
         "RCP" => (|value| 1.0 / value, true),
         "RSQ" => (reciprocal_root, true),
