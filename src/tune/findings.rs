@@ -187,7 +187,7 @@ mod tests {
     /// spares no access. A comparison of less than a tenth of the statements is small.
     #[test]
     fn executed() {
-        let of = |instructions, local| Executed { instructions, local };
+        let of = |instructions, local| Executed { instructions, local, machine: None };
         assert!(of([100, 110], [0; 2]).is_no_slower() && !of([100, 111], [0; 2]).is_no_slower());
         assert!(of([100, 100], [0; 2]).is_no_more() && !of([100, 101], [0; 2]).is_no_more());
         assert!(of([1; 2], [30, 20]).spares_local() && !of([1; 2], [30, 21]).spares_local());

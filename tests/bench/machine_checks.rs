@@ -26,6 +26,9 @@ mod life_ranges;
 
 use life_ranges::{Kind, LifeRanges, Mark};
 
+/// A change of control codes, by its name.
+type Change = (&'static str, fn(&mut Control, u8));
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let usage = "machine_checks effects|mine|believed|hazards|mutations NVDISASM FILE...";
@@ -104,7 +107,7 @@ fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
                 continue;
             }
             let ends = hazards::waits(&function, sm);
-            let changes: [(&str, fn(&mut Control, u8)); 5] = [
+            let changes: [Change; 5] = [
                 ("no wait", |control, scoreboard| control.waits &= !(1 << scoreboard)),
                 ("no scoreboard of results", |control, _| control.writes = None),
                 ("no scoreboard of sources", |control, _| control.reads = None),

@@ -52,6 +52,7 @@ pub(super) fn run(
     }
     warp.blocked |= same;
     warp.gathering |= same;
+    lanes(same).for_each(|lane| warp.wanted[lane] = wanted);
     Ok(Next::Placed)
 }
 
@@ -63,7 +64,11 @@ pub(super) fn retry(world: &mut World<'_, '_>, warp: &mut Warp) -> Ran<bool> {
         let Inst { op, line, .. } = &world.function(frame.function).insts[pc as usize];
         let mut has_run = false;
         if let Op::Warp { op, mask } = op {
-            let needed = frame.value(*mask, lane) as u32 & warp.live;
+            // Of machine code, the mask is the warp's: threads may have left it since (BREAK), and others that call the
+            // same function may use its register for another one meanwhile.
+            let (now, then) = (frame.value(*mask, lane) as u32, warp.wanted[lane]);
+            let has_shrunk = now >> lane & 1 == 1 && now & !then == 0;
+            let needed = if has_shrunk { now } else { then } & warp.live;
             let is_here = |other: usize| (warp.frame[other], warp.pc[other]) == (number, pc);
             if needed & !warp.gathering == 0 && lanes(needed).all(is_here) {
                 act(world, warp, &mut frame, op, needed, *line)?;

@@ -23,6 +23,8 @@ pub(super) struct Warp {
     pub(super) blocked: u32,
     /// Those of them that wait for lanes of the warp.
     pub(super) gathering: u32,
+    /// The lanes that each of these waits for, as its mask was when it came.
+    pub(super) wanted: [u32; 32],
     pub(super) pc: [u32; 32],
     pub(super) frame: [u32; 32],
     pub(super) frames: Vec<Option<Box<Frame>>>,
@@ -47,6 +49,7 @@ impl Warp {
             live,
             blocked: 0,
             gathering: 0,
+            wanted: [0; 32],
             pc: [0; 32],
             frame: [0; 32],
             frames: Vec::new(),

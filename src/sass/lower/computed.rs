@@ -134,7 +134,7 @@ impl Lowerer<'_> {
     }
 
     /// `R2UR`, `S2UR`: a value of threads becomes the warp's.
-    pub(super) fn to_warp(&mut self, to: Register, from: Row) {
+    pub(super) fn share(&mut self, to: Register, from: Row) {
         let to = self.written_register(to);
         self.spread(to, from);
     }

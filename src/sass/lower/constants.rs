@@ -64,7 +64,7 @@ impl Lowerer<'_> {
     fn parameter(&mut self, at: u32, offset: u32, bits: u32) -> Result<Row, Refusal> {
         let start = at & !7;
         let is_whole = |parameter: &&super::super::cubin::attributes::Parameter| {
-            u32::from(parameter.offset) == start && parameter.bytes >= 8 && start % 8 == 0
+            u32::from(parameter.offset) == start && parameter.bytes >= 8 && start.is_multiple_of(8)
         };
         let is_wide = self.kernel.parameters.iter().find(is_whole).is_some();
         if bits == 32 && is_wide {
@@ -76,7 +76,7 @@ impl Lowerer<'_> {
             }
             return Ok(parts[usize::from(at != start)].1);
         }
-        if bits == 64 && at % 8 != 0 {
+        if bits == 64 && !at.is_multiple_of(8) {
             return Err(format!("a parameter of 8 bytes at {offset:#x}"));
         }
         let row = self.new_row(Init::Undefined, bits);

@@ -88,7 +88,7 @@ impl Lowerer<'_> {
         let (address, index) = (self.read_register(register), self.temporary(32));
         let number = Pure::new(Ty::Unsigned(32), move |[at]: [u64; 1]| {
             let at = low(at.wrapping_add(distance as u64), 32);
-            [if at % u64::from(BYTES) == 0 { at / u64::from(BYTES) } else { u64::from(u32::MAX) }]
+            [if at.is_multiple_of(u64::from(BYTES)) { at / u64::from(BYTES) } else { u64::from(u32::MAX) }]
         });
         self.emit_pure(number, &[index], &[address]);
         self.emit(Op::IndexedBranch { index, targets: Vec::new() });

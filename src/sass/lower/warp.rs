@@ -28,7 +28,7 @@ impl Lowerer<'_> {
             "R2UR" => match *instruction.operands.as_slice() {
                 [Operand::Register(to, _), Operand::Register(from, _)] => {
                     let from = self.read_register(from);
-                    self.to_warp(to, from);
+                    self.share(to, from);
                 }
                 _ => return Err("its operands are not known".into()),
             },
@@ -90,7 +90,7 @@ impl Lowerer<'_> {
             let to = if is_uniform { self.temporary(32) } else { self.written_register(register) };
             self.emit(Op::Warp { op: WarpOp::Vote { vote: Vote::Ballot, to, predicate }, mask });
             if is_uniform {
-                self.to_warp(register, to);
+                self.share(register, to);
             }
         }
         let result = self.written_predicate(truth);
@@ -143,7 +143,7 @@ impl Lowerer<'_> {
         let (value, all, mask) = (self.read_register(value), self.temporary(32), self.together());
         self.emit(Op::Warp { op: WarpOp::Reduce { reduction, ty, to: all, value }, mask });
         if to.is_uniform {
-            self.to_warp(to, all);
+            self.share(to, all);
         } else {
             let to = self.written_register(to);
             self.emit(Op::Move { to, from: all });
@@ -229,7 +229,7 @@ impl Lowerer<'_> {
             _ => return Err(format!("the special register {number}")),
         };
         if to.is_uniform {
-            self.to_warp(to, from);
+            self.share(to, from);
         } else {
             let row: Row = self.written_register(to);
             self.emit(Op::Move { to: row, from });

@@ -68,7 +68,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
             search.tell(id, questions.iter().map(answer).collect());
         }
         if let Some(variant) = search.ask_comparison(id) {
-            let executed = Executed { instructions: [1000, 940], local: [30, 0] };
+            let executed = Executed { instructions: [1000, 940], local: [30, 0], machine: None };
             search.tell_comparison(id, variant, Compared { executed: Some(executed), ..Agreement::Same.into() });
         }
     }

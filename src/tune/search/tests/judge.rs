@@ -135,6 +135,7 @@ impl Judge {
         let executed = Executed {
             instructions: near("executes", 1000, &[60, 100, 110, 111, 200]),
             local: near("accesses", self.draw(&format!("has arrays {kernel}"), 2) * 300, &[0, 66, 67, 100]),
+            machine: None,
         };
         let ends = self.draw(&format!("ends {text}"), 6) > 0;
         Compared { executed: ends.then_some(executed), ..agreement.into() }
