@@ -60,7 +60,7 @@ class Run:
 
 def verdict_of(kernel):
     verdicts = [launch["verdict"] for launch in kernel["launches"]]
-    if "different" in verdicts or kernel["programs"][1]["hazards"]:
+    if "different" in verdicts:
         return "different"
     return "same" if "same" in verdicts else "not comparable"
 
@@ -116,9 +116,10 @@ def show(runs):
         if run.error:
             reasons[run.error[:160]].append(str(run.file.name))
         for kernel in run.kernels:
+            for hazard in kernel["programs"][1]["hazards"]:
+                print(f"hazard: {run.file.name} {kernel['kernel']} {run.release} -O{run.level}: {hazard}")
             if verdict_of(kernel) == "different":
-                hazards = kernel["programs"][1]["hazards"]
-                print(f"different: {run.file.name} {kernel['kernel']} {run.release} -O{run.level}: {reason_of(kernel) or hazards[0]}")
+                print(f"different: {run.file.name} {kernel['kernel']} {run.release} -O{run.level}: {reason_of(kernel)}")
             elif verdict_of(kernel) != "same":
                 words = re.sub(r"0x[0-9a-f]+|\d+", "N", reason_of(kernel) or "")
                 reasons[re.sub(r"\((line|instruction) .*", "", words)[:140]].append(f"{run.file.name}:{kernel['kernel']}")

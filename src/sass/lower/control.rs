@@ -48,8 +48,15 @@ impl Lowerer<'_> {
         let mut operands = instruction.operands.as_slice();
         if instruction.has("DIV") || instruction.has("CONV") {
             // It goes elsewhere if not all threads of the mask are here. Whoever waits for them needs not ask.
-            let Some(Operand::Register(mask, _)) = operands.first() else { return Err("its mask is not known".into()) };
-            let mask = self.read_register(*mask);
+            let Some(Operand::Register(mask, changes)) = operands.first() else {
+                return Err("its mask is not known".into());
+            };
+            let mut mask = self.read_register(*mask);
+            if changes.inverted {
+                let all_but = self.temporary(32);
+                self.emit_pure(Pure::new(Ty::Unsigned(32), |[mask]: [u64; 1]| [low(!mask, 32)]), &[all_but], &[mask]);
+                mask = all_but;
+            }
             self.emit(Op::Warp { op: WarpOp::Synchronise, mask });
             return Ok(());
         }
