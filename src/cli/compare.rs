@@ -124,8 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut comparisons: Vec<Comparison> =
         kernels.iter().map(|kernel| compare_programs(programs[0], programs[1], kernel, &launches)).collect();
     let has_unread = add_unread(&mut comparisons, programs, &arguments.kernels);
-    let has_hazard =
-        |comparison: &Comparison| [&first, &second].iter().any(|one| !one.hazards(&comparison.kernel).is_empty());
+    let has_hazard = |comparison: &Comparison| [&first, &second].iter().any(|one| one.lacks_wait(&comparison.kernel));
     let differs = comparisons.iter().any(|comparison| comparison.difference().is_some() || has_hazard(comparison));
     if comparisons.is_empty() {
         let problem = format!("{} has no kernel", input::name(&arguments.first));
