@@ -178,7 +178,7 @@ pub(super) fn load(
         world.outcome.depends_on_order = true;
     }
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = Touched::new(world, total);
+    let mut touched = Touched::new(total, world.setting.measures);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
@@ -212,7 +212,9 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
-    touched.note(world, frame.function, pc);
+    if let Some(moved) = touched.moved() {
+        world.outcome.traffic[frame.function][pc as usize].add(moved);
+    }
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())
@@ -232,7 +234,7 @@ pub(super) fn store(
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = Touched::new(world, total);
+    let mut touched = Touched::new(total, world.setting.measures);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
@@ -266,7 +268,9 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
-    touched.note(world, frame.function, pc);
+    if let Some(moved) = touched.moved() {
+        world.outcome.traffic[frame.function][pc as usize].add(moved);
+    }
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())

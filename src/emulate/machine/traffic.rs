@@ -8,7 +8,6 @@
 use rustc_hash::FxHashSet;
 
 use super::place::Target;
-use super::world::World;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
@@ -52,8 +51,8 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    pub(super) fn new(world: &World<'_, '_>, bytes: u32) -> Self {
-        Self { bytes, places: Vec::new(), is_wanted: world.setting.measures }
+    pub(super) fn new(bytes: u32, is_wanted: bool) -> Self {
+        Self { bytes, places: Vec::new(), is_wanted }
     }
 
     pub(super) fn add(&mut self, lane: usize, target: Target) {
@@ -62,11 +61,9 @@ impl Touched {
         }
     }
 
-    /// Notes what the access of an instruction moved.
-    pub(super) fn note(self, world: &mut World<'_, '_>, function: usize, pc: u32) {
-        if !self.places.is_empty() {
-            world.outcome.traffic[function][pc as usize].add(self.traffic());
-        }
+    /// What the access moved; nothing where that is not wanted.
+    pub(super) fn moved(&self) -> Option<Traffic> {
+        (!self.places.is_empty()).then(|| self.traffic())
     }
 
     fn traffic(&self) -> Traffic {

@@ -8,7 +8,6 @@ use nvptx_ra::sass::counts::Counts;
 use serde_json::{Value, json};
 
 use super::Truth;
-use super::kernel::Kernel;
 use crate::machine::program::Loaded;
 use crate::machine::source_lines::Place;
 use crate::run::counted;
@@ -55,9 +54,12 @@ impl Executed {
     }
 }
 
+/// What a kernel executes, or why it was not run; nothing where nobody asked.
+pub(in super::super) type Ran = Option<Result<Executed, String>>;
+
 /// What a kernel executes, for people.
-pub(super) fn describe(text: &mut String, truth: &Truth, kernel: &Kernel) {
-    match &kernel.executed {
+pub(super) fn describe(text: &mut String, truth: &Truth, ran: &Ran) {
+    match ran {
         None => {}
         Some(Err(reason)) => _ = writeln!(text, "  it was not run: {reason}"),
         Some(Ok(executed)) => {
@@ -77,8 +79,8 @@ pub(super) fn describe(text: &mut String, truth: &Truth, kernel: &Kernel) {
 }
 
 /// It as JSON; nothing where it was not run.
-pub(super) fn object(truth: &Truth, kernel: &Kernel) -> Option<Value> {
-    Some(match kernel.executed.as_ref()? {
+pub(super) fn object(truth: &Truth, ran: &Ran) -> Option<Value> {
+    Some(match ran.as_ref()? {
         Err(reason) => json!({ "not_run": reason }),
         Ok(executed) => {
             let lines = executed.dearest().into_iter().map(|(place, issued, traffic)| {

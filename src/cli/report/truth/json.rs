@@ -100,7 +100,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
             "spill_load_bytes": forecast.spill_load_bytes, "words": forecast.peak.words, "line": forecast.peak.line,
         })),
     });
-    if let Some(executed) = super::executed::object(truth, kernel) {
+    if let Some(executed) = super::executed::object(truth, &kernel.executed) {
         object["executed"] = executed;
     }
     object["spills_from"] = spills.source.name().into();

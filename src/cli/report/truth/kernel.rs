@@ -7,7 +7,7 @@ use nvptx_ra::tune::evidence::Real;
 
 use super::allocation::Allocation;
 use super::assigned::keep_assigned;
-use super::executed::Executed;
+use super::executed::Ran;
 use super::local::Local;
 use super::spills::SpillBytes;
 use crate::machine::control_flow::ControlFlow;
@@ -45,8 +45,8 @@ pub(in super::super) struct Kernel {
     /// What is known of each source line.
     pub(in super::super) lines: BTreeMap<Place, LineFigures>,
     pub(in super::super) curve: Curve,
-    /// What a launch executes, or why none was run; nothing where nobody asked.
-    pub(super) executed: Option<Result<Executed, String>>,
+    /// What a launch executes.
+    pub(super) executed: Ran,
 }
 
 /// An instruction, and the source it comes from.

@@ -105,7 +105,7 @@ fn describe(text: &mut String, truth: &Truth, kernel: &Kernel, sources: &mut Sou
         let _ = writeln!(text, "  {rest:>5} from {} more lines", lines - SHOWN);
     }
     local(text, truth, kernel);
-    executed::describe(text, truth, kernel);
+    executed::describe(text, truth, &kernel.executed);
     for call in &kernel.calls {
         let callee = call.callee.as_deref().map_or("an address in a register".to_owned(), kernel_names::readable);
         let _ = writeln!(text, "  calls {callee} at {}{}", truth.at(&call.point), in_loops(call.depth));
