@@ -59,6 +59,11 @@ impl Executed {
         variant.saturating_mul(10) <= stock.saturating_mul(11)
     }
 
+    /// Whether the variant's machine code executes more than eleven tenths of the instructions of stock's.
+    pub fn is_slower_machine_code(&self) -> bool {
+        self.machine.is_some_and(|[stock, variant]| variant.saturating_mul(10) > stock.saturating_mul(11))
+    }
+
     /// Whether the variant executes no more instructions than stock.
     pub fn is_no_more(&self) -> bool {
         let [stock, variant] = self.instructions;

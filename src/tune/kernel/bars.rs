@@ -8,7 +8,7 @@ use super::Kernel;
 use crate::tune::agreement::Agreement;
 use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
-use crate::tune::figures::Figures;
+use crate::tune::figures::{Allowance, Figures};
 use crate::tune::findings::{Barred, Compared, Known, Refused};
 use crate::tune::variant::Variant;
 
@@ -37,6 +37,17 @@ impl Kernel {
         compared.executed.is_some_and(|of| {
             of.is_no_slower() && (spares_spills || of.spares_local()) || holds_more_warps && of.is_no_more()
         })
+    }
+
+    /// Whether the machine code of a variant executes more than eleven tenths of stock's instructions, with no more warps and
+    /// without sparing a third of the spilled bytes or of the accesses of local memory. One instruction of PTX may be a
+    /// loop of the machine, as a division of 64 bits is.
+    fn is_slow_for_nothing(&self, aim: &Aim, figures: &Figures, compared: &Compared) -> bool {
+        let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
+        let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
+        let is_free = self.stock.timing.is_some() || aim.allowance.more_instructions == Allowance::ANY_INSTRUCTIONS;
+        let is_slow = compared.executed.is_some_and(|of| of.is_slower_machine_code() && !of.spares_local());
+        is_slow && !spares_spills && figures.warps <= self.stock.warps && !is_free
     }
 
     /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
@@ -132,7 +143,8 @@ impl Kernel {
         };
         let uncompared = reason.filter(|_| !variant.is_proved());
         let figures = self.figures(&variant).unwrap_or(self.stock);
-        let is_costly = self.must_pay(&variant) && !self.pays(&figures, &compared);
+        let is_costly = self.must_pay(&variant) && !self.pays(&figures, &compared)
+            || self.is_slow_for_nothing(aim, &figures, &compared);
         let may_win = !is_costly && (uncompared.is_none() || aim.allowance.uncompared);
         if !may_win {
             self.findings.barred.push(Barred { variant, uncompared, is_costly });
@@ -223,6 +235,30 @@ mod tests {
             let variants = [(rolled.clone(), compared), (sunk.clone(), of(500, 30))];
             assert_eq!(&won(&aim(0), &variants).0, expected);
         }
+    }
+
+    /// What executes more than eleven tenths of stock's machine instructions for nothing does not win, however few
+    /// instructions its PTX has, unless the user allows any number.
+    #[test]
+    fn more_machine_instructions_are_paid_for() {
+        let sunk = Variant::DEFAULT.optimised(SUNK);
+        let wins = |machine, local, warps, aim: Aim| {
+            let mut kernel = kernel_with(of_arrays(400, 100, figures(0, 32, 500)));
+            kernel.record(&aim, sunk.clone(), "sunk".into(), Some(of_arrays(400, 90, figures(0, warps, 400))));
+            while let Some(variant) = kernel.ask_comparison(&aim) {
+                let executed = Executed { instructions: [100, 60], local: [30, local], machine: Some([1000, machine]) };
+                let compared = Compared { executed: Some(executed), ..Agreement::Same.into() };
+                kernel.tell_comparison(&aim, variant, compared);
+            }
+            kernel.best(&aim).0 == sunk
+        };
+        let any = Allowance { more_instructions: Allowance::ANY_INSTRUCTIONS, ..Allowance::default() };
+        let free = Aim { allowance: any, ..aim(0) };
+        assert!(wins(1100, 30, 32, aim(0)));
+        assert!(!wins(1101, 30, 32, aim(0)));
+        assert!(wins(1101, 20, 32, aim(0)));
+        assert!(wins(1101, 30, 40, aim(0)));
+        assert!(wins(3200, 30, 32, free));
     }
 
     /// Where stock accesses no local memory and holds all warps, what may execute more is not tried; with a benchmark it is.
