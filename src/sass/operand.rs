@@ -121,7 +121,7 @@ pub enum Operand {
     Special(u8),
     /// An address of code, in bytes from the start of the function.
     Target(i64),
-    /// An address of another function's code: its place in [`super::Function::callees`].
+    /// An address of another function's code: its place in [`super::instruction::Function::callees`].
     Callee(u32),
     /// A barrier of results on their way: SB0.
     Scoreboard(u8),

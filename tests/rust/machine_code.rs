@@ -59,8 +59,8 @@ fn ptx(name: &str) -> PathBuf {
 #[test]
 fn machine_code_is_its_ptx() {
     let Some(tool) = Tool::new() else { return };
-    for name in ["bitonic_sort", "reduce", "scan", "spmv"] {
-        let file = ptx(&format!("kernels/{name}.ptx"));
+    for name in ["kernels/bitonic_sort", "kernels/reduce", "kernels/scan", "kernels/spmv", "compared/async_copy"] {
+        let file = ptx(&format!("{name}.ptx"));
         for (processor, level) in [("sm_80", "-O3"), ("sm_89", "-O1"), ("sm_90", "-O3")] {
             let cubin = tool.assemble(&file, processor, &[level, "-fmad=false"]);
             let few = ["--exact", "--launches", "1", "--more", "1", "--steps", "200000", "--steps-in-all", "800000"];

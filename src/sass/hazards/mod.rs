@@ -4,7 +4,7 @@
 //! control codes when an instruction may issue, by cycles for results of a fixed latency, by scoreboards for others. An
 //! interpreter that does one instruction after the other cannot see a mistake there. This check follows all paths.
 //!
-//! * [`graph`]: blocks, branches, calls; [`state`]: what is under way; [`walk`]: both together;
+//! * [`graph`]: blocks, branches, calls; [`state`]: what is under way; [`mod@walk`]: both together;
 //! * [`latencies`]: the cycles that ptxas leaves between two opcodes, mined from its own output.
 
 mod graph;

@@ -235,7 +235,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `LDGSTS`: a copy from global to shared memory. With `.ZFILL`, zeros where the predicate does not hold.
+    /// `LDGSTS`: a copy from global to shared memory. Where the predicate does not hold, its source is ignored, and zeros
+    /// arrive.
     fn copy_to_shared(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let bytes = form.ty.bytes() * u32::from(form.count);
@@ -244,9 +245,6 @@ impl Lowerer<'_> {
             [Operand::Address(to), Operand::Address(from), Operand::Predicate(given)] => (to, from, Some(given)),
             _ => return Err("its operands are not known".into()),
         };
-        if given.is_some() && !instruction.has("ZFILL") {
-            return Err("a copy with a predicate".into());
-        }
         let (to, from) = (self.place(to, Space::Shared), self.place(from, Space::Generic));
         let given = given.map(|given| {
             let (by, count) = (self.truth(given), self.temporary(32));

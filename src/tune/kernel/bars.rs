@@ -41,7 +41,8 @@ impl Kernel {
 
     /// Whether the machine code of a variant executes more than eleven tenths of stock's instructions, with no more warps and
     /// without sparing a third of the spilled bytes or of the accesses of local memory. One instruction of PTX may be a
-    /// loop of the machine, as a division of 64 bits is.
+    /// loop of the machine, as a division of 64 bits is. Loops that ptxas unrolls execute more where launches make few
+    /// turns, as those of comparisons do: they are not asked.
     fn is_slow_for_nothing(&self, aim: &Aim, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
@@ -144,7 +145,7 @@ impl Kernel {
         let uncompared = reason.filter(|_| !variant.is_proved());
         let figures = self.figures(&variant).unwrap_or(self.stock);
         let is_costly = self.must_pay(&variant) && !self.pays(&figures, &compared)
-            || self.is_slow_for_nothing(aim, &figures, &compared);
+            || !variant.moves_along(Axis::Loops) && self.is_slow_for_nothing(aim, &figures, &compared);
         let may_win = !is_costly && (uncompared.is_none() || aim.allowance.uncompared);
         if !may_win {
             self.findings.barred.push(Barred { variant, uncompared, is_costly });
