@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use nvptx_ra::emulate::{Comparison, Executed, Launches, Program, Side, Verdict, compare_programs};
 use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::sass::hazards::Finding;
 use nvptx_ra::sass::meaning::Approximation;
 use serde_json::{Value, json};
 
@@ -97,6 +98,9 @@ impl Approximate {
     }
 }
 
+/// Where the machine code of each file does not wait for what a kernel needs.
+type Hazards = [Vec<Finding>; 2];
+
 /// Launches with parameters near the ends of their types, where machine code is compared.
 const AT_LIMITS: u32 = 6;
 
@@ -124,19 +128,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut comparisons: Vec<Comparison> =
         kernels.iter().map(|kernel| compare_programs(programs[0], programs[1], kernel, &launches)).collect();
     let has_unread = add_unread(&mut comparisons, programs, &arguments.kernels);
-    let has_hazard = |comparison: &Comparison| [&first, &second].iter().any(|one| one.lacks_wait(&comparison.kernel));
-    let differs = comparisons.iter().any(|comparison| comparison.difference().is_some() || has_hazard(comparison));
+    let hazards: Vec<Hazards> = comparisons
+        .iter()
+        .map(|comparison| [&first, &second].map(|loaded| loaded.hazards(&comparison.kernel)))
+        .collect();
+    let lacks_wait = hazards.iter().flatten().flatten().any(Finding::is_certain);
+    let differs = lacks_wait || comparisons.iter().any(|comparison| comparison.difference().is_some());
     if comparisons.is_empty() {
         let problem = format!("{} has no kernel", input::name(&arguments.first));
         return Err(Error::new(ErrorKind::View, problem, "name files with kernels"));
     }
+    let all = || comparisons.iter().zip(&hazards);
+    let loaded = [&first, &second];
     if arguments.json {
-        let all: Vec<Value> = comparisons.iter().map(|comparison| as_json(comparison, [&first, &second])).collect();
+        let all: Vec<Value> = all().map(|(comparison, hazards)| as_json(comparison, hazards, loaded)).collect();
         super::print(format!("{:#}\n", Value::from(all)).as_bytes())?;
     } else {
-        super::print_text(
-            &comparisons.iter().map(|comparison| as_text(comparison, [&first, &second])).collect::<String>(),
-        )?;
+        let text: String = all().map(|(comparison, hazards)| as_text(comparison, hazards, loaded)).collect();
+        super::print_text(&text)?;
     }
     // A script must not take what could not be compared for equal.
     let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
@@ -174,7 +183,7 @@ fn word(comparison: &Comparison) -> &'static str {
     }
 }
 
-fn as_text(comparison: &Comparison, loaded: [&Loaded; 2]) -> String {
+fn as_text(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> String {
     let mut text = format!("{}: {}", comparison.kernel, word(comparison));
     if let Some(difference) = comparison.difference() {
         _ = write!(text, " {difference}");
@@ -196,8 +205,8 @@ fn as_text(comparison: &Comparison, loaded: [&Loaded; 2]) -> String {
         let Executed { instructions, local, .. } = executed;
         _ = writeln!(text, "  {which}: {instructions} instructions of warps executed, {local} access local memory");
     }
-    for (loaded, which) in loaded.iter().zip(["first", "second"]) {
-        for hazard in loaded.hazards(&comparison.kernel) {
+    for (hazards, which) in hazards.iter().zip(["first", "second"]) {
+        for hazard in hazards {
             _ = writeln!(text, "  {which}: a hazard: {hazard}");
         }
     }
@@ -216,7 +225,7 @@ fn as_text(comparison: &Comparison, loaded: [&Loaded; 2]) -> String {
     text
 }
 
-fn as_json(comparison: &Comparison, loaded: [&Loaded; 2]) -> Value {
+fn as_json(comparison: &Comparison, hazards: &Hazards, loaded: [&Loaded; 2]) -> Value {
     let launches: Vec<Value> = comparison
         .launches
         .iter()
@@ -245,7 +254,7 @@ fn as_json(comparison: &Comparison, loaded: [&Loaded; 2]) -> Value {
         let (side, program) = (&comparison.sides[number], loaded[number].program());
         let counts = loaded[number].counts(&comparison.kernel, &comparison.ended[number]);
         json!({
-            "hazards": loaded[number].hazards(&comparison.kernel), "machine": counts.as_ref().map(counted::as_json),
+            "hazards": hazards[number].iter().map(ToString::to_string).collect::<Vec<_>>(), "machine": counts.as_ref().map(counted::as_json),
             "statements": side.coverage.statements, "blocks": side.coverage.blocks, "steps": side.steps,
             "thread_steps": side.thread_steps,
             "hashed": side.hashed().map(|(name, count)| (name.to_owned(), Value::from(count))).collect::<serde_json::Map<_, _>>(),

@@ -103,27 +103,24 @@ impl Side {
         }
     }
 
-    /// How often warps issued what stands in each line of a function's text, and what its accesses moved where that was
-    /// measured, by the number of the function; lines that were never issued, too.
-    pub fn counts(&self, program: &Program) -> Vec<Vec<Count>> {
-        let none = Vec::new();
-        let of = |(number, function): (usize, &Function)| {
-            let issued = self.issued.get(number).unwrap_or(&none);
-            let mut counts: Vec<Count> = Vec::new();
-            for (at, inst) in function.insts.iter().enumerate().filter(|(_, inst)| inst.line > 0) {
-                if inst.is_first {
-                    let issued = issued.get(at).copied().unwrap_or_default();
-                    let (line, is_leader) = (inst.line, inst.is_leader);
-                    counts.push(Count { line, is_leader, issued, traffic: Traffic::default() });
-                }
-                let moved = self.traffic.get(number).and_then(|all| all.get(at));
-                if let (Some(count), Some(&moved)) = (counts.last_mut(), moved) {
-                    count.traffic.add(moved);
-                }
+    /// How often warps issued what stands in each line of a kernel's text, and what its accesses moved where that was
+    /// measured; lines that were never issued, too. Nothing where there is no such kernel.
+    pub fn counts(&self, program: &Program, kernel: &str) -> Option<Vec<Count>> {
+        let number = program.kernel(kernel)?;
+        let mut counts: Vec<Count> = Vec::new();
+        let own = program.functions[number].insts.iter().enumerate().filter(|(_, inst)| inst.line > 0);
+        for (at, inst) in own {
+            if inst.is_first {
+                let issued = self.issued.get(number).and_then(|all| all.get(at)).copied().unwrap_or_default();
+                let (line, is_leader) = (inst.line, inst.is_leader);
+                counts.push(Count { line, is_leader, issued, traffic: Traffic::default() });
             }
-            counts
-        };
-        program.functions.iter().enumerate().map(of).collect()
+            let moved = self.traffic.get(number).and_then(|all| all.get(at));
+            if let (Some(count), Some(&moved)) = (counts.last_mut(), moved) {
+                count.traffic.add(moved);
+            }
+        }
+        Some(counts)
     }
 
     /// Whether a statement in a line of the program's text ran.

@@ -67,9 +67,4 @@ impl Counts {
     pub fn issued(&self) -> u64 {
         self.classes.iter().filter(|class| class.0 != Class::Nothing).map(|class| class.1).sum()
     }
-
-    /// The same of a class.
-    pub fn of(&self, class: Class) -> u64 {
-        self.classes.iter().find(|one| one.0 == class).map_or(0, |one| one.1)
-    }
 }

@@ -42,22 +42,23 @@ impl Machine {
 
     /// Where a kernel's code does not wait for what it needs.
     pub fn hazards(&self, kernel: &str) -> Vec<Finding> {
-        let code = self.code.iter().find(|code| code.name == kernel);
-        code.map_or_else(Vec::new, |code| hazards::check(code, self.processor, &Latencies::of_ptxas()))
+        let check = |code| hazards::check(code, self.processor, Latencies::of_ptxas());
+        self.code_of(kernel).map_or_else(Vec::new, check)
+    }
+
+    fn code_of(&self, kernel: &str) -> Option<&Function> {
+        self.code.iter().find(|code| code.name == kernel)
     }
 
     /// How often each instruction of a kernel ran, by its address in the function.
     pub fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
-        let number = self.program.kernels().position(|name| name == kernel);
-        let counts = number.and_then(|number| side.counts(&self.program).into_iter().nth(number));
+        let counts = side.counts(&self.program, kernel);
         counts.into_iter().flatten().map(|count| ((count.line - 1) * BYTES, count)).collect()
     }
 
     /// What a kernel executed in the launches of a side.
     pub fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
-        let code = self.code.iter().find(|code| code.name == kernel)?;
-        let number = self.program.kernels().position(|name| name == kernel)?;
-        Some(Counts::new(code, side.counts(&self.program).get(number)?))
+        Some(Counts::new(self.code_of(kernel)?, &side.counts(&self.program, kernel)?))
     }
 }
 

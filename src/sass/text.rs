@@ -99,7 +99,7 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
     for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         // The distance of an indirect branch stands behind its register: `BRX R2 -0x270`.
         for part in part.split(' ').filter(|part| !part.is_empty()) {
-            match operand(part, bits, names) {
+            match operand(part, names) {
                 Some(operand) => operands.push(operand),
                 None if is_literal(part) => {
                     // Two halves are one constant.
@@ -128,14 +128,14 @@ fn is_literal(text: &str) -> bool {
     text.parse::<f64>().is_ok() || matches!(text, "INF" | "QNAN" | "SNAN")
 }
 
-fn operand(text: &str, bits: u128, names: &mut Names<'_>) -> Option<Operand> {
+fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     if let Some(number) = integer(text) {
         // What does not fit 32 bits, as of MOV.64, is no operand that is known here.
         let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|number| number as u32));
         return bits.ok().map(Operand::Immediate);
     }
     if let Some(label) = text.strip_prefix("`(").and_then(|rest| rest.strip_suffix(')')) {
-        return Some(target(label, bits, names));
+        return Some(target(label, names));
     }
     if let Some(inner) = text.strip_prefix("desc[") {
         let (descriptor, rest) = inner.split_once(']')?;
@@ -279,8 +279,7 @@ fn integer(text: &str) -> Option<i64> {
 }
 
 /// A label of this function, or the name of another one.
-fn target(label: &str, bits: u128, names: &mut Names<'_>) -> Operand {
-    let _ = bits;
+fn target(label: &str, names: &mut Names<'_>) -> Operand {
     if let Some(&address) = names.labels.get(label) {
         return Operand::Target(address.into());
     }

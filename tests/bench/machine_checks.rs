@@ -102,7 +102,7 @@ fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     for file in files {
         let sm = processor(file)?;
         for function in functions(nvdisasm, file)?.into_iter().filter(|one| one.instructions.len() <= LARGEST) {
-            let clean = hazards::check(&function, sm, &table);
+            let clean = hazards::check(&function, sm, table);
             if !clean.is_empty() {
                 continue;
             }
@@ -133,7 +133,7 @@ fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
                     let mut mutant = function.clone();
                     change(&mut mutant.instructions[index].control, scoreboard);
                     let instruction = &function.instructions[index];
-                    let is_found = !hazards::check(&mutant, sm, &table).is_empty();
+                    let is_found = !hazards::check(&mutant, sm, table).is_empty();
                     let is_idle = name == "no wait" && !ends.contains(&(instruction.address, scoreboard));
                     let count = counts.entry((sm, name)).or_default();
                     count[0] += 1;
@@ -161,7 +161,7 @@ fn hazards(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
         let sm = processor(file)?;
         for function in functions(nvdisasm, file)? {
             let at = |address: u32| &function.instructions[address as usize / 16];
-            let findings = hazards::check(&function, sm, &table);
+            let findings = hazards::check(&function, sm, table);
             for finding in &findings {
                 let Finding { address, from, place, rule } = finding;
                 let name = |address: u32| at(address).mnemonic.to_string();

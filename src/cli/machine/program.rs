@@ -6,7 +6,7 @@ use nvptx_ra::emulate::{Count, Program, Side};
 use nvptx_ra::error::Error;
 use nvptx_ra::sass::counts::Counts;
 use nvptx_ra::sass::cubin::Cubin;
-use nvptx_ra::sass::hazards::{Finding, Rule};
+use nvptx_ra::sass::hazards::Finding;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
 
@@ -27,19 +27,12 @@ impl Loaded {
         }
     }
 
-    /// Where a kernel's machine code does not wait for what it needs, in words.
-    pub(crate) fn hazards(&self, kernel: &str) -> Vec<String> {
+    /// Where a kernel's machine code does not wait for what it needs.
+    pub(crate) fn hazards(&self, kernel: &str) -> Vec<Finding> {
         match self {
             Self::Ptx(_) => Vec::new(),
-            Self::Machine(machine) => machine.hazards(kernel).iter().map(ToString::to_string).collect(),
+            Self::Machine(machine) => machine.hazards(kernel),
         }
-    }
-
-    /// Whether a kernel's machine code lacks a wait for a scoreboard. What is known of fixed latencies was measured, and
-    /// is only told.
-    pub(crate) fn lacks_wait(&self, kernel: &str) -> bool {
-        let is_certain = |finding: &Finding| !matches!(finding.rule, Rule::TooFewCycles { .. });
-        matches!(self, Self::Machine(machine) if machine.hazards(kernel).iter().any(is_certain))
     }
 
     /// How often each instruction of a kernel ran, by its address, if it is machine code.

@@ -12,7 +12,7 @@ mod tests;
 
 pub(crate) use double::{double_add, double_div, double_fma, double_mul, double_of_integer, double_sqrt};
 pub(crate) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
-pub(crate) use odd::{add, div, fma, mul, sqrt};
+pub(crate) use odd::{add, div, fma, mul, of_integer, sqrt};
 
 /// How a result is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

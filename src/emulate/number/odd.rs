@@ -4,6 +4,7 @@
 //! a number exactly between two others.
 
 use super::Rounding;
+use crate::emulate::types::low;
 
 /// `value` is the double nearest to a result, and `rest` has the sign of what is missing.
 fn to_odd(value: f64, rest: f64) -> f64 {
@@ -50,4 +51,13 @@ pub(crate) fn div(left: f64, right: f64) -> f64 {
 pub(crate) fn sqrt(value: f64) -> f64 {
     let root = value.sqrt();
     to_odd(root, (-root).mul_add(root, value))
+}
+
+/// An integer of at most 64 bits and a sign.
+pub(crate) fn of_integer(integer: i128) -> f64 {
+    let magnitude = integer.unsigned_abs() as u64;
+    let extra = 11u32.saturating_sub(magnitude.leading_zeros());
+    let sticky = u64::from(low(magnitude, extra) != 0);
+    let value = ((magnitude >> extra | sticky) as f64) * f64::from(1u32 << extra);
+    if integer < 0 { -value } else { value }
 }

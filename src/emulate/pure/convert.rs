@@ -3,7 +3,7 @@
 use super::Pure;
 use super::integer::extended;
 use crate::emulate::mnemonic::Mnemonic;
-use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Format, Rounding, TF32, double_of_integer};
+use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Format, Rounding, TF32, double_of_integer, of_integer};
 use crate::emulate::types::{Ty, low, signed};
 
 const ROUNDINGS: [&str; 9] = ["rn", "rna", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"];
@@ -85,7 +85,7 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         let integer = extended(a, bits, is_signed);
         let value = match format {
             // An integer of 64 bits is no double: its last bits are rounded to odd ahead of the format's own rounding.
-            Some(_) => odd_double(integer),
+            Some(_) => of_integer(integer),
             None => double_of_integer(integer, rounding),
         };
         let result = format.map_or_else(|| value.to_bits(), |format| format.round(value, rounding, false));
@@ -96,15 +96,6 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         }
     };
     Some(Pure::one(from, convert).results(&[to]))
-}
-
-/// An integer as a double, rounded to odd.
-fn odd_double(integer: i128) -> f64 {
-    let magnitude = integer.unsigned_abs() as u64;
-    let extra = 11u32.saturating_sub(magnitude.leading_zeros());
-    let sticky = u64::from(low(magnitude, extra) != 0);
-    let value = ((magnitude >> extra | sticky) as f64) * f64::from(1u32 << extra);
-    if integer < 0 { -value } else { value }
 }
 
 fn to_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {

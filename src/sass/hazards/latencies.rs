@@ -5,6 +5,7 @@
 //! issue early. A pair is in the table only where the least distance is to be believed ([`Latencies::believed`]).
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::sass::effects::{Part, Place};
 use crate::sass::instruction::Instruction;
@@ -95,8 +96,9 @@ pub struct Latencies {
 
 impl Latencies {
     /// The table of ptxas's own distances.
-    pub fn of_ptxas() -> Self {
-        Self::read(TABLE).unwrap_or_default()
+    pub fn of_ptxas() -> &'static Self {
+        static READ: OnceLock<Latencies> = OnceLock::new();
+        READ.get_or_init(|| Self::read(TABLE).unwrap_or_default())
     }
 
     /// Reads lines `sm_90 IADD3 R LOP3 4 1200 5000`: processor, writer, file, reader, cycles, how often they were seen,

@@ -54,6 +54,13 @@ pub struct Finding {
     pub rule: Rule,
 }
 
+impl Finding {
+    /// Whether a wait for a scoreboard is missing. What is known of fixed latencies was only mined.
+    pub fn is_certain(&self) -> bool {
+        !matches!(self.rule, Rule::TooFewCycles { .. })
+    }
+}
+
 impl std::fmt::Display for Finding {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { address, from, place, rule } = self;

@@ -3,7 +3,7 @@
 use super::Function;
 use super::number::{Number, number_of, rounding};
 use super::reading::of_values;
-use crate::emulate::number::{BF16, F16, F32, Format, Rounding, double_of_integer};
+use crate::emulate::number::{BF16, F16, F32, Format, Rounding, double_of_integer, of_integer};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Changes, Half, Operand};
@@ -189,19 +189,10 @@ fn from_integer(instruction: &Instruction) -> Option<Function> {
     Some(of_values([(0, to)], [(1, source)], move |[a]| {
         let integer = integer(a);
         match format_of(to) {
-            Some(format) => [format.round(odd_double(integer), how, false)],
+            Some(format) => [format.round(of_integer(integer), how, false)],
             None => [double_of_integer(integer, how).to_bits()],
         }
     }))
-}
-
-/// An integer as a double, rounded to odd: no second rounding takes it for a number between two others.
-fn odd_double(integer: i128) -> f64 {
-    let magnitude = integer.unsigned_abs() as u64;
-    let extra = 11u32.saturating_sub(magnitude.leading_zeros());
-    let sticky = u64::from(low(magnitude, extra) != 0);
-    let value = ((magnitude >> extra | sticky) as f64) * f64::from(1u32 << extra);
-    if integer < 0 { -value } else { value }
 }
 
 /// `I2I`: an integer limited to a smaller type.

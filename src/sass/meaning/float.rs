@@ -1,7 +1,7 @@
 //! Floats: sums, products, extremes, choices, and the check ahead of a quotient.
 
 use super::Function;
-use super::number::{Number, Style, number_of};
+use super::number::{ExtremeForm, Number, Style, number_of};
 use super::reading::of_values;
 use crate::emulate::number::{F32, add, fma, mul};
 use crate::emulate::types::Ty;
@@ -77,15 +77,7 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
 
 /// `FMNMX`: the lesser if the predicate holds, or else the greater. With `.XORSIGN` the sign is that of the product.
 fn extreme(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
-    let (mut flushes, mut keeps_nan, mut joins_signs) = (false, false, false);
-    for &modifier in modifiers {
-        match modifier {
-            "FTZ" => flushes = true,
-            "NAN" => keeps_nan = true,
-            "XORSIGN" => joins_signs = true,
-            _ => return None,
-        }
-    }
+    let ExtremeForm { flushes, keeps_nan, joins_signs } = ExtremeForm::of(modifiers)?;
     let style = Style { flushes, ..Style::of(F32, &[])? };
     let [a, b] = numbers(instruction, [1, 2])?;
     let negated = negation(instruction, 3)?;

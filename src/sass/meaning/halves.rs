@@ -2,7 +2,7 @@
 
 use super::Function;
 use super::float::negation;
-use super::number::{Number, Style, number_of};
+use super::number::{ExtremeForm, Number, Style, number_of};
 use super::reading::of_values;
 use crate::emulate::number::{BF16, F16, F32, Rounding, add, fma, mul};
 use crate::emulate::types::Ty;
@@ -80,15 +80,7 @@ impl Pair<'_> {
 
     /// `HMNMX2`: as `FMNMX`.
     fn extreme(&self, modifiers: &[&str]) -> Option<Function> {
-        let (mut flushes, mut keeps_nan, mut joins_signs) = (false, false, false);
-        for &modifier in modifiers {
-            match modifier {
-                "FTZ" => flushes = true,
-                "NAN" => keeps_nan = true,
-                "XORSIGN" => joins_signs = true,
-                _ => return None,
-            }
-        }
+        let ExtremeForm { flushes, keeps_nan, joins_signs } = ExtremeForm::of(modifiers)?;
         let style = Style { flushes, ..self.style(&[])? };
         let [a, b] = self.numbers(4)?;
         let negated = negation(self.instruction, 3)?;

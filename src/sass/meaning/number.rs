@@ -26,6 +26,32 @@ pub(super) fn number_of(instruction: &Instruction, at: usize, ty: Ty) -> Option<
     (!changes.inverted && changes.byte.is_none()).then_some(Number { changes, sign: 1 << (bits - 1), bits })
 }
 
+/// What modifiers say of the lesser or greater of two numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ExtremeForm {
+    /// Subnormal numbers are zero: `.FTZ`.
+    pub(super) flushes: bool,
+    /// What is no number wins: `.NAN`.
+    pub(super) keeps_nan: bool,
+    /// The sign is that of the product: `.XORSIGN`.
+    pub(super) joins_signs: bool,
+}
+
+impl ExtremeForm {
+    pub(super) fn of(modifiers: &[&str]) -> Option<Self> {
+        let mut form = Self::default();
+        for &modifier in modifiers {
+            match modifier {
+                "FTZ" => form.flushes = true,
+                "NAN" => form.keeps_nan = true,
+                "XORSIGN" => form.joins_signs = true,
+                _ => return None,
+            }
+        }
+        Some(form)
+    }
+}
+
 impl Number {
     fn changed(self, bits: u64) -> u64 {
         let bits = if self.changes.absolute { bits & !self.sign } else { bits };
