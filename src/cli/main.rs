@@ -57,6 +57,7 @@ mod report;
 mod run;
 mod stats;
 mod threads;
+mod time;
 mod triton;
 mod tune;
 mod views;
@@ -116,6 +117,7 @@ enum Command {
     Report(report::Arguments),
     Run(run::Arguments),
     Stats(stats::Arguments),
+    Time(time::Arguments),
     Tune(tune::Arguments),
     WrapCuda(wrap_cuda::Arguments),
 }
@@ -152,6 +154,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Time(arguments) => time::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::WrapCuda(arguments) => wrap_cuda::run(&arguments),
     };
@@ -218,6 +221,7 @@ mod tests {
             "ptx",
             "compare",
             "run",
+            "time",
             "judge",
             "optimum",
             "stats",

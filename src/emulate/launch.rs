@@ -3,7 +3,7 @@
 use super::guide::SHAKEN;
 use super::layout;
 use super::machine::{Setting, Turns};
-use super::memory::{Image, Values};
+use super::memory::{Filled, Image, Values};
 use super::program::{Function, Init, Kernel, Op, Program, Special};
 use super::types::{Ty, mixed};
 use super::wishes::Wishes;
@@ -59,6 +59,8 @@ pub struct Launches {
     pub most_steps_in_all: u64,
     /// Whether it is noted what accesses of memory move.
     pub measures: bool,
+    /// Places of memory that are filled by a rule.
+    pub filled: Vec<Filled>,
     /// Whether nobody wants the results any more: asked each time another warp has its turn. A launch ends then.
     pub is_unwanted: fn() -> bool,
 }
@@ -82,6 +84,7 @@ impl Default for Launches {
             least_steps: 1_000,
             most_steps_in_all: u64::MAX,
             measures: false,
+            filled: Vec::new(),
             is_unwanted: || false,
         }
     }
@@ -141,6 +144,8 @@ impl Launches {
             most_steps_in_all: u64::MAX,
             most_quiet: None,
             measures: self.measures,
+            traces: false,
+            blocks: None,
             is_unwanted: self.is_unwanted,
             shared_bytes: self.dynamic_shared,
             wishes: wishes.clone(),
@@ -164,6 +169,7 @@ impl Launches {
         let values = values(self.extremes, attempt);
         let sizes = if values == Values::Extreme { [sizes, LIMITS.to_vec()].concat() } else { sizes };
         image.draw_from(sizes, values, attempt == SEARCHED);
+        image.fill(self.filled.clone());
         for (offset, bytes, value) in wishes.parameters.iter().filter(|(_, bytes, value)| *bytes > 1 || *value < 2) {
             image.set(layout::PARAMETERS + u64::from(*offset), &value.to_le_bytes()[..*bytes as usize]);
         }

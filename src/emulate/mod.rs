@@ -28,19 +28,25 @@ pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 mod tolerance;
+mod traced;
 pub(crate) mod types;
 mod ways;
 mod wishes;
 
 pub use compare::{Comparison, Difference, Differing, Launched, Verdict};
 pub use launch::{Argument, Launches};
-pub use machine::{RACE, Traffic};
+pub use machine::{AccessOfWarp, AccessSpace, RACE, Step, Traffic, WarpTrace};
+pub use memory::{Element, Fill, Filled};
 pub use program::Program;
 pub use record::{Buffer, Parameter, Record, Values, record};
 pub use reference::{Reference, compare, compare_programs};
 pub use run::{Count, Coverage, Executed, Side, Store, Stores, run};
 pub use source::SourceLine;
+pub use traced::{Traced, trace};
 pub use types::Kind;
+
+/// Where buffers of pointer parameters begin: parameter by parameter, 4 GiB apart.
+pub const BUFFERS: u64 = layout::BUFFERS;
 
 use crate::ptx::Module;
 

@@ -403,9 +403,20 @@ impl Program {
         format!("line {line}")
     }
 
+    /// The names of all functions, in order.
+    pub fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(|function| function.name.as_str())
+    }
+
     /// The names of the kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().filter(|function| function.kernel.is_some()).map(|function| function.name.as_str())
+    }
+
+    /// How many parameters a kernel has.
+    pub fn num_parameters(&self, kernel: &str) -> Option<usize> {
+        let kernel = self.functions[self.kernel(kernel)?].kernel.as_ref()?;
+        Some(kernel.parameters.len())
     }
 
     pub(crate) fn kernel(&self, name: &str) -> Option<usize> {

@@ -8,7 +8,8 @@
 //! * [`text`]: the disassembler's text, read as instructions;
 //! * [`lower`], [`meaning`]: code as a program that the emulator runs, and what instructions compute;
 //! * [`machine`]: a file that runs;
-//! * [`class`], [`counts`]: what a run executed.
+//! * [`class`], [`counts`]: what a run executed;
+//! * [`time`]: how long a kernel takes.
 
 pub mod class;
 pub mod control;
@@ -24,3 +25,4 @@ pub mod meaning;
 pub mod operand;
 pub mod special;
 pub mod text;
+pub mod time;

@@ -71,7 +71,8 @@ pub(crate) fn shape(text: &str) -> Result<[u32; 3], String> {
     if most.is_none_or(|all| all == 0) { Err("a size of zero, or too many".into()) } else { Ok(shape) }
 }
 
-fn argument(text: &str) -> Result<Argument, String> {
+/// The value of a parameter.
+pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     if text == "_" {
         return Ok(Argument::Drawn);
     }

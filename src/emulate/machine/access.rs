@@ -4,7 +4,6 @@ use super::frame::Frame;
 use super::meeting::meet;
 use super::next::{origin, undefined};
 use super::place::{MOST_LOCAL, Target, generic};
-use super::traffic::Touched;
 use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
@@ -178,7 +177,7 @@ pub(super) fn load(
         world.outcome.depends_on_order = true;
     }
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = Touched::new(total, world.setting.measures);
+    let mut touched = world.touched(total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
@@ -212,9 +211,7 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
-    if let Some(moved) = touched.moved() {
-        world.outcome.traffic[frame.function][pc as usize].add(moved);
-    }
+    world.moved(warp, (frame.function, pc), &touched);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())
@@ -234,7 +231,7 @@ pub(super) fn store(
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = Touched::new(total, world.setting.measures);
+    let mut touched = world.touched(total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
@@ -268,9 +265,7 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
-    if let Some(moved) = touched.moved() {
-        world.outcome.traffic[frame.function][pc as usize].add(moved);
-    }
+    world.moved(warp, (frame.function, pc), &touched);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())

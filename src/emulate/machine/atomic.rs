@@ -29,7 +29,7 @@ pub(super) fn run(
     frame: &mut Frame,
     atomic: &Atomic,
     active: u32,
-    line: u32,
+    (pc, line): (u32, u32),
 ) -> Ran<()> {
     let bits = atomic.ty.bits();
     let bytes = bits / 8;
@@ -38,8 +38,10 @@ pub(super) fn run(
     if atomic.to != SINK {
         world.outcome.depends_on_order = true;
     }
+    let mut touched = world.touched(bytes);
     for lane in lanes(active) {
         let place = target(world, frame, atomic.address, lane, bytes)?;
+        touched.add(lane, place);
         for row in atomic.from {
             if !frame.is_defined(row, 1 << lane) {
                 return undefined(world, frame, row, "an atomic operation");
@@ -71,6 +73,7 @@ pub(super) fn run(
         frame.set(atomic.to, result_bits, lane, Some(old));
         meet(world, warp, place, true, true);
     }
+    world.moved(warp, (frame.function, pc), &touched);
     Ok(())
 }
 

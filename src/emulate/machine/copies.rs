@@ -19,10 +19,12 @@ pub(super) fn start(
     frame: &Frame,
     (to, from, bytes, given): (Address, Address, u32, Option<Row>),
     active: u32,
-    line: u32,
+    (pc, line): (u32, u32),
 ) -> Ran<()> {
+    let [mut read_there, mut written] = [world.touched(bytes), world.touched(bytes)];
     for lane in lanes(active) {
         let to = target(world, frame, to, lane, bytes)?;
+        written.add(lane, to);
         let source_bytes = match given {
             Some(row) if !frame.is_defined(row, 1 << lane) => {
                 return undefined(world, frame, row, "a copy");
@@ -34,6 +36,9 @@ pub(super) fn start(
             return halt(format!("a copy of {source_bytes} of {bytes} bytes (line {line})"));
         }
         let source = if source_bytes > 0 { Some(target(world, frame, from, lane, bytes)?) } else { None };
+        if let Some(source) = source {
+            read_there.add(lane, source);
+        }
         for word in 0..bytes / 4 {
             let value = match source {
                 Some(source) if 4 * word < source_bytes => {
@@ -48,6 +53,9 @@ pub(super) fn start(
             }
             warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
         }
+    }
+    for touched in [read_there, written] {
+        world.moved(warp, (frame.function, pc), &touched);
     }
     Ok(())
 }

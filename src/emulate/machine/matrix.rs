@@ -60,11 +60,13 @@ fn load_matrices(
 ) -> Ran<()> {
     // The address may be in a register that the first matrix goes to.
     let mut matrices = Vec::with_capacity(to.len());
+    let mut touched = world.touched(16);
     for (number, carried) in carried.iter().enumerate() {
         let mut elements = [[Bytes::whole(0); 8]; 8];
         for (index, elements) in elements.iter_mut().enumerate() {
             let lane = 8 * number + index;
             let place = target(world, frame, address, lane, 16)?;
+            touched.add(lane, place);
             for pair in 0..4 {
                 let place = beyond(place, 4 * pair as u32);
                 noted(world, warp, lane, place, 4, None, false)?;
@@ -79,6 +81,7 @@ fn load_matrices(
         }
         matrices.push(elements);
     }
+    world.traced(warp, &touched);
     for (&row, elements) in to.iter().zip(&matrices) {
         for lane in 0..32 {
             let (first, second) = (lane / 4, lane % 4 * 2);

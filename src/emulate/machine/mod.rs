@@ -3,7 +3,7 @@
 //! * [`world`]: what all threads share; [`block`], [`warp`], [`frame`]: blocks, warps and their frames; [`place`], [`pending`],
 //!   [`phase`], [`pool`]: addresses, copies on their way, mbarriers, and registers that warps share;
 //! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
-//! * [`traffic`]: what accesses move;
+//! * [`traffic`]: what accesses move; [`trace`]: what each warp did, in order;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
 //! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
 //!   [`matrix`], [`group`], [`registers`]: those of a family.
@@ -30,12 +30,14 @@ mod pool;
 mod registers;
 mod schedule;
 mod step;
+mod trace;
 mod traffic;
 mod warp;
 mod world;
 
 pub use access::RACE;
 pub(super) use schedule::run;
+pub use trace::{AccessOfWarp, AccessSpace, Step, WarpTrace};
 pub use traffic::Traffic;
 pub(super) use world::{Outcome, Setting, Turns};
 

@@ -10,6 +10,7 @@ use super::frame::Frame;
 use super::next::Next;
 use super::pool::Pool;
 use super::step::step;
+use super::trace::WarpTrace;
 use super::warp::Warp;
 use super::world::{Outcome, Setting, Turns, World};
 use super::{End, Halt, Ran, Stopped, endless, halt};
@@ -39,7 +40,11 @@ pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut 
 }
 
 fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
-    let blocks: u32 = world.setting.grid.iter().product();
+    let all: u32 = world.setting.grid.iter().product();
+    let chosen = world.setting.blocks.as_deref();
+    let blocks = chosen.map_or(all, |chosen| chosen.len() as u32);
+    // Which block of the grid is the next.
+    let number = |at: u32| chosen.map_or(at, |chosen| chosen[at as usize]);
     let per_block = world.setting.block.iter().product::<u32>().div_ceil(32);
     let mut next_block = 0;
     let mut warps: Vec<Option<Box<Warp>>> = Vec::new();
@@ -47,7 +52,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
     let mut stuck = 0;
     loop {
         while next_block < blocks && (running.is_empty() || running.len() + per_block as usize <= RESIDENT) {
-            start_block(world, next_block, per_block, &mut warps, &mut running);
+            start_block(world, number(next_block), per_block, &mut warps, &mut running);
             next_block += 1;
         }
         if running.is_empty() {
@@ -78,7 +83,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
             let all_are = running.iter().all(|&index| is_still(index, world.changes));
             // A block that did not begin yet may write what these wait for, if they read it so that they may see that.
             if all_are && next_block < blocks && world.outcome.depends_on_order {
-                start_block(world, next_block, per_block, &mut warps, &mut running);
+                start_block(world, number(next_block), per_block, &mut warps, &mut running);
                 next_block += 1;
             } else if all_are {
                 let place = warps[index].as_ref().map_or_else(String::new, |warp| place_of(world, warp));
@@ -171,6 +176,9 @@ fn start_block(
     for warp_number in 0..per_block {
         let index = warps.len();
         let warp = Warp::new(world, block, warp_number, index);
+        if world.setting.traces {
+            world.outcome.traces.push(WarpTrace { block: number, number: warp_number, ..WarpTrace::default() });
+        }
         world.blocks[block].live[warp_number as usize] = warp.live;
         warps.push(Some(Box::new(warp)));
         running.push(index);

@@ -56,6 +56,9 @@ pub(super) fn step(
         world.outcome.instructions += 1;
         world.outcome.steps += steps(&inst.op);
         world.outcome.thread_steps += u64::from(mask.count_ones());
+        if let Some(trace) = world.outcome.traces.get_mut(warp.index) {
+            trace.step(frame.function, inst.line, mask);
+        }
     }
     if active == 0 {
         return Ok(Next::Go);
@@ -144,7 +147,7 @@ pub(super) fn step(
         Op::Store(one) => access::store(world, warp, frame, one, active, (pc, inst.line))?,
         Op::Atomic { address, op, ty, to, from, kind } => {
             let atomic = atomic::Atomic { address: *address, op: *op, ty: *ty, to: *to, from: *from, kind: *kind };
-            atomic::run(world, warp, frame, &atomic, active, inst.line)?;
+            atomic::run(world, warp, frame, &atomic, active, (pc, inst.line))?;
         }
         Op::IsSpace { to, from, space, is_global } => {
             let is_there = |address| match generic(address) {
@@ -175,7 +178,7 @@ pub(super) fn step(
         Op::Barrier { .. } => return barrier::run(world, warp, frame, frame_number, &inst.op, pc, active, mask),
         Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active),
         Op::AsyncCopy { to, from, bytes, given } => {
-            copies::start(world, warp, frame, (*to, *from, *bytes, *given), active, inst.line)?;
+            copies::start(world, warp, frame, (*to, *from, *bytes, *given), active, (pc, inst.line))?;
         }
         Op::AsyncCommit => lanes(active).for_each(|lane| warp.copies[lane].commit()),
         Op::AsyncWait { left } => copies::wait(world, warp, *left as usize, active, inst.line)?,

@@ -8,12 +8,25 @@
 use rustc_hash::FxHashSet;
 
 use super::place::Target;
+use super::trace::AccessSpace;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
 /// Banks of shared memory, each of so many bytes.
 const BANKS: usize = 32;
 const WORD: u32 = 4;
+
+/// The number from which sectors are those of local memory.
+const LOCAL: u64 = u64::MAX / 2;
+
+/// What an access of a warp moved.
+#[derive(Debug)]
+pub(super) struct Moved {
+    pub(super) traffic: Traffic,
+    pub(super) space: AccessSpace,
+    /// The sectors of global and local memory, in order.
+    pub(super) sectors: Vec<u64>,
+}
 
 /// What an instruction moved in all its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,12 +75,12 @@ impl Touched {
     }
 
     /// What the access moved; nothing where that is not wanted.
-    pub(super) fn moved(&self) -> Option<Traffic> {
-        (!self.places.is_empty()).then(|| self.traffic())
+    pub(super) fn moved(&self) -> Option<Moved> {
+        (!self.places.is_empty()).then(|| self.all())
     }
 
-    fn traffic(&self) -> Traffic {
-        let mut sectors: FxHashSet<u64> = FxHashSet::default();
+    fn all(&self) -> Moved {
+        let mut sectors: Vec<u64> = Vec::new();
         let mut shared: Vec<(usize, u32)> = Vec::new();
         for &(lane, target) in &self.places {
             match target {
@@ -78,12 +91,20 @@ impl Touched {
                 Target::Local(offset) => {
                     let words = offset / WORD..=(offset + self.bytes - 1) / WORD;
                     let place = |word: u32| (u64::from(word) * 32 + lane as u64) * u64::from(WORD) / SECTOR;
-                    sectors.extend(words.map(|word| u64::MAX / 2 + place(word)));
+                    sectors.extend(words.map(|word| LOCAL + place(word)));
                 }
                 Target::Shared(offset) => shared.push((lane, offset)),
             }
         }
-        Traffic { accesses: 1, sectors: sectors.len() as u64, passes: passes(&shared, self.bytes) }
+        sectors.sort_unstable();
+        sectors.dedup();
+        let space = match sectors.last() {
+            Some(&last) if last >= LOCAL => AccessSpace::Local,
+            Some(_) => AccessSpace::Global,
+            None => AccessSpace::Shared,
+        };
+        let traffic = Traffic { accesses: 1, sectors: sectors.len() as u64, passes: passes(&shared, self.bytes) };
+        Moved { traffic, space, sectors }
     }
 }
 

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::block::Block;
-use super::traffic::Traffic;
+use super::trace::WarpTrace;
+use super::traffic::{Touched, Traffic};
+use super::warp::Warp;
 use crate::emulate::layout;
 use crate::emulate::memory::{Global, Image, Origin, Written};
 use crate::emulate::program::{Carried, Function, Init, Program, Special, Variable};
@@ -41,6 +43,10 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) most_quiet: Option<u64>,
     /// Whether it is noted what accesses of memory move.
     pub(in crate::emulate) measures: bool,
+    /// Whether it is noted what each warp does, in order.
+    pub(in crate::emulate) traces: bool,
+    /// The numbers of the blocks that run, where not all do.
+    pub(in crate::emulate) blocks: Option<Vec<u32>>,
     /// Whether nobody wants the results any more.
     pub(in crate::emulate) is_unwanted: fn() -> bool,
     /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
@@ -66,6 +72,8 @@ pub(in crate::emulate) struct Outcome {
     pub(in crate::emulate) issued: Vec<Vec<u64>>,
     /// What accesses of each moved, where that is noted.
     pub(in crate::emulate) traffic: Vec<Vec<Traffic>>,
+    /// What each warp did, where that is noted.
+    pub(in crate::emulate) traces: Vec<WarpTrace>,
     /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
     pub(in crate::emulate) ways: Vec<Vec<u8>>,
     /// How often each hashed instruction ran.
@@ -178,6 +186,29 @@ impl<'p, 'i> World<'p, 'i> {
             last_change: 0,
             last_store: 0,
         }
+    }
+
+    /// Notes what an access of a warp moved, where that is wanted.
+    pub(super) fn moved(&mut self, warp: &Warp, (function, pc): (usize, u32), touched: &Touched) {
+        let Some(moved) = touched.moved() else { return };
+        if let Some(traffic) = self.outcome.traffic.get_mut(function) {
+            traffic[pc as usize].add(moved.traffic);
+        }
+        if let Some(trace) = self.outcome.traces.get_mut(warp.index) {
+            trace.access(&moved);
+        }
+    }
+
+    /// The same where only traces have it.
+    pub(super) fn traced(&mut self, warp: &Warp, touched: &Touched) {
+        if let (Some(trace), Some(moved)) = (self.outcome.traces.get_mut(warp.index), touched.moved()) {
+            trace.access(&moved);
+        }
+    }
+
+    /// The places of an access of so many bytes a lane, where it is wanted what accesses move.
+    pub(super) fn touched(&self, bytes: u32) -> Touched {
+        Touched::new(bytes, self.setting.measures || self.setting.traces)
     }
 
     /// Something changes that threads share: a warp that repeats what it did may go another way from here on.

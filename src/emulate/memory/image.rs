@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::filled::Filled;
 use super::values::{Range, Values, drawn};
 use crate::emulate::layout;
 use crate::emulate::types::{Kind, mixed};
@@ -30,6 +31,8 @@ pub(in crate::emulate) struct Image {
     /// What integer parameters are drawn from.
     sizes: Vec<u64>,
     values: Values,
+    /// Places that are filled by a rule, in order.
+    filled: Vec<Filled>,
     /// Some buffers have flags and short counts alone.
     narrows: bool,
 }
@@ -59,8 +62,18 @@ impl Image {
         self.values = values;
     }
 
-    /// A drawn value.
+    /// Says which places are filled by a rule.
+    pub(in crate::emulate) fn fill(&mut self, mut filled: Vec<Filled>) {
+        filled.sort_by_key(|one| one.start);
+        self.filled = filled;
+    }
+
+    /// A drawn value, or what a rule says.
     fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
+        let ahead = self.filled.partition_point(|one| one.start <= address);
+        if let Some(one) = ahead.checked_sub(1).map(|at| &self.filled[at]).filter(|one| one.contains(address)) {
+            return one.value(address, bytes, self.seed);
+        }
         let key = self.seed ^ mixed(address);
         if !layout::in_window(address, layout::PARAMETERS) || self.sizes.is_empty() {
             let range = if self.narrows { Range::of_buffer(self.seed, address) } else { Range::default() };

@@ -1,0 +1,121 @@
+//! `nvptx-ra time`: how long a kernel takes, and which of two codes is faster, without a GPU.
+//!
+//! * [`launch`]: a launch of a real size, from a file; [`code`]: the machine code of an input;
+//! * [`text`], [`json`]: how it is told.
+
+pub(crate) mod code;
+mod json;
+mod launch;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use nvptx_ra::emulate::{Argument, Launches};
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::sass::time::prediction::{Prediction, Question, predict};
+use nvptx_ra::sass::time::verdict::Verdict;
+
+use self::code::Code;
+use crate::{input, run};
+
+/// Predict how long a kernel takes on a GPU, or which of two codes of it is faster
+///
+/// Machine code runs on the CPU, and a model of an SM issues what it did: with the stall counts and scoreboards of the code,
+/// the widths of units, and the places that it accessed. PTX is assembled first. Without a launch, arguments are drawn, and
+/// there are blocks for all SMs. The numbers are those of an H100 or H200 for any processor.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A cubin, or a file of PTX
+    first: PathBuf,
+    /// Another one of the same kernel: is it faster?
+    second: Option<PathBuf>,
+    /// The kernel, again for several; unless given, all kernels of the first file
+    #[arg(long = "kernel", value_name = "NAME")]
+    kernels: Vec<String>,
+    /// A file of launches, as tests/bench/gpu has them: grid, block, and how each buffer is filled
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["grid", "block", "arguments"])]
+    launch: Option<PathBuf>,
+    /// The blocks of the grid; unless given, there are enough for all SMs
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
+    grid: Option<[u32; 3]>,
+    /// The threads of a block; unless given, as the kernel asks for, or drawn
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = run::shape)]
+    block: Option<[u32; 3]>,
+    /// The value of the next parameter, in order, as `run` takes it
+    #[arg(long = "arg", value_name = "VALUE", value_parser = run::argument, allow_hyphen_values = true)]
+    arguments: Vec<Argument>,
+    /// Bytes of shared memory that the launch adds
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    dynamic_shared: u32,
+    /// The processor that PTX is assembled for
+    #[arg(long, default_value = "sm_90")]
+    cpu: String,
+    /// What memory, parameters and the order of threads are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The most instructions of warps that are run
+    #[arg(long, default_value_t = 4_000_000)]
+    steps: u64,
+    /// How many instructions to print of those that cost most
+    #[arg(long, default_value_t = 10)]
+    dearest: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is said of a kernel.
+struct Said {
+    kernel: String,
+    /// A prediction for each file, or why there is none.
+    of: Vec<Result<Prediction, String>>,
+}
+
+impl Said {
+    fn verdict(&self) -> Option<Verdict> {
+        match self.of.as_slice() {
+            [Ok(first), Ok(second)] => Some(Verdict::of(first, second)),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let first = Code::read(&arguments.first, &arguments.cpu)?;
+    let second = arguments.second.as_deref().map(|path| Code::read(path, &arguments.cpu)).transpose()?;
+    let kernels = run::kernels(&first.machine.program, &arguments.kernels, &arguments.first)?;
+    let launches = launch::of(arguments)?;
+    let mut said = Vec::new();
+    for kernel in kernels {
+        let launches = launches.of_kernel(&kernel, &first.machine.program)?;
+        let predict = |code: &Code| code.predict(&kernel, &launches);
+        let of = std::iter::once(&first).chain(&second).map(predict).collect();
+        said.push(Said { kernel, of });
+    }
+    if said.iter().all(|said| said.of.iter().all(Result::is_err)) {
+        let reason = said.first().and_then(|said| said.of.first()?.as_ref().err().cloned()).unwrap_or_default();
+        let problem = format!("{}: nothing can be said: {reason}", input::name(&arguments.first));
+        return Err(Error::new(ErrorKind::Pass, problem, "docs/time.md says what is modelled"));
+    }
+    let codes: Vec<&Code> = std::iter::once(&first).chain(&second).collect();
+    if arguments.json {
+        return super::print(format!("{:#}\n", json::of(&said, &codes)).as_bytes());
+    }
+    super::print_text(&text::of(&said, &codes, arguments.dearest))
+}
+
+impl Code {
+    /// What the model says of a kernel.
+    pub(crate) fn predict(&self, kernel: &str, launches: &Launches) -> Result<Prediction, String> {
+        let facts = self.facts.get(kernel).cloned().unwrap_or_default();
+        predict(&Question {
+            machine: &self.machine,
+            kernel,
+            launches,
+            registers: facts.registers.unwrap_or(255),
+            shared: facts.shared,
+            dynamic_shared: launches.dynamic_shared,
+        })
+    }
+}

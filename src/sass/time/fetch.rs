@@ -1,0 +1,58 @@
+//! Instructions on their way: a small cache for each partition, and a larger one for the SM.
+
+use super::cache::Cache;
+use super::processor::Numbers;
+
+/// Instructions of a line of 128 bytes.
+const LINE: u32 = 8;
+/// Sectors of a line, as the caches count.
+const SECTORS: u64 = 4;
+
+/// The caches of instructions.
+#[derive(Debug)]
+pub(super) struct Fetch {
+    near: Vec<Cache>,
+    far: Cache,
+    near_miss: u64,
+    far_miss: u64,
+    /// Lines behind a missed one that come with it.
+    ahead: u64,
+}
+
+impl Fetch {
+    pub(super) fn new(numbers: &Numbers, partitions: usize) -> Self {
+        Self {
+            near: vec![Cache::new(numbers.whole("icache.l0_bytes")); partitions],
+            far: Cache::new(numbers.whole("icache.l1_bytes")),
+            near_miss: numbers.whole("icache.l0_miss"),
+            far_miss: numbers.whole("icache.l1_miss"),
+            ahead: numbers.whole("icache.prefetch_lines"),
+        }
+    }
+
+    /// When an instruction is there that a warp of a partition wants from a cycle on. `previous` is the one ahead of it.
+    pub(super) fn wanted(&mut self, partition: usize, at: u64, previous: Option<u64>, number: u64) -> u64 {
+        let line = number / u64::from(LINE);
+        if previous.is_some_and(|previous| previous / u64::from(LINE) == line) {
+            return at;
+        }
+        if let Some(there) = self.near[partition].find(line * SECTORS) {
+            return there.max(at);
+        }
+        let mut comes = at;
+        for (distance, line) in (line..=line + self.ahead).enumerate() {
+            let sector = line * SECTORS;
+            if self.near[partition].find(sector).is_some() {
+                continue;
+            }
+            let miss = if self.far.find(sector).is_some() { self.near_miss } else { self.far_miss };
+            self.far.put(sector, at, false);
+            let there = at + miss + distance as u64;
+            self.near[partition].put(sector, there, false);
+            if distance == 0 {
+                comes = there;
+            }
+        }
+        comes
+    }
+}

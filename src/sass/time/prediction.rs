@@ -1,0 +1,226 @@
+//! What the model says of a kernel.
+
+use super::bound::{Bounds, Resource, bounds};
+use super::facts::Facts;
+use super::memory::Data;
+use super::processor::{self, Numbers};
+use super::simulate::{Load, Simulated, simulate};
+use super::{grid, walk};
+use crate::emulate::{self, AccessSpace, Launches, Program, WarpTrace};
+use crate::sass::instruction::Function;
+use crate::sass::machine::Machine;
+use crate::target::machine::{Architecture, Launch};
+
+/// A kernel whose time is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'m> {
+    /// Its file.
+    pub machine: &'m Machine,
+    /// Its name.
+    pub kernel: &'m str,
+    /// The launch: where it has no grid, there are blocks enough for all SMs.
+    pub launches: &'m Launches,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of shared memory of a block that are known ahead.
+    pub shared: u32,
+    /// Bytes of shared memory that the launch adds.
+    pub dynamic_shared: u32,
+}
+
+/// Where a prediction's traces come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A launch that ran to its end.
+    Run,
+    /// The beginning of a launch that is too long.
+    Beginning,
+    /// A walk through the code: loops run so often as the code says, or a fixed number of times.
+    Walk,
+}
+
+/// What the model says of a kernel.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// Where the traces come from.
+    pub source: Source,
+    /// Why the launch did not run, where it is a walk.
+    pub reason: Option<String>,
+    /// The blocks that an SM holds at a time, as far as there are so many.
+    pub held: u32,
+    /// The warps of a block.
+    pub warps: u32,
+    /// Blocks of the launch, where that is known.
+    pub blocks: Option<u64>,
+    /// The blocks of the busiest SM; those that it holds, where the launch is not known.
+    pub blocks_of_sm: u64,
+    /// Cycles of the launch, with data in L2 and in DRAM; where the launch is not known, of as many blocks as an SM holds.
+    pub cycles: [u64; 2],
+    /// The same without any access of local memory.
+    pub without_local: u64,
+    /// The same with one block more on an SM.
+    pub with_more: u64,
+    /// The blocks of an SM with data in L2: what it waited for.
+    pub ran: Simulated,
+    /// What it takes at least, with data in L2 and in DRAM.
+    pub bounds: [Bounds; 2],
+    /// Instructions of all warps of a block.
+    pub instructions: u64,
+    /// Bytes of local memory that a block's warps access.
+    pub local_bytes: u64,
+}
+
+impl Prediction {
+    /// Cycles for each block of an SM, with data in L2 and in DRAM: what two codes of a kernel are compared by.
+    pub fn cycles_of_block(&self) -> [f64; 2] {
+        self.cycles.map(|cycles| cycles as f64 / self.blocks_of_sm.max(1) as f64)
+    }
+
+    /// What limits the kernel: a bound that takes most of the time, or else latency.
+    pub fn limit(&self, data: Data) -> Resource {
+        let at = usize::from(data == Data::InDram);
+        let waves = self.blocks_of_sm as f64 / f64::from(self.held.max(1));
+        match self.bounds[at].throughput() {
+            Some((resource, cycles)) if cycles as f64 * waves.max(1.0) >= LIMITS * self.cycles[at] as f64 => resource,
+            _ => Resource::Latency,
+        }
+    }
+}
+
+/// A bound that takes this share of the time limits a kernel.
+const LIMITS: f64 = 0.6;
+
+/// Predicts the time of a kernel.
+///
+/// # Errors
+/// Says why nothing can be said: no such kernel, or code that is not known.
+pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
+    let machine = question.machine;
+    let code = machine.code.iter().find(|code| code.name == question.kernel);
+    let code = code.ok_or_else(|| format!("there is no kernel {}", question.kernel))?;
+    let numbers = processor::numbers();
+    let sms = numbers.whole("sms").max(1);
+    let Traces { source, reason, warps: traces, shape } = traces(question, code, sms)?;
+    let is_walk = source == Source::Walk;
+    let facts = if is_walk { vec![Facts::of_function(code, numbers)] } else { facts(machine, numbers) };
+    let threads = shape[1].iter().product::<u32>();
+    let warps = threads.div_ceil(32);
+    let by_block = by_block(&traces, warps);
+    if by_block.is_empty() {
+        return Err("no warp ran".into());
+    }
+    let most = held(question, threads);
+    let blocks = question.launches.grid.map(|grid| grid.iter().map(|&side| u64::from(side)).product::<u64>());
+    let blocks_of_sm = blocks.map_or(u64::from(most), |blocks| blocks.div_ceil(sms));
+    let shared = question.shared + question.dynamic_shared;
+    let load = |blocks: u64, data| Load {
+        facts: &facts,
+        blocks: &by_block,
+        held: blocks as usize,
+        shared_bytes: u64::from(shared) * blocks,
+        data,
+        without_local: false,
+    };
+    let held = u64::from(most).min(blocks_of_sm).max(1);
+    let cycles_of = |held: u64, data, without_local| {
+        grid::cycles(blocks_of_sm, held, |count| simulate(&Load { without_local, ..load(count, data) }, numbers).cycles)
+    };
+    let own = load(held, Data::InL2);
+    let ran = simulate(&own, numbers);
+    let far = load(held, Data::InDram);
+    let ran_far = simulate(&far, numbers);
+    let local =
+        |access: &emulate::AccessOfWarp| (access.space == AccessSpace::Local) as u64 * access.sectors.len() as u64;
+    let local_bytes: u64 =
+        by_block[0].iter().flat_map(|warp| &warp.accesses).map(local).sum::<u64>() * super::cache::SECTOR;
+    let total = |simulated: &Simulated, data| match blocks_of_sm <= held {
+        true => simulated.cycles,
+        false => cycles_of(held, data, false),
+    };
+    let more = u64::from(most) + 1;
+    let with_more = cycles_of(more.min(blocks_of_sm.max(more)), Data::InL2, false);
+    Ok(Prediction {
+        source,
+        reason,
+        held: held as u32,
+        warps,
+        blocks,
+        blocks_of_sm,
+        cycles: [total(&ran, Data::InL2), total(&ran_far, Data::InDram)],
+        without_local: if local_bytes > 0 { cycles_of(held, Data::InL2, true) } else { total(&ran, Data::InL2) },
+        with_more: match blocks {
+            // Blocks enough for all: one more of them takes its share of the time.
+            None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
+            Some(_) => with_more,
+        },
+        bounds: [bounds(&own, &ran, numbers), bounds(&far, &ran_far, numbers)],
+        ran,
+        instructions: by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum::<u64>()
+            / by_block.len() as u64,
+        local_bytes,
+    })
+}
+
+/// The blocks that an SM holds.
+fn held(question: &Question<'_>, threads: u32) -> u32 {
+    let name = format!("sm_{}", question.machine.processor);
+    let Ok(architecture) = Architecture::by_name(&name).or_else(|_| Architecture::by_name("sm_90")) else { return 1 };
+    let launch = Launch {
+        static_shared: question.shared,
+        dynamic_shared: question.dynamic_shared,
+        ..Launch::new(question.registers).with_threads(threads)
+    };
+    architecture.occupancy(&launch).blocks.max(1)
+}
+
+fn facts(machine: &Machine, numbers: &Numbers) -> Vec<Vec<Facts>> {
+    let of = |name: &str| machine.code.iter().find(|code| code.name == name);
+    let names = machine.program.function_names();
+    names.map(|name| of(name).map_or_else(Vec::new, |code| Facts::of_function(code, numbers))).collect()
+}
+
+/// Warps in rows of a block each.
+fn by_block(traces: &[WarpTrace], warps: u32) -> Vec<Vec<&WarpTrace>> {
+    traces.chunks(warps.max(1) as usize).map(|block| block.iter().collect()).collect()
+}
+
+struct Traces {
+    source: Source,
+    reason: Option<String>,
+    warps: Vec<WarpTrace>,
+    shape: [[u32; 3]; 2],
+}
+
+/// Runs one block, and then as many as an SM holds, if that is not too much.
+fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Result<Traces, String> {
+    let Question { machine, kernel, launches, .. } = *question;
+    let program: &Program = &machine.program;
+    let first = emulate::trace(program, kernel, launches, |_, _| vec![0]);
+    let first = match first {
+        Ok(first) => first,
+        Err(reason) => {
+            let threads = launches.block.unwrap_or([128, 1, 1]);
+            let shape = [launches.grid.unwrap_or([1, 1, 1]), threads];
+            let warps = walk::walk(code, threads.iter().product::<u32>().div_ceil(32));
+            return Ok(Traces { source: Source::Walk, reason: Some(reason), warps, shape });
+        }
+    };
+    let steps: u64 = first.warps.iter().map(|warp| warp.steps.len() as u64).sum();
+    let threads = first.shape[1].iter().product::<u32>();
+    let grid: u64 = first.shape[0].iter().map(|&side| u64::from(side)).product();
+    let apart = if launches.grid.is_some() { sms } else { 1 };
+    let wanted = u64::from(held(question, threads)).min(grid.div_ceil(apart));
+    let most = (launches.most_steps / steps.max(1)).min(wanted);
+    let source = if first.is_cut { Source::Beginning } else { Source::Run };
+    let of_one =
+        |first: emulate::Traced, source| Traces { source, reason: None, warps: first.warps, shape: first.shape };
+    if most < 2 || first.is_cut {
+        return Ok(of_one(first, source));
+    }
+    let chosen = |_, _| (0..most).map(|at| (at * apart) as u32).collect();
+    match emulate::trace(program, kernel, launches, chosen) {
+        Ok(all) if !all.is_cut => Ok(of_one(all, source)),
+        // Other blocks race with each other, or take longer: the first one stands for them.
+        _ => Ok(of_one(first, source)),
+    }
+}
