@@ -92,11 +92,11 @@ pub fn bounds(load: &Load<'_>, ran: &Simulated, numbers: &Numbers) -> Bounds {
     for unit in Unit::ALL.into_iter().filter(|unit| !matches!(unit, Unit::Memory | Unit::None)) {
         found.push((Resource::Unit(unit), units.iter().map(|of| of[unit as usize]).max().unwrap_or_default()));
     }
-    let bytes = (ran.sectors * super::cache::SECTOR) as f64;
+    let [bytes, far_bytes] = ran.sectors.map(|sectors| (sectors * super::cache::SECTOR) as f64);
     found.push((Resource::Queue, queue));
     found.push((Resource::L2, (bytes / numbers.get("l2.bytes").max(0.01)) as u64));
     if load.data == Data::InDram {
-        found.push((Resource::Dram, (bytes / numbers.dram_bytes().max(0.01)) as u64));
+        found.push((Resource::Dram, (far_bytes / numbers.dram_bytes().max(0.01)) as u64));
     }
     found.push((Resource::Latency, alone(load, longest.1, numbers)));
     found.sort_by_key(|bound| std::cmp::Reverse(bound.1));

@@ -17,8 +17,7 @@ struct Line {
     used: u64,
 }
 
-/// A cache of so many lines, of which that leaves which was used longest ago. What is written to local memory stays until
-/// its line leaves.
+/// A cache of so many lines, of which that leaves which was used longest ago.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     lines: FxHashMap<u64, Line>,
@@ -43,8 +42,13 @@ impl Cache {
         })
     }
 
-    /// Puts a sector there. Returns how many written sectors leave.
-    pub(super) fn put(&mut self, sector: u64, at: u64, is_written: bool) -> u64 {
+    /// Puts a sector there.
+    pub(super) fn put(&mut self, sector: u64, at: u64) {
+        self.put_written(sector, at, false);
+    }
+
+    /// Puts a sector there, perhaps one that is written and nowhere else. Returns how many written sectors leave.
+    pub(super) fn put_written(&mut self, sector: u64, at: u64, is_written: bool) -> u64 {
         let line = self.lines.entry(sector / SECTORS).or_insert(Line { there: [u64::MAX; 4], ..Line::default() });
         let place = (sector % SECTORS) as usize;
         line.there[place] = at;
@@ -82,12 +86,12 @@ mod tests {
     fn rings() {
         for (lines, found) in [(16, 16), (17, 0)] {
             let mut cache = Cache::new(16 * 128);
-            (0..lines).for_each(|line| assert_eq!(cache.put(4 * line, 7, false), 0));
+            (0..lines).for_each(|line| assert_eq!(cache.put_written(4 * line, 7, false), 0));
             let mut hits = 0;
             for line in 0..lines {
                 match cache.find(4 * line) {
                     Some(at) => hits += u64::from(at == 7),
-                    None => _ = cache.put(4 * line, 7, false),
+                    None => cache.put(4 * line, 7),
                 }
             }
             assert_eq!(hits, found);
@@ -98,9 +102,9 @@ mod tests {
     #[test]
     fn sectors() {
         let mut cache = Cache::new(16 * 128);
-        cache.put(1, 5, true);
+        cache.put_written(1, 5, true);
         assert_eq!([0, 1, 2].map(|sector| cache.find(sector)), [None, Some(5), None]);
-        let left: u64 = (1..=16).map(|line| cache.put(4 * line, 0, false)).sum();
+        let left: u64 = (1..=16).map(|line| cache.put_written(4 * line, 0, false)).sum();
         assert_eq!(left, 1);
     }
 }

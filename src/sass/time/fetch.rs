@@ -46,9 +46,9 @@ impl Fetch {
                 continue;
             }
             let miss = if self.far.find(sector).is_some() { self.near_miss } else { self.far_miss };
-            self.far.put(sector, at, false);
+            self.far.put(sector, at);
             let there = at + miss + distance as u64;
-            self.near[partition].put(sector, there, false);
+            self.near[partition].put(sector, there);
             if distance == 0 {
                 comes = there;
             }

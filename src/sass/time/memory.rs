@@ -35,6 +35,7 @@ pub(super) struct Memory {
     l2_free: u64,
     dram_free: u64,
     l2_sector: u64,
+    l2_written: u64,
     dram_sector: u64,
     shared: u64,
     l1: u64,
@@ -44,8 +45,10 @@ pub(super) struct Memory {
     atomic_shared: u64,
     atomic_l2: u64,
     sectors_a_cycle: u64,
-    /// Sectors that went over the way to L2.
-    pub(super) moved: u64,
+    /// Cycles by which the ways to L2 and to DRAM may be behind before the queue takes nothing any more.
+    most_behind: [u64; 2],
+    /// Sectors that went over the way to L2, and to DRAM or from there.
+    pub(super) moved: [u64; 2],
 }
 
 /// Bandwidth is kept in these parts of a cycle.
@@ -67,6 +70,7 @@ impl Memory {
             l2_free: 0,
             dram_free: 0,
             l2_sector: parts(numbers.get("l2.bytes")),
+            l2_written: parts(numbers.get("l2.write_bytes")),
             dram_sector: parts(numbers.dram_bytes()),
             shared: numbers.whole("latency.shared"),
             l1: numbers.whole("latency.l1"),
@@ -76,7 +80,12 @@ impl Memory {
             atomic_shared: numbers.whole("latency.atomic_shared"),
             atomic_l2: numbers.whole("latency.atomic_l2"),
             sectors_a_cycle: (numbers.whole("l1.bytes") / SECTOR).max(1),
-            moved: 0,
+            most_behind: {
+                let misses = numbers.whole("l1.misses_in_flight");
+                let l2 = misses * parts(numbers.get("l2.bytes")) / PARTS;
+                [l2, l2 + numbers.whole("latency.dram")]
+            },
+            moved: [0; 2],
         }
     }
 
@@ -87,21 +96,29 @@ impl Memory {
         begin
     }
 
-    /// How far the queue is behind.
+    /// How far the queue is behind, or what makes it wait.
     pub(super) fn behind(&self, at: u64) -> u64 {
-        self.queue_free.saturating_sub(at)
+        let ways = [self.l2_free, self.dram_free].map(|free| free / PARTS);
+        let late = ways.iter().zip(self.most_behind).map(|(free, most)| free.saturating_sub(at + most)).max();
+        self.queue_free.saturating_sub(at).max(late.unwrap_or_default())
+    }
+
+    /// When all that is under way has arrived.
+    pub(super) fn quiet_at(&self) -> u64 {
+        self.queue_free.max(self.l2_free / PARTS).max(self.dram_free / PARTS)
     }
 
     /// An access of a warp that issues at a cycle.
-    pub(super) fn access(&mut self, at: u64, kind: Access, access: &AccessOfWarp, space: u64) -> Done {
-        let sectors = access.sectors.len() as u64;
-        let passes = u64::from(access.passes) + sectors.div_ceil(self.sectors_a_cycle);
+    ///
+    /// `sectors` are those of the access that other accesses do not take with them.
+    pub(super) fn access(&mut self, at: u64, kind: Access, access: &AccessOfWarp, sectors: &[u64], space: u64) -> Done {
+        let passes = u64::from(access.passes) + (access.sectors.len() as u64).div_ceil(self.sectors_a_cycle);
         let begin = self.takes(at, passes.max(1));
         let read = begin + passes + self.source;
         let is_shared = access.space == AccessSpace::Shared;
         let near = if kind.is_atomic && is_shared { self.atomic_shared } else { self.shared };
         let mut there = if access.passes > 0 && !kind.is_copy { begin + passes + near } else { 0 };
-        for &sector in &access.sectors {
+        for &sector in sectors {
             there = there.max(self.sector(begin, kind, access.space, sector ^ space));
         }
         Done { read, there: there.max(read) }
@@ -113,31 +130,41 @@ impl Memory {
         }
         let is_local = memory == AccessSpace::Local;
         if kind.is_store {
-            let left = if is_local { self.cache.put(sector, at, true) } else { 0 };
-            // What global memory gets goes on at once; local memory goes on when its line leaves.
-            let parts = if is_local { left } else { 1 };
-            (0..parts).for_each(|_| _ = self.to_l2(at, sector, true));
+            // L1 keeps what local memory gets, and passes on all that is written.
+            if is_local {
+                self.cache.put(sector, at);
+            }
+            self.to_l2(at, sector, true);
             return at;
         }
         if let Some(there) = self.cache.find(sector) {
             return there.max(at + self.l1);
         }
-        let there = self.to_l2(at, sector, is_local);
-        let left = self.cache.put(sector, there, false);
-        (0..left).for_each(|_| _ = self.to_l2(at, sector, true));
+        let there = self.to_l2(at, sector, false);
+        self.cache.put(sector, there);
         there
     }
 
-    /// A sector that goes to L2 or comes from there, when it is there. What `stays` is not looked for in DRAM.
-    fn to_l2(&mut self, at: u64, sector: u64, stays: bool) -> u64 {
-        self.moved += 1;
-        self.l2_free = self.l2_free.max(at * PARTS) + self.l2_sector;
+    /// A sector that goes to L2 or comes from there, when it is there. What is `written` whole is not looked for in DRAM,
+    /// and goes there later.
+    fn to_l2(&mut self, at: u64, sector: u64, is_written: bool) -> u64 {
+        self.moved[0] += 1;
+        let sectors = if is_written { self.l2_written } else { self.l2_sector };
+        self.l2_free = self.l2_free.max(at * PARTS) + sectors;
         let from_l2 = self.l2_free / PARTS + self.l2;
-        if stays || self.data == Data::InL2 || self.near.find(sector).is_some() {
+        if self.data == Data::InL2 {
             return from_l2;
         }
-        self.near.put(sector, at, false);
-        self.dram_free = self.dram_free.max(at * PARTS) + self.dram_sector;
+        let is_near = self.near.find(sector).is_some();
+        let left = self.near.put_written(sector, at, is_written);
+        let moved = left + u64::from(!is_near && !is_written);
+        self.moved[1] += moved;
+        if moved > 0 {
+            self.dram_free = self.dram_free.max(at * PARTS) + moved * self.dram_sector;
+        }
+        if is_near || is_written {
+            return from_l2;
+        }
         from_l2.max(self.dram_free / PARTS + self.dram)
     }
 }

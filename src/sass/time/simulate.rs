@@ -39,8 +39,8 @@ pub struct Simulated {
     pub cycles: u64,
     /// Instructions that were issued.
     pub issued: u64,
-    /// Sectors between L1 and L2.
-    pub sectors: u64,
+    /// Sectors between L1 and L2, and between L2 and DRAM.
+    pub sectors: [u64; 2],
     /// What warps waited for, by function and number of the instruction.
     pub waited: Vec<Vec<Waited>>,
 }
@@ -66,6 +66,7 @@ pub fn simulate(load: &Load<'_>, numbers: &Numbers) -> Simulated {
         warps: Vec::new(),
         branch: numbers.whole("latency.branch"),
         barrier: numbers.whole("latency.barrier"),
+        merges: numbers.whole("store.merge_instructions") as usize,
         depth: numbers.whole("pipe.lsu_queue") * numbers.whole("pipe.lsu"),
         result: Simulated {
             waited: load.facts.iter().map(|of| vec![Waited::default(); of.len()]).collect(),
@@ -75,6 +76,7 @@ pub fn simulate(load: &Load<'_>, numbers: &Numbers) -> Simulated {
     sm.begin();
     sm.run();
     sm.result.sectors = sm.memory.moved;
+    sm.result.cycles = sm.result.cycles.max(sm.memory.quiet_at());
     sm.result
 }
 
@@ -88,6 +90,7 @@ struct Sm<'t> {
     branch: u64,
     barrier: u64,
     depth: u64,
+    merges: usize,
     result: Simulated,
 }
 
@@ -263,7 +266,10 @@ impl<'t> Sm<'t> {
             AccessSpace::Local => (warp.spaces[1], Reason::Local),
             AccessSpace::Shared => (0, Reason::Shared),
         };
-        let done = self.memory.access(now, kind, access, space);
+        let is_merged = kind.is_store && !kind.is_atomic && access.space == AccessSpace::Global;
+        let merged = is_merged.then(|| self.warps[number].stores(&access.sectors, self.merges));
+        let sectors = merged.as_deref().unwrap_or(&access.sectors);
+        let done = self.memory.access(now, kind, access, sectors, space);
         if kind.is_copy {
             let warp = &mut self.warps[number];
             warp.open_copies = warp.open_copies.max(done.there);

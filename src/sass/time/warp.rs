@@ -21,6 +21,8 @@ pub(super) struct Warp<'t> {
     pub(super) spaces: [u64; 2],
     at: usize,
     scoreboards: [Vec<Set>; 6],
+    /// The sectors of the last stores, and the place in the trace of the last one.
+    stored: (usize, Vec<u64>),
     /// When copies of no group and those of each group are there.
     pub(super) open_copies: u64,
     pub(super) waits_at_barrier: bool,
@@ -38,6 +40,7 @@ impl<'t> Warp<'t> {
             spaces,
             at: 0,
             scoreboards: Default::default(),
+            stored: Default::default(),
             open_copies: 0,
             waits_at_barrier: false,
             issued_at: begins,
@@ -49,6 +52,19 @@ impl<'t> Warp<'t> {
     /// The instruction that comes next.
     pub(super) fn step(&self) -> Option<Step> {
         self.trace.steps.get(self.at).copied()
+    }
+
+    /// The sectors of a store that earlier ones of the warp do not take with them: of stores close behind each other, a
+    /// sector goes to L2 once. O(sectors of the stores).
+    pub(super) fn stores(&mut self, sectors: &[u64], most_apart: usize) -> Vec<u64> {
+        let (last, stored) = &mut self.stored;
+        if self.at > *last + most_apart {
+            stored.clear();
+        }
+        *last = self.at;
+        let new: Vec<u64> = sectors.iter().copied().filter(|sector| !stored.contains(sector)).collect();
+        stored.extend(&new);
+        new
     }
 
     /// Sets a scoreboard until a cycle.
