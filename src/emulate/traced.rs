@@ -1,7 +1,7 @@
 //! A launch of which it is noted what each warp does, in order.
 
-use super::launch::{Drawn, Launches};
-use super::machine::{End, WarpTrace, run as run_machine};
+use super::launch::{Drawn, Launches, MIXED};
+use super::machine::{End, Outcome, Setting, WarpTrace, run as run_machine};
 use super::program::Program;
 use super::run::Side;
 
@@ -16,31 +16,56 @@ pub struct Traced {
     pub shape: [[u32; 3]; 2],
     /// The launch did not end within the instructions that it may run: the traces are beginnings.
     pub is_cut: bool,
+    /// How often the launch was drawn.
+    pub attempt: u32,
 }
 
-/// Runs some blocks of the first launch of a kernel: `chosen` gets the blocks of the grid and the warps of a block, and
-/// says which.
+/// How often a launch is drawn until it runs to its end.
+const ATTEMPTS: [u32; 6] = [0, 1, 2, 3, MIXED, MIXED + 1];
+
+/// Runs some blocks of the first launch of a kernel that ends: `chosen` gets the blocks of the grid and the warps of a
+/// block, and says which. `first` is a program that computes the same and knows what memory holds, as PTX beside machine
+/// code: it runs ahead on the same memory, and how that ends does not matter. `attempt` is that of a launch that ran.
 ///
 /// # Errors
-/// Says why nothing can be said of it.
+/// Says why nothing can be said of the first launch, if none runs.
 pub fn trace(
     program: &Program,
+    first: Option<&Program>,
     kernel: &str,
     launches: &Launches,
-    chosen: impl FnOnce(u32, u32) -> Vec<u32>,
+    attempt: Option<u32>,
+    chosen: impl Fn(u32, u32) -> Vec<u32>,
 ) -> Result<Traced, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let mut setting = launches.setting(program, number, &Drawn::default(), 0);
-    let mut image = launches.image(program, &setting, &Drawn::default());
-    let warps = setting.block.iter().product::<u32>().div_ceil(32);
-    setting.blocks = Some(chosen(setting.grid.iter().product(), warps));
-    setting.traces = true;
-    let (outcome, is_cut) = match run_machine(program, &setting, &mut image) {
-        Ok(outcome) => (outcome, false),
-        Err(stopped) if stopped.end == End::Long => (*stopped.outcome, true),
-        Err(stopped) => return Err(stopped.told()),
-    };
+    let attempts = attempt.map_or(ATTEMPTS.to_vec(), |attempt| vec![attempt]);
+    let mut reason = None;
+    let mut cut = None;
+    for attempt in attempts {
+        let drawn = Drawn { attempt, ..Drawn::default() };
+        let mut setting = launches.setting(program, number, &drawn, 0);
+        let mut image = launches.image(program, &setting, &drawn);
+        let warps = setting.block.iter().product::<u32>().div_ceil(32);
+        setting.blocks = Some(chosen(setting.grid.iter().product(), warps));
+        if let Some((first, kernel)) = first.and_then(|first| Some((first, first.kernel(kernel)?))) {
+            let of_first = Setting { traces: false, kernel, ..setting.clone() };
+            _ = run_machine(first, &of_first, &mut image);
+        }
+        setting.traces = true;
+        match run_machine(program, &setting, &mut image) {
+            Ok(outcome) => return Ok(traced(program, outcome, &setting, attempt, false)),
+            Err(stopped) if stopped.end == End::Long => {
+                cut.get_or_insert_with(|| traced(program, *stopped.outcome, &setting, attempt, true));
+            }
+            Err(stopped) => _ = reason.get_or_insert_with(|| stopped.told()),
+        }
+    }
+    cut.ok_or_else(|| reason.unwrap_or_default())
+}
+
+fn traced(program: &Program, mut outcome: Outcome, setting: &Setting, attempt: u32, is_cut: bool) -> Traced {
     let mut side = Side::default();
     side.add(program, &outcome);
-    Ok(Traced { warps: outcome.traces, side, shape: [setting.grid, setting.block], is_cut })
+    let warps = std::mem::take(&mut outcome.traces);
+    Traced { warps, side, shape: [setting.grid, setting.block], is_cut, attempt }
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use nvptx_ra::emulate::Program;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
 
@@ -20,6 +22,8 @@ pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) machine: Machine,
     pub(crate) facts: BTreeMap<String, Facts>,
+    /// The PTX that it was made of, where that is the input.
+    pub(crate) ptx: Option<Program>,
 }
 
 impl Code {
@@ -30,7 +34,11 @@ impl Code {
         let content = input.content()?;
         match kind {
             InputKind::Cubin => Self::of_cubin(&content, name),
-            _ => Self::of_cubin(&assembled(&content, &name, cpu)?, name),
+            _ => {
+                let cubin = assembled(&content, &name, cpu)?;
+                let ptx = Program::new(&Module::read(&name, &content)?);
+                Ok(Self { ptx: Some(ptx), ..Self::of_cubin(&cubin, name)? })
+            }
         }
     }
 
@@ -39,7 +47,7 @@ impl Code {
         let damaged = || Error::pass(format!("{name}: it is cut or damaged"), "build the file again");
         let facts = cubin::facts(bytes).ok_or_else(damaged)?;
         match program::program(bytes, &name, Approximation::default())? {
-            Loaded::Machine(machine) => Ok(Self { name, machine, facts }),
+            Loaded::Machine(machine) => Ok(Self { name, machine, facts, ptx: None }),
             Loaded::Ptx(_) => Err(damaged()),
         }
     }

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut said = Vec::new();
     for kernel in kernels {
         let launches = launches.of_kernel(&kernel, &first.machine.program)?;
-        let predict = |code: &Code| code.predict(&kernel, &launches);
+        let predict = |code: &Code| code.predict(&kernel, &launches, second.is_none());
         let of = std::iter::once(&first).chain(&second).map(predict).collect();
         said.push(Said { kernel, of });
     }
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 impl Code {
     /// What the model says of a kernel.
-    pub(crate) fn predict(&self, kernel: &str, launches: &Launches) -> Result<Prediction, String> {
+    pub(crate) fn predict(&self, kernel: &str, launches: &Launches, asks_more: bool) -> Result<Prediction, String> {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         predict(&Question {
             machine: &self.machine,
@@ -116,6 +116,8 @@ impl Code {
             registers: facts.registers.unwrap_or(255),
             shared: facts.shared,
             dynamic_shared: launches.dynamic_shared,
+            ptx: self.ptx.as_ref(),
+            asks_more,
         })
     }
 }

@@ -64,10 +64,12 @@ fn of_prediction(text: &mut String, one: &Prediction, code: &Code, kernel: &str,
         text.push('\n');
     }
     let change = |cycles: u64| 100.0 * (cycles as f64 / near.max(1) as f64 - 1.0);
-    if one.local_bytes > 0 {
-        _ = writeln!(text, "    without accesses of local memory: {:+.0} % time", change(one.without_local));
+    if let Some(cycles) = one.without_local.filter(|_| one.local_bytes > 0) {
+        _ = writeln!(text, "    without accesses of local memory: {:+.0} % time", change(cycles));
     }
-    _ = writeln!(text, "    with one block more on an SM: {:+.0} % time", change(one.with_more));
+    if let Some(cycles) = one.with_more {
+        _ = writeln!(text, "    with one block more on an SM: {:+.0} % time", change(cycles));
+    }
     dear(text, one, code, kernel, dearest);
 }
 

@@ -67,6 +67,10 @@ pub(super) fn noted(
     written: Option<u64>,
     is_strong: bool,
 ) -> Ran<()> {
+    // Who accesses what in which order changes no time.
+    if world.setting.traces {
+        return Ok(());
+    }
     let stamp = warp.stamp(lane, is_strong);
     let found = match target {
         Target::Local(_) => None,
@@ -100,11 +104,13 @@ pub(super) fn read(
     bytes: usize,
     kind: Kind,
 ) -> Bytes {
-    match target {
+    let value = match target {
         Target::Global(at) => world.global.read(at, bytes, kind),
         Target::Shared(offset) => world.blocks[warp.block].shared.read(offset as usize, bytes),
         Target::Local(offset) => warp.local[lane].read(offset as usize, bytes),
-    }
+    };
+    // What nobody wrote is zero where only the way of threads matters.
+    if world.setting.traces { Bytes::whole(value.value) } else { value }
 }
 
 /// Where what is undefined comes from in a value that was read in a line.

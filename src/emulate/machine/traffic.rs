@@ -168,7 +168,7 @@ mod tests {
     fn sectors() {
         let of = |target: &dyn Fn(usize) -> Target, bytes| {
             let places = (0..32).map(|lane| (lane, target(lane))).collect();
-            Touched { bytes, places, is_wanted: true }.traffic().sectors
+            Touched { bytes, places, is_wanted: true }.all().traffic.sectors
         };
         assert_eq!(of(&|lane| Target::Global(0x1_0000 + 4 * lane as u64), 4), 4);
         assert_eq!(of(&|lane| Target::Global(0x1_0000 + 128 * lane as u64), 4), 32);

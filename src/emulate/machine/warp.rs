@@ -102,11 +102,13 @@ impl Warp {
         for (row, info) in function.rows.iter().enumerate() {
             let values = &mut frame.values[row];
             match info.init {
+                Init::Undefined if world.setting.traces => {}
                 Init::Undefined => frame.defined[row] = 0,
                 Init::Constant(value) => *values = [value; 32],
                 Init::Frame(offset) => {
                     values.iter_mut().zip(base).for_each(|(value, base)| *value = u64::from(base + offset));
                 }
+                Init::Special(Special::Unknown(_)) if world.setting.traces => {}
                 Init::Special(Special::Unknown(_)) => frame.defined[row] = 0,
                 Init::Special(special) => {
                     for (lane, value) in values.iter_mut().enumerate() {

@@ -43,7 +43,7 @@ pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) most_quiet: Option<u64>,
     /// Whether it is noted what accesses of memory move.
     pub(in crate::emulate) measures: bool,
-    /// Whether it is noted what each warp does, in order.
+    /// Whether it is noted what each warp does, in order. Then nothing is undefined, and races end no launch.
     pub(in crate::emulate) traces: bool,
     /// The numbers of the blocks that run, where not all do.
     pub(in crate::emulate) blocks: Option<Vec<u32>>,

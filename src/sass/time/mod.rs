@@ -25,6 +25,8 @@ pub mod memory;
 pub mod prediction;
 pub mod processor;
 pub mod simulate;
+#[cfg(test)]
+mod tests;
 pub mod unit;
 pub mod verdict;
 pub mod waiting;

@@ -26,6 +26,10 @@ pub struct Question<'m> {
     pub shared: u32,
     /// Bytes of shared memory that the launch adds.
     pub dynamic_shared: u32,
+    /// The PTX that it was made of: it knows what kinds of values memory holds.
+    pub ptx: Option<&'m Program>,
+    /// Whether it is asked, too, what would be without spills and with more blocks.
+    pub asks_more: bool,
 }
 
 /// Where a prediction's traces come from.
@@ -56,10 +60,10 @@ pub struct Prediction {
     pub blocks_of_sm: u64,
     /// Cycles of the launch, with data in L2 and in DRAM; where the launch is not known, of as many blocks as an SM holds.
     pub cycles: [u64; 2],
-    /// The same without any access of local memory.
-    pub without_local: u64,
+    /// The same with data in L2 and without any access of local memory, if it was asked.
+    pub without_local: Option<u64>,
     /// The same with one block more on an SM.
-    pub with_more: u64,
+    pub with_more: Option<u64>,
     /// The blocks of an SM with data in L2: what it waited for.
     pub ran: Simulated,
     /// What it takes at least, with data in L2 and in DRAM.
@@ -138,7 +142,12 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
         false => cycles_of(held, data, false),
     };
     let more = u64::from(most) + 1;
-    let with_more = cycles_of(more.min(blocks_of_sm.max(more)), Data::InL2, false);
+    let with_more = || match blocks {
+        // Blocks enough for all: one more of them takes its share of the time.
+        None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
+        Some(_) => cycles_of(more.min(blocks_of_sm), Data::InL2, false),
+    };
+    let without_local = || if local_bytes > 0 { cycles_of(held, Data::InL2, true) } else { total(&ran, Data::InL2) };
     Ok(Prediction {
         source,
         reason,
@@ -147,12 +156,8 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
         blocks,
         blocks_of_sm,
         cycles: [total(&ran, Data::InL2), total(&ran_far, Data::InDram)],
-        without_local: if local_bytes > 0 { cycles_of(held, Data::InL2, true) } else { total(&ran, Data::InL2) },
-        with_more: match blocks {
-            // Blocks enough for all: one more of them takes its share of the time.
-            None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
-            Some(_) => with_more,
-        },
+        without_local: question.asks_more.then(without_local),
+        with_more: question.asks_more.then(with_more),
         bounds: [bounds(&own, &ran, numbers), bounds(&far, &ran_far, numbers)],
         ran,
         instructions: by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum::<u64>()
@@ -193,9 +198,9 @@ struct Traces {
 
 /// Runs one block, and then as many as an SM holds, if that is not too much.
 fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Result<Traces, String> {
-    let Question { machine, kernel, launches, .. } = *question;
+    let Question { machine, kernel, launches, ptx, .. } = *question;
     let program: &Program = &machine.program;
-    let first = emulate::trace(program, kernel, launches, |_, _| vec![0]);
+    let first = emulate::trace(program, ptx, kernel, launches, None, |_, _| vec![0]);
     let first = match first {
         Ok(first) => first,
         Err(reason) => {
@@ -217,8 +222,8 @@ fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Result<Traces, 
     if most < 2 || first.is_cut {
         return Ok(of_one(first, source));
     }
-    let chosen = |_, _| (0..most).map(|at| (at * apart) as u32).collect();
-    match emulate::trace(program, kernel, launches, chosen) {
+    let chosen = |_: u32, _: u32| (0..most).map(|at| (at * apart) as u32).collect();
+    match emulate::trace(program, ptx, kernel, launches, Some(first.attempt), chosen) {
         Ok(all) if !all.is_cut => Ok(of_one(all, source)),
         // Other blocks race with each other, or take longer: the first one stands for them.
         _ => Ok(of_one(first, source)),

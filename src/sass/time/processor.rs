@@ -69,3 +69,21 @@ pub fn numbers() -> &'static Numbers {
 pub fn is_known(processor: u32) -> bool {
     processor == 90
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line has a name, a number and a source, and no name comes twice.
+    #[test]
+    fn lines() {
+        let numbers = Numbers::read("# words\n\na.b 1.5 a source\nc 2 assumed # more\n").expect("numbers");
+        assert_eq!([numbers.get("a.b"), numbers.get("c"), numbers.get("d")], [1.5, 2.0, 0.0]);
+        assert_eq!(numbers.whole("a.b"), 2);
+        for wrong in ["a", "a x source", "a 1", "a inf source"] {
+            assert_eq!(Numbers::read(wrong), Err(wrong.to_owned()));
+        }
+        assert_eq!(Numbers::read("a 1 source\na 2 source"), Err("a 2 source".to_owned()));
+        assert!(Numbers::read(SM_90).is_ok());
+    }
+}
