@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Holds what `nvptx-ra time` predicts against times that GPUs took, as recorded.toml has them from the pages of docs/.
+
+The folder has KERNEL/VARIANT.cubin for each variant and KERNEL/manifest.json for its launch. recorded_code.py gathers
+them from builds of the days on which the times were taken. What it lacks is listed. Each prediction is kept, by the
+content of the tool, the machine code and the launch.
+
+The figures are of the half of the lineages that models may be fitted to. --half aside has the others, which are to be
+looked at once, at the end.
+"""
+
+import itertools
+import json
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import cache
+import command_line
+import recorded_scores as scores
+import report
+import tools
+
+RECORDS = Path(__file__).with_suffix(".toml")
+FOLDER = tools.ROOT / "target/recorded"
+SECOND_LEVEL = 50_000_000  # bytes of an H100's and an H200's second-level cache: what needs more comes from DRAM
+SIZES = {"u8": 1, "u16": 2, "f16": 2, "s32": 4, "u32": 4, "f32": 4, "u64": 8, "f64": 8}
+TIMEOUT = 900
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two variants of a kernel, and the time of b divided by the time of a: one number, or the ends of a range."""
+
+    lineage: str
+    kernel: str
+    a: str
+    b: str
+    ratio: tuple
+    day: str
+    page: str
+    note: str = ""
+
+    def code(self, folder):
+        return [Path(folder, self.kernel, f"{variant}.cubin") for variant in (self.a, self.b)]
+
+    def launch(self, folder):
+        return Path(folder, self.kernel, "manifest.json")
+
+    def sides(self, folder):
+        """The machine code, the kernel in it and its launch, of a and of b."""
+        return [(path, self.kernel, self.launch(folder)) for path in self.code(folder)]
+
+    def missing(self, folder):
+        return [str(path) for path in (*self.code(folder), self.launch(folder)) if not path.exists()]
+
+
+def pairs_of(text):
+    """The pairs of a file like recorded.toml, in its order."""
+    said = tomllib.loads(text)
+    found = []
+
+    def add(entry, kernel, a, b, ratio):
+        lineage = said.get("lineages", {}).get(kernel, kernel)
+        found.append(Pair(lineage, kernel, a, b, ratio, entry["day"], entry["page"], entry.get("note", "")))
+
+    for entry in said.get("times", []):
+        for (a, first), (b, second) in itertools.combinations(entry["of"].items(), 2):
+            add(entry, entry["kernel"], a, b, (second / first, second / first))
+    for entry in said.get("pair", []):
+        ratio = tuple(entry["between"]) if "between" in entry else (entry["ratio"], entry["ratio"])
+        for kernel in entry["kernels"] if "kernels" in entry else [entry["kernel"]]:
+            add(entry, kernel, entry["a"], entry["b"], ratio)
+    return found
+
+
+def as_json(pairs, folder):
+    """The pairs with the paths of their files, for other programs."""
+
+    def one(pair):
+        a, b = pair.code(folder)
+        low, high = pair.ratio
+        middle = scores.Judged("", low, high, 1).measured
+        paths = {"a": str(a), "b": str(b), "manifest": str(pair.launch(folder))}
+        return {**asdict(pair), **paths, "variants": [pair.a, pair.b], "ratio": middle, "between": [low, high]}
+
+    return json.dumps([one(pair) for pair in pairs], indent=1) + "\n"
+
+
+def bytes_of(manifest):
+    """The bytes of all buffers of a launch."""
+
+    def of(argument):
+        if argument["kind"] == "struct":
+            return sum(of(part) for part in argument["fields"])
+        return argument["count"] * SIZES[argument["type"]] if argument["kind"] == "buffer" else 0
+
+    return sum(of(argument) for launch in manifest for argument in launch["arguments"])
+
+
+def time_of(command):
+    """(error, what the tool says of one kernel)."""
+    outcome = tools.run(command, TIMEOUT)
+    if outcome.error:
+        return outcome.error, None
+    try:
+        said = json.loads(outcome.output[min(at for c in "[{" if (at := outcome.output.find(c)) >= 0) :])
+    except ValueError:
+        return f"no JSON: {outcome.output[:200]}", None
+    return "", said[0] if isinstance(said, list) else said
+
+
+def predicted(tool, cubin, kernel, launch):
+    """What the tool predicts of a kernel, kept for the next time."""
+    key = cache.key_of("time", cache.file_hash(tool), cache.file_hash(str(cubin)), cache.file_hash(str(launch)), kernel)
+    store = cache.Cache(cache.folder())
+    if (known := store.get(key)) is not None:
+        return "", known
+    error, said = time_of([tool, "time", str(cubin), "--kernel", kernel, "--launch", str(launch), "--json"])
+    if not error:
+        store.put(key, said)
+    return error, said
+
+
+def predictors(total):
+    """How each predictor says what a variant costs. `total` is the bytes of the launch."""
+    level = "dram" if total > SECOND_LEVEL else "l2"
+    return {
+        "time": lambda said: said["cycles"][level],
+        "time, all in L2": lambda said: said["cycles"]["l2"],
+        "time, all in DRAM": lambda said: said["cycles"]["dram"],
+        "executed spilled bytes": lambda said: said["local_bytes"] + 1,  # so that none can be divided by
+        "executed instructions": lambda said: said["instructions"],
+        "largest bound": lambda said: said["bound"],
+    }
+
+
+def ratios_of(pair, said, folder):
+    """By the name of each predictor, the ratio of b to a."""
+    total = bytes_of(json.loads(pair.launch(folder).read_text(encoding="utf8")))
+    return {name: costs(said[1]) / costs(said[0]) for name, costs in predictors(total).items()}
+
+
+def judged_by(name, found):
+    return [scores.Judged(pair.lineage, *pair.ratio, ratios[name]) for pair, ratios in found]
+
+
+def shown(value, form):
+    return "" if value is None else format(value, form)
+
+
+def tables(found):
+    """Lines: each pair, then the scores of each predictor."""
+    names = list(predictors(0))
+
+    def pair_row(pair, ratios):
+        low, high = pair.ratio
+        times = f"{low:.3f}" if low == high else f"{low:.2f} … {high:.2f}"
+        return [f"{pair.kernel}: {pair.a} → {pair.b}", times, *(f"{ratios[name]:.3f}" for name in names)]
+
+    yield from report.table([pair_row(*each) for each in found], ["pair", "recorded", *names])
+
+    def score_row(name):
+        of = scores.scores(judged_by(name, found))
+        counts = [f"{right} of {total}" for right, total in (of["slower"], of["faster"], of["same"])]
+        forms = (("signs", ".0%"), ("ranks", ".2f"), ("error", ".1%"))
+        figures = [shown(of[f"{what} by {by}"], form) for by in ("pairs", "lineages") for what, form in forms]
+        return [name, *figures, *counts]
+
+    heads = [f"{what} by {by}" for by in ("pairs", "lineages") for what in ("signs", "ranks", "median error")]
+    lineages = len({pair.lineage for pair, _ in found})
+    yield ""
+    yield f"{len(found)} pairs of {lineages} lineages; signs where times differ by {scores.DIFFERENT:.0%} or more"
+    yield from report.table(map(score_row, names), ["", *heads, "slower right", "faster right", "same right"])
+
+
+def parse_arguments():
+    parser = command_line.parser_of(__doc__)
+    add = parser.add_argument
+    add("--folder", type=Path, default=FOLDER, help="with the machine code (default: %(default)s)")
+    add("--half", choices=("fit", "aside", "all"), default="fit", help="of the lineages (default: %(default)s)")
+    add("--seed", type=int, default=1, help="that halves the lineages (default: %(default)s)")
+    add("--only", metavar="TEXT", help="kernels whose name has this text")
+    add("--pairs", type=Path, metavar="FILE", help="only write all pairs whose machine code there is, as JSON")
+    command_line.add_tool(parser)
+    command_line.add_jobs(parser)
+    return parser.parse_args()
+
+
+def chosen(pairs, arguments):
+    """The pairs that the arguments want."""
+    fit, aside = scores.halves([pair.lineage for pair in pairs], arguments.seed)
+    lineages = {"fit": fit, "aside": aside, "all": fit + aside}[arguments.half]
+    return [pair for pair in pairs if pair.lineage in lineages and (arguments.only or "") in pair.kernel]
+
+
+def main():
+    arguments = parse_arguments()
+    pairs = pairs_of(RECORDS.read_text(encoding="utf8"))
+    lacking = sorted({path for pair in pairs for path in pair.missing(arguments.folder)})
+    present = [pair for pair in pairs if not pair.missing(arguments.folder)]
+    for path in lacking:
+        print(f"missing: {path}", file=sys.stderr)
+    if arguments.pairs:
+        arguments.pairs.write_text(as_json(present, arguments.folder), encoding="utf8")
+        print(f"{len(present)} of {len(pairs)} pairs, {len({pair.lineage for pair in present})} lineages")
+        return 0
+    wanted = chosen(present, arguments)
+    sides = sorted({side for pair in wanted for side in pair.sides(arguments.folder)})
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        said = dict(zip(sides, pool.map(lambda side: predicted(arguments.tool, *side), sides), strict=True))
+    for (path, *_), (error, _) in said.items():
+        if error:
+            print(f"{path}: {error}", file=sys.stderr)
+    found = []
+    for pair in wanted:
+        both = [said[side] for side in pair.sides(arguments.folder)]
+        if not any(error for error, _ in both):
+            found.append((pair, ratios_of(pair, [of for _, of in both], arguments.folder)))
+    print("\n".join(tables(found)))
+    return int(len(found) < len(wanted))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
