@@ -71,9 +71,13 @@ def pairs_of(text):
             add(entry, entry["kernel"], a, b, (second / first, second / first))
     for entry in said.get("pair", []):
         ratio = tuple(entry["between"]) if "between" in entry else (entry["ratio"], entry["ratio"])
-        for kernel in entry["kernels"] if "kernels" in entry else [entry["kernel"]]:
-            add(entry, kernel, entry["a"], entry["b"], ratio)
+        for kernel, b in itertools.product(listed(entry["kernel"]), listed(entry["b"])):
+            add(entry, kernel, entry["a"], b, ratio)
     return found
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
 
 
 def as_json(pairs, folder):

@@ -7,7 +7,8 @@ The builds are those of the days on which the times were taken. For the examples
     scripts/with-env.sh tests/bench/gpu/prepare.py
 
 Then `recorded_code.py --prepared THERE/target/gpu`, with NVPTX_RA and PLUGIN of that build, copies what prepare.py
-made, and compiles what the pages name beside it: orders, and optimisations left out. For candle's products,
+made, and compiles what the pages name beside it: orders, and optimisations left out. THERE/target/gpu/tuned-before is
+what prepare.py of aed32afd calls `tuned`, with a build of that commit. For candle's products,
 `recorded_code.py --candle`, with NVPTX_RA and PLUGIN of commit 53c74d94 and a corpus. What exists is not built again.
 """
 
@@ -34,8 +35,6 @@ ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late",
 OPTIONS = {
     **{f"order-{order}": f"order={order}" for order in ORDERS},
     "skip-loop-reduce": "skip=loop-reduce",
-    "maxnreg-48": "maxnreg=48",
-    "maxnreg-56": "maxnreg=56",
 }
 # candle's products: columns and rows of a tile, and the bytes of a block with the values that it has.
 TILES = {

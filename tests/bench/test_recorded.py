@@ -19,9 +19,9 @@ day = "2026-11-26"
 page = "p"
 of = { stock = 2.0, x = 1.0, y = 3.0 }
 [[pair]]
-kernels = ["causal_attention", "m"]
+kernel = ["causal_attention", "m"]
 a = "stock"
-b = "tuned"
+b = ["tuned", "slots"]
 between = [0.95, 1.05]
 day = "2026-11-26"
 page = "q"
@@ -41,7 +41,11 @@ class Pairs(unittest.TestCase):
         self.assertEqual(found[0], ("k", "k", "stock", "x", (0.5, 0.5)))
         self.assertEqual(found[1:3], [("k", "k", "stock", "y", (1.5, 1.5)), ("k", "k", "x", "y", (3.0, 3.0))])
         self.assertEqual(found[3], ("attention", "causal_attention", "stock", "tuned", (0.95, 1.05)))
-        self.assertEqual((found[4][0], pairs[4].page, pairs[4].note), ("m", "q", "n"))
+        self.assertEqual(
+            [(pair.kernel, pair.b) for pair in pairs[4:]],
+            [("causal_attention", "slots"), ("m", "tuned"), ("m", "slots")],
+        )
+        self.assertEqual((pairs[5].lineage, pairs[5].page, pairs[5].note), ("m", "q", "n"))
 
     def test_the_records_are_read(self):
         pairs = recorded.pairs_of(recorded.RECORDS.read_text(encoding="utf8"))
