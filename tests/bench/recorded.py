@@ -42,6 +42,7 @@ class Pair:
     day: str
     page: str
     note: str = ""
+    sign_only: bool = False
 
     def code(self, folder):
         return [Path(folder, self.kernel, f"{variant}.cubin") for variant in (self.a, self.b)]
@@ -64,7 +65,8 @@ def pairs_of(text):
 
     def add(entry, kernel, a, b, ratio):
         lineage = said.get("lineages", {}).get(kernel, kernel)
-        found.append(Pair(lineage, kernel, a, b, ratio, entry["day"], entry["page"], entry.get("note", "")))
+        more = {name: entry[name] for name in ("note", "sign_only") if name in entry}
+        found.append(Pair(lineage, kernel, a, b, ratio, entry["day"], entry["page"], **more))
 
     for entry in said.get("times", []):
         for (a, first), (b, second) in itertools.combinations(entry["of"].items(), 2):
@@ -110,10 +112,11 @@ def time_of(command):
     if outcome.error:
         return outcome.error, None
     try:
-        said = json.loads(outcome.output[min(at for c in "[{" if (at := outcome.output.find(c)) >= 0) :])
-    except ValueError:
-        return f"no JSON: {outcome.output[:200]}", None
-    return "", said[0] if isinstance(said, list) else said
+        (kernel,) = tools.object_in(outcome.output)["kernels"]
+        (said,) = kernel["files"]
+    except (StopIteration, KeyError, ValueError):
+        return f"not the JSON of one kernel in one file: {outcome.output[:200]}", None
+    return ("", said) if said["cycles"] else (said["reason"] or "no cycles", None)
 
 
 def predicted(tool, cubin, kernel, launch):
@@ -137,7 +140,7 @@ def predictors(total):
         "time, all in DRAM": lambda said: said["cycles"]["dram"],
         "executed spilled bytes": lambda said: said["local_bytes"] + 1,  # so that none can be divided by
         "executed instructions": lambda said: said["instructions"],
-        "largest bound": lambda said: said["bound"],
+        "largest bound": lambda said: said["bound"][level],
     }
 
 
@@ -148,7 +151,7 @@ def ratios_of(pair, said, folder):
 
 
 def judged_by(name, found):
-    return [scores.Judged(pair.lineage, *pair.ratio, ratios[name]) for pair, ratios in found]
+    return [scores.Judged(pair.lineage, *pair.ratio, ratios[name], pair.sign_only) for pair, ratios in found]
 
 
 def shown(value, form):

@@ -9,7 +9,8 @@ The builds are those of the days on which the times were taken. For the examples
 Then `recorded_code.py --prepared THERE/target/gpu`, with NVPTX_RA and PLUGIN of that build, copies what prepare.py
 made, and compiles what the pages name beside it: orders, and optimisations left out. THERE/target/gpu/tuned-before is
 what prepare.py of aed32afd calls `tuned`, with a build of that commit. For candle's products,
-`recorded_code.py --candle`, with NVPTX_RA and PLUGIN of commit 53c74d94 and a corpus. What exists is not built again.
+`recorded_code.py --corpus FOLDER`, with NVPTX_RA and PLUGIN of commit 53c74d94, and the same for dfdx's kernels. What
+exists is not built again.
 """
 
 import os
@@ -27,8 +28,10 @@ import kernels
 import manifest
 import ptx
 import recorded
+import sources
 import tools
-from manifest import Buffer, Kernel, Scalar
+from manifest import Buffer, Kernel, Scalar, Struct
+from plan import CICC
 
 # Of the examples, beside what prepare.py makes: variant, and options of `nvptx-ra compile`.
 ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "loads-clustered")
@@ -50,7 +53,19 @@ TILES = {
     "q6_K": (64, 64, 210, 256),
 }
 SIZE, COLUMNS = 4096, 512  # of the square matrix and of the other one
+# dfdx's kernels that divide by 64 bits, which the page does not name: module, kernel, type, and whether there are three
+# pointers ahead of the length of a chunk. pool2d has other parameters.
+DIVIDING = (
+    ("bce_bce", "bce_bwd_lhs_f32", "f32", False),
+    ("div_binary_div", "bdiv_bwd_rhs_f32", "f32", True),
+    ("huber_error_huber_error", "huber_bwd_lhs_f32", "f32", False),
+    ("maximum_maximum", "maximum_bwd_lhs_f16", "f16", False),
+    ("pool2d_pool2d", "pool2d_bwd_f32", "f32", None),
+)
+BLOCKS, THREADS, EDGE = 132, 256, 32  # as the bundle has them, and the length of each axis
 LIMIT = 900
+PRODUCTS = ("stock", "default", "tuned", CICC)
+SKIP, WITHOUT = "skip=codegenprepare", "skip-codegenprepare"
 
 
 def product(name):
@@ -62,6 +77,24 @@ def product(name):
     arguments = (matrix, other, Buffer("f32", SIZE * COLUMNS, written=True), *sizes)
     grid = (-(-SIZE // rows), -(-COLUMNS // columns), 1)
     return Kernel(f"mul_mat_{name}", "quantized", grid, (32, 4, 1), arguments, source="candle")
+
+
+def dividing(name, element, is_right):
+    """A launch of a kernel of dfdx over tensors of three axes, as many blocks as a bundle of the corpus has."""
+    count = BLOCKS * THREADS
+    sizes = Buffer("u64", 18, "integers", EDGE, EDGE)  # all dimensions and strides
+    values = [Buffer(element, EDGE**3 + count, "uniform", 0.5, 1) for _ in range(3)]
+    result = Buffer(element, count, written=True)
+    if is_right is None:
+        axes = (3, 1, 1, 1, 1, count // EDGE**2, EDGE, EDGE, EDGE, EDGE)  # a window of 3 by 3
+        operation = Struct((Scalar("s32", 0), *(Scalar("u64", axis) for axis in axes)))
+        arguments = (operation, sizes, sizes, values[0], result, *values[1:])
+    else:
+        operation = Struct((Scalar("f32" if "huber" in name else "u8", 1),))
+        pointers = (values[0], values[1], result) if is_right else (values[0], result)
+        others = (values[2],) if is_right else (values[1], values[2])
+        arguments = (operation, Scalar("u64", count), Scalar("u64", 3), sizes, *pointers, Scalar("u64", 64), *others)
+    return Kernel(name, "dfdx", (BLOCKS, 1, 1), (THREADS, 1, 1), arguments, source="dfdx")
 
 
 def write_launch(kernel, folder):
@@ -104,34 +137,34 @@ def gather_examples(prepared, wanted, folder, programs):
                 print(f"not there: {variant} of {kernel.name}", file=sys.stderr)
 
 
-def gather_product(name, module, folder, programs):
-    """LLVM's code of one of candle's products, one compilation with the plugin, the search, and cicc's code."""
-    kernel = product(name)
+def gather_alone(kernel, module, ways, folder, programs, finish=str):
+    """A kernel of the corpus in a module of its own, compiled in some ways; `finish` changes the PTX."""
     write_launch(kernel, folder)
     opt = os.path.join(os.path.dirname(programs.llc), "opt")
+    load = f"-load-pass-plugin={programs.plugin}"
+    flags = tools.target_flags(demo.CPU)
+    tuned = ["--mattr=+ptx88", "--fp-contract=fast", "--cpu", demo.CPU, "--runs=16", "--threads=128", "--jobs=1"]
     with tempfile.TemporaryDirectory() as own:
         alone, output = Path(own, "alone.bc"), Path(own, "alone.ptx")
         only = f"-internalize-public-api-list={kernel.name}"
         demo.run([opt, "-passes=internalize,globaldce", only, str(module), "-o", str(alone)], LIMIT)
-        flags = tools.target_flags(demo.CPU)
-        tuned = ["--mattr=+ptx88", "--fp-contract=fast", "--cpu", demo.CPU, "--runs=16", "--threads=128", "--jobs=1"]
         commands = {
             "stock": [programs.llc, *flags, str(alone), "-o", str(output)],
-            "default": [programs.llc, f"-load-pass-plugin={programs.plugin}", *flags, str(alone), "-o", str(output)],
+            "default": [programs.llc, load, *flags, str(alone), "-o", str(output)],
             "tuned": [tools.nvptx_ra(), "tune", str(alone), *tuned, "-o", str(output)],
-            "cicc": None,
+            WITHOUT: [programs.llc, load, f"-nvptx-ra-{SKIP}", *flags, str(alone), "-o", str(output)],
         }
-        for variant, command in commands.items():
-            cubin = Path(folder, kernel.name, f"{variant}.cubin")
+        for way in ways:
+            cubin = Path(folder, kernel.name, f"{way}.cubin")
             if cubin.exists():
                 continue
-            if command:
-                demo.run(command, LIMIT)
-                text = output.read_text(encoding="utf8")
-            else:
-                theirs = module.parent / "cicc" / f"{module.stem}.ptx"
+            if way == CICC:
+                theirs = module.parent / CICC / f"{module.stem}.ptx"
                 text = ptx.only(theirs.read_text(encoding="utf8"), kernel.name)
-            assemble(text, cubin, programs)
+            else:
+                demo.run(commands[way], LIMIT)
+                text = output.read_text(encoding="utf8")
+            assemble(finish(text), cubin, programs)
 
 
 def main():
@@ -139,15 +172,7 @@ def main():
     add = parser.add_argument
     add("--folder", type=Path, default=recorded.FOLDER, help="where the machine code goes (default: %(default)s)")
     add("--prepared", type=Path, metavar="FOLDER", help="what prepare.py made")
-    candle = Path(os.environ.get("CORPUS") or tools.ROOT / "target/corpus/sm_90", "candle__quantized.bc")
-    add(
-        "--candle",
-        type=Path,
-        nargs="?",
-        metavar="FILE.bc",
-        const=candle,
-        help="candle's kernels (by itself: %(const)s)",
-    )
+    add("--corpus", type=Path, metavar="FOLDER", help="with candle__quantized.bc and dfdx's modules")
     command_line.add_jobs(parser)
     arguments = parser.parse_args()
     programs = tools.find(None)
@@ -155,9 +180,19 @@ def main():
         pairs = recorded.pairs_of(recorded.RECORDS.read_text(encoding="utf8"))
         wanted = {(pair.kernel, variant) for pair in pairs for variant in (pair.a, pair.b)}
         gather_examples(arguments.prepared, wanted, arguments.folder, programs)
-    if arguments.candle:
-        with ThreadPoolExecutor(arguments.jobs) as pool:
-            list(pool.map(lambda name: gather_product(name, arguments.candle, arguments.folder, programs), TILES))
+    if not arguments.corpus:
+        return
+    candle = arguments.corpus / "candle__quantized.bc"
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        work = [
+            pool.submit(gather_alone, product(name), candle, PRODUCTS, arguments.folder, programs) for name in TILES
+        ]
+        for module, *kernel in DIVIDING:
+            path = arguments.corpus / f"dfdx__{module}.bc"
+            of = (dividing(*kernel), path, ("stock", WITHOUT), arguments.folder, programs, sources.with_rounding)
+            work.append(pool.submit(gather_alone, *of))
+        for each in work:
+            each.result()
 
 
 if __name__ == "__main__":

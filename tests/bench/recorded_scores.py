@@ -20,6 +20,7 @@ class Judged:
     low: float
     high: float
     predicted: float
+    sign_only: bool = False  # where the launch is not the one that was timed: no ranks and no errors
 
     @property
     def measured(self):
@@ -72,9 +73,16 @@ def correlation(one, other, weights):
 
 def spearman(judged, weights):
     """The correlation of the ranks of recorded and predicted ratios."""
+    judged, weights = with_size(judged, weights)
     if not judged:
         return None
     return correlation(ranks([pair.measured for pair in judged]), ranks([pair.predicted for pair in judged]), weights)
+
+
+def with_size(judged, weights):
+    """The pairs of which more than the sign is recorded, and their weights."""
+    at = [i for i, pair in enumerate(judged) if not pair.sign_only]
+    return [judged[i] for i in at], [weights[i] for i in at]
 
 
 def error_of(pair):
@@ -85,6 +93,7 @@ def error_of(pair):
 
 def median_error(judged, weights):
     """The weighted median of the errors, and the mean of two where the half is between them; None of no errors."""
+    judged, weights = with_size(judged, weights)
     ordered = sorted((error_of(pair), weight) for pair, weight in zip(judged, weights, strict=True))
     half, below = sum(weights) / 2, 0.0
     for at, (error, weight) in enumerate(ordered):

@@ -75,12 +75,28 @@ class Pairs(unittest.TestCase):
         self.assertEqual(recorded.bytes_of([{"arguments": [struct, {"kind": "buffer", "type": "u8", "count": 5}]}]), 29)
 
     def test_large_launches_are_of_dram(self):
-        said = {"cycles": {"l2": 2, "dram": 3}, "local_bytes": 0, "instructions": 5, "bound": 7}
+        said = {"cycles": {"l2": 2, "dram": 3}, "local_bytes": 0, "instructions": 5, "bound": {"l2": 7, "dram": 8}}
         costs = {name: cost(said) for name, cost in recorded.predictors(recorded.SECOND_LEVEL).items()}
         self.assertEqual(list(costs.values()), [2, 2, 3, 1, 5, 7])
         self.assertEqual(recorded.predictors(recorded.SECOND_LEVEL + 1)["time"](said), 3)
 
+    def test_of_what_the_tool_says_one_kernel_in_one_file_counts(self):
+        of = {"cycles": {"l2": 2, "dram": 3}, "reason": None}
+        for files, error, found in (
+            ([of], "", of),
+            ([{"cycles": None, "reason": "a trap"}], "a trap", None),
+            ([of, of], "not the JSON", None),
+        ):
+            text = "a line\n" + json.dumps({"kernels": [{"files": files}]}, indent=1)
+            said = recorded.time_of(["printf", "%s", text])
+            self.assertEqual((said[0][: len(error)], said[1]), (error, found))
+        self.assertIn("exit status", recorded.time_of(["false"])[0])
+
     def test_a_launch_of_a_product_covers_the_matrices(self):
+        for module, name, element, is_right in recorded_code.DIVIDING:
+            kernel = recorded_code.dividing(name, element, is_right)
+            self.assertEqual(sum(buffer.written for buffer in kernel.buffers()), 1, module)
+            self.assertEqual(len(kernel.arguments), 7 if is_right is None else 9)
         kernel = recorded_code.product("q5_0")
         self.assertEqual((kernel.name, kernel.grid, kernel.block), ("mul_mat_q5_0", (64, 4, 1), (32, 4, 1)))
         self.assertEqual([buffer.count for buffer in kernel.buffers()], [4096 * 128 * 22, 512 * 128 * 36, 4096 * 512])
@@ -123,6 +139,12 @@ class Scores(unittest.TestCase):
         self.assertAlmostEqual(scores.median_error(of, scores.by_lineage(of)), 0.35)
         self.assertAlmostEqual(scores.median_error(of[:3], [1] * 3), 0.2)
         self.assertIsNone(scores.median_error([], []))
+
+    def test_of_a_pair_with_a_sign_alone_nothing_else_counts(self):
+        of = [*judged(("a", 1, 1), ("a", 2, 1.1)), scores.Judged("b", 3, 3, 0.5, True)]
+        self.assertEqual(scores.share_of_signs(of, [1, 1, 1]), 1 / 2)
+        self.assertAlmostEqual(scores.spearman(of, [1, 1, 1]), 1)
+        self.assertAlmostEqual(scores.median_error(of, [1, 1, 1]), (0 + 2 / 1.1 - 1) / 2)
 
     def test_vetoes_wins_and_claims_are_counted_apart(self):
         of = judged(("a", 1.5, 1.2), ("a", 1.5, 0.9), ("b", 0.5, 0.99), ("b", 1.0, 1.02), ("b", 1.0, 1.2))
