@@ -196,11 +196,11 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def chosen(pairs, arguments):
-    """The pairs that the arguments want."""
+def chosen(pairs, present, arguments):
+    """The pairs that the arguments want, of those that are present; all pairs say which lineages are set aside."""
     fit, aside = scores.halves([pair.lineage for pair in pairs], arguments.seed)
     lineages = {"fit": fit, "aside": aside, "all": fit + aside}[arguments.half]
-    return [pair for pair in pairs if pair.lineage in lineages and (arguments.only or "") in pair.kernel]
+    return [pair for pair in present if pair.lineage in lineages and (arguments.only or "") in pair.kernel]
 
 
 def main():
@@ -214,7 +214,7 @@ def main():
         arguments.pairs.write_text(as_json(present, arguments.folder), encoding="utf8")
         print(f"{len(present)} of {len(pairs)} pairs, {len({pair.lineage for pair in present})} lineages")
         return 0
-    wanted = chosen(present, arguments)
+    wanted = chosen(pairs, present, arguments)
     sides = sorted({side for pair in wanted for side in pair.sides(arguments.folder)})
     with ThreadPoolExecutor(arguments.jobs) as pool:
         said = dict(zip(sides, pool.map(lambda side: predicted(arguments.tool, *side), sides), strict=True))

@@ -4,8 +4,8 @@ A ratio is the time of a variant divided by the time of what it is compared with
 pages print bounds, too. The middle of the range is what a prediction is ranked against.
 """
 
+import hashlib
 import math
-import random
 from collections import Counter
 from dataclasses import dataclass
 
@@ -73,27 +73,27 @@ def correlation(one, other, weights):
 
 def spearman(judged, weights):
     """The correlation of the ranks of recorded and predicted ratios."""
-    judged, weights = with_size(judged, weights)
+    judged, weights = kept(judged, weights, lambda pair: not pair.sign_only)
     if not judged:
         return None
     return correlation(ranks([pair.measured for pair in judged]), ranks([pair.predicted for pair in judged]), weights)
 
 
-def with_size(judged, weights):
-    """The pairs of which more than the sign is recorded, and their weights."""
-    at = [i for i, pair in enumerate(judged) if not pair.sign_only]
+def kept(judged, weights, counts):
+    """The pairs that count, and their weights."""
+    at = [i for i, pair in enumerate(judged) if counts(pair)]
     return [judged[i] for i in at], [weights[i] for i in at]
 
 
 def error_of(pair):
-    """How far a predicted ratio is from what was recorded, relative to the smaller: 0 within the range."""
-    nearest = min(max(pair.predicted, pair.low), pair.high)
-    return math.exp(abs(math.log(pair.predicted / nearest))) - 1
+    """How far a predicted ratio is from the recorded one, relative to the smaller."""
+    return math.exp(abs(math.log(pair.predicted / pair.measured))) - 1
 
 
 def median_error(judged, weights):
-    """The weighted median of the errors, and the mean of two where the half is between them; None of no errors."""
-    judged, weights = with_size(judged, weights)
+    """The weighted median of the errors, and the mean of two where the half is between them; None of no errors. Of a
+    range there is none."""
+    judged, weights = kept(judged, weights, lambda pair: not pair.sign_only and pair.low == pair.high)
     ordered = sorted((error_of(pair), weight) for pair, weight in zip(judged, weights, strict=True))
     half, below = sum(weights) / 2, 0.0
     for at, (error, weight) in enumerate(ordered):
@@ -126,7 +126,12 @@ def scores(judged):
 
 
 def halves(lineages, seed):
-    """Lineages for a fit, and those that are set aside: as many, or one more."""
-    ordered = sorted(set(lineages))
-    fit = set(random.Random(seed).sample(ordered, len(ordered) // 2))
-    return sorted(fit), [lineage for lineage in ordered if lineage not in fit]
+    """Lineages for a fit, and those that are set aside: as many, or one more. Each has a place by itself, so that one that
+    is added moves few others."""
+
+    def place(lineage):
+        return hashlib.sha256(f"{seed} {lineage}".encode()).digest()
+
+    ordered = sorted(set(lineages), key=place)
+    half = len(ordered) // 2
+    return sorted(ordered[:half]), sorted(ordered[half:])

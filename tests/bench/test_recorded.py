@@ -1,5 +1,6 @@
 """Tests of recorded times: the pairs of the file, and how predictions are scored against them."""
 
+import argparse
 import json
 import math
 import tempfile
@@ -127,11 +128,15 @@ class Scores(unittest.TestCase):
         self.assertIsNone(scores.spearman(judged(("a", 1, 1), ("a", 2, 1)), [1, 1]))
         self.assertIsNone(scores.spearman([], []))
 
-    def test_errors_are_alike_up_and_down_and_none_within_a_range(self):
+    def test_errors_are_alike_up_and_down(self):
         self.assertAlmostEqual(scores.error_of(scores.Judged("a", 1.0, 1.0, 1.25)), 0.25)
         self.assertAlmostEqual(scores.error_of(scores.Judged("a", 1.0, 1.0, 0.8)), 0.25)
-        self.assertEqual(scores.error_of(scores.Judged("a", 0.9, 1.1, 1.05)), 0)
-        self.assertAlmostEqual(scores.error_of(scores.Judged("a", 0.9, 1.1, 2.2)), 1)
+
+    def test_a_range_has_a_sign_and_a_rank_but_no_error(self):
+        of = [scores.Judged("a", 1.2, 1.8, 9), *judged(("a", 1, 1.1))]
+        self.assertAlmostEqual(scores.median_error(of, [1, 1]), 0.1)
+        self.assertAlmostEqual(scores.spearman(of, [1, 1]), 1)
+        self.assertEqual(scores.share_of_signs(of, [1, 1]), 1)
 
     def test_medians_are_weighted(self):
         of = judged(("a", 1, 1.1), ("a", 1, 1.2), ("a", 1, 1.3), ("b", 1, 1.4))
@@ -159,6 +164,17 @@ class Scores(unittest.TestCase):
         self.assertEqual(sorted(fit + aside), list("abcde"))
         self.assertEqual(scores.halves(reversed(lineages), 1), (fit, aside))
         self.assertGreater(len({tuple(scores.halves(lineages, seed)[0]) for seed in range(9)}), 1)
+        more, _ = scores.halves([*lineages, "f"], 1)
+        self.assertLess(set(fit), set(more) | {"f"})
+
+    def test_what_is_set_aside_does_not_depend_on_what_is_there(self):
+        pairs = recorded.pairs_of(TEXT)
+        fit, aside = scores.halves(["k", "attention", "m"], 1)
+        for half, lineages in (("fit", fit), ("aside", aside), ("all", fit + aside)):
+            arguments = argparse.Namespace(half=half, seed=1, only=None)
+            self.assertEqual({pair.lineage for pair in recorded.chosen(pairs, pairs, arguments)}, set(lineages))
+            self.assertEqual(recorded.chosen(pairs, pairs[:1], arguments), pairs[:1] if "k" in lineages else [])
+        self.assertEqual(recorded.chosen(pairs, pairs, argparse.Namespace(half="all", seed=1, only="zz")), [])
 
 
 if __name__ == "__main__":
