@@ -143,7 +143,7 @@ def gather_alone(kernel, module, ways, folder, programs, finish=str):
     opt = os.path.join(os.path.dirname(programs.llc), "opt")
     load = f"-load-pass-plugin={programs.plugin}"
     flags = tools.target_flags(demo.CPU)
-    tuned = ["--mattr=+ptx88", "--fp-contract=fast", "--cpu", demo.CPU, "--runs=16", "--threads=128", "--jobs=1"]
+    tuned = ["--mattr=+ptx88", "--fp-contract=fast", "--cpu", demo.CPU, "--runs=16", "--jobs=1"]
     with tempfile.TemporaryDirectory() as own:
         alone, output = Path(own, "alone.bc"), Path(own, "alone.ptx")
         only = f"-internalize-public-api-list={kernel.name}"
