@@ -7,8 +7,7 @@ The builds are those of the days on which the times were taken. For the examples
     scripts/with-env.sh tests/bench/gpu/prepare.py
 
 Then `recorded_code.py --prepared THERE/target/gpu`, with NVPTX_RA and PLUGIN of that build, copies what prepare.py
-made, and compiles what the pages name beside it: orders, and optimisations left out. THERE/target/gpu/tuned-before is
-what prepare.py of aed32afd calls `tuned`, with a build of that commit. For candle's products,
+made, and compiles what the pages name beside it: orders, and optimisations left out. For candle's products,
 `recorded_code.py --corpus FOLDER`, with NVPTX_RA and PLUGIN of commit 53c74d94, and the same for dfdx's kernels. What
 exists is not built again.
 """
