@@ -136,7 +136,7 @@ def gather_examples(prepared, wanted, folder, programs):
                 print(f"not there: {variant} of {kernel.name}", file=sys.stderr)
 
 
-def gather_alone(kernel, module, ways, folder, programs, finish=str):
+def gather_alone(kernel, module, ways, folder, *, programs, finish=str):
     """A kernel of the corpus in a module of its own, compiled in some ways; `finish` changes the PTX."""
     write_launch(kernel, folder)
     opt = os.path.join(os.path.dirname(programs.llc), "opt")
@@ -184,12 +184,13 @@ def main():
     candle = arguments.corpus / "candle__quantized.bc"
     with ThreadPoolExecutor(arguments.jobs) as pool:
         work = [
-            pool.submit(gather_alone, product(name), candle, PRODUCTS, arguments.folder, programs) for name in TILES
+            pool.submit(gather_alone, product(name), candle, PRODUCTS, arguments.folder, programs=programs)
+            for name in TILES
         ]
         for module, *kernel in DIVIDING:
             path = arguments.corpus / f"dfdx__{module}.bc"
-            of = (dividing(*kernel), path, ("stock", WITHOUT), arguments.folder, programs, sources.with_rounding)
-            work.append(pool.submit(gather_alone, *of))
+            of = (dividing(*kernel), path, ("stock", WITHOUT), arguments.folder)
+            work.append(pool.submit(gather_alone, *of, programs=programs, finish=sources.with_rounding))
         for each in work:
             each.result()
 

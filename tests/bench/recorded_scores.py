@@ -126,8 +126,8 @@ def scores(judged):
 
 
 def halves(lineages, seed):
-    """Lineages for a fit, and those that are set aside: as many, or one more. Each has a place by itself, so that one that
-    is added moves few others."""
+    """Lineages for a fit, and those that are set aside: as many, or one more. Each has a place by itself, so that one
+    that is added moves few others."""
 
     def place(lineage):
         return hashlib.sha256(f"{seed} {lineage}".encode()).digest()
