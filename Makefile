@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators clean
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators recorded clean
 
 all: build
 
@@ -115,6 +115,11 @@ meaning: build
 mutants: build
 	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool --example mutants --target-dir target/mutants
 	@scripts/with-env.sh tests/bench/mutants.py $(ARGS)
+
+# What `nvptx-ra time` predicts beside the times that GPUs took, as the pages have them. The machine code is in
+# target/recorded, or where ARGS="--folder FOLDER" says; tests/bench/recorded_code.py says how to build it again.
+recorded: build
+	@tests/bench/recorded.py $(ARGS)
 
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build
