@@ -1,6 +1,10 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
+<<<<<<< HEAD
 .PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators recorded clean
+=======
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators gpu-calibrate clean
+>>>>>>> 0ed689d8 (make gpu-calibrate: a micro-benchmark for each number of the model of time)
 
 all: build
 
@@ -142,6 +146,12 @@ gpu-bundle: setup build
 gpu-operators:
 	@cargo build --release --no-default-features --features tool --target-dir target/tool
 	@NVPTX_RA="$${NVPTX_RA:-target/tool/release/nvptx-ra}" tests/bench/gpu/operators.py $(ARGS)
+
+# The numbers of the model of time (src/sass/time/sm_90.txt), each by a micro-benchmark, measured on a GPU. Without a GPU: do
+# they compile to what they should measure, and what does ptxas believe of the numbers?
+gpu-calibrate:
+	@test -x target/cuda/bin/ptxas || scripts/setup.sh cuda
+	@tests/bench/gpu/gpu_calibrate.py $(ARGS)
 
 clean:
 	cargo clean

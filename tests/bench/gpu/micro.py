@@ -1,0 +1,140 @@
+"""A micro-benchmark: a kernel whose timed loop holds one instruction many times, and how its time becomes a number."""
+
+from dataclasses import dataclass
+
+PARTITIONS = 4
+LANES = 32
+
+# What the PTX types of registers are called where a register is declared, and how many bytes a load of one takes.
+BYTES = {"b32": 4, "f32": 4, "b64": 8, "f64": 8}
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Pointers in memory, each to the next, at distances of whole lines: a chase through them meets one level."""
+
+    bytes: int
+    stride: int = 128
+    steps: int = 0  # as many pointers as are chased; 0: all that fit
+
+
+@dataclass(frozen=True)
+class Micro:
+    """One number of the model of time and the loop that measures it.
+
+    `opcode` is what nvdisasm prints, `count` how often the loop has it, `order` whether each instruction waits for the
+    one ahead (`chain`), is independent of the three ahead (`stream`), or neither. `share` says who shares what is
+    measured: `warp` (a latency), `partition`, `sm`, `turn` (of the loop, less its instructions) or `bytes`.
+    """
+
+    number: str
+    opcode: str
+    lines: tuple[str, ...]
+    loaded: tuple[tuple[str, str], ...]
+    order: str = "stream"
+    share: str = "partition"
+    count: int = 64
+    warps: int = 1
+    working: int = 0  # warps that measure, where the others leave; 0: all
+    before: tuple[str, ...] = ()
+    head: str = ""
+    beside: tuple[str, ...] = ()  # other opcodes that the loop cannot do without
+    less: float = 0.0  # cycles of these, for each of `count`
+    bytes: int = 0  # of an access of a lane
+    parts: float = 1.0  # instructions of the number that one of `count` stands for
+    mixed: bool = False  # ptxas takes two opcodes in turn, and the number is their mean
+    ring: Ring | None = None
+    buffer: int = 0  # bytes of memory in the place of a ring
+    whole_gpu: bool = False
+    turns: tuple[int, int] = (64, 320)
+
+    def name(self):
+        return "k_" + "".join(c if c.isalnum() else "_" for c in self.number)
+
+    def value(self, cycles, loop_instructions=0):
+        """The number, of the cycles of one turn."""
+        each = cycles / self.count - self.less
+        if self.share == "warp":
+            return each / self.parts
+        if self.share == "turn":
+            return cycles - loop_instructions
+        working = self.working or self.warps
+        if self.share == "bytes":
+            return self.bytes * LANES * working * self.count / cycles
+        return each * (PARTITIONS if self.share == "partition" else 1) / working / self.parts
+
+
+def registers(kind, letter, count):
+    """So many registers that start as values of memory, which ptxas cannot know."""
+    return tuple((kind, f"%{letter}{i}") for i in range(count))
+
+
+def kernel(micro):
+    """The PTX of a kernel. Each warp writes the clock before and behind its loop, so that the runner can take the
+    first and the last."""
+    declared = "\n".join(f"    .reg .{kind} {name};" for kind, name in micro.loaded)
+    loads, stores, at = [], [], 0
+    for kind, name in micro.loaded:
+        loads.append(f"    ld.global.{kind} {name}, [%mine+{at}];")
+        stores.append(f"    st.global.{kind} [%mine+{at}], {name};")
+        at += 8
+
+    def shown(lines):
+        return "\n".join(f"    {line}" for line in lines)
+
+    return f"""
+{micro.head}
+.visible .entry {micro.name()}(.param .u64 times, .param .u64 data, .param .u64 ring, .param .u32 turns)
+.reqntid {micro.warps * LANES}, 1, 1
+{{
+    .reg .pred %again;
+    .reg .b32 %turn, %thread, %block, %slot, %lane;
+    .reg .b64 %times, %mine, %ring, %start, %end, %wide;
+{declared}
+    ld.param.u64 %times, [times];
+    ld.param.u64 %mine, [data];
+    ld.param.u64 %ring, [ring];
+    ld.param.u32 %turn, [turns];
+    mov.u32 %thread, %tid.x;
+    mov.u32 %block, %ctaid.x;
+    mad.lo.u32 %slot, %block, {micro.warps * LANES}, %thread;
+    mul.wide.u32 %wide, %slot, {max(at, 8)};
+    add.u64 %mine, %mine, %wide;
+{chr(10).join(loads)}
+{shown(micro.before)}
+    bar.sync 0;
+    mov.u64 %start, %clock64;
+again:
+    .pragma "nounroll";
+{shown(micro.lines)}
+    sub.u32 %turn, %turn, 1;
+    setp.ne.u32 %again, %turn, 0;
+    @%again bra again;
+    mov.u64 %end, %clock64;
+{chr(10).join(stores)}
+    and.b32 %lane, %thread, 31;
+    setp.ne.u32 %again, %lane, 0;
+    @%again bra done;
+    shr.u32 %slot, %slot, 5;
+    mul.wide.u32 %wide, %slot, 16;
+    add.u64 %times, %times, %wide;
+    st.global.v2.u64 [%times], {{%start, %end}};
+done:
+    ret;
+}}
+"""
+
+
+def module(micros):
+    """One module of all: a run of ptxas or nvdisasm takes longer to begin than for a kernel."""
+    return ".version 9.0\n.target sm_90\n.address_size 64\n" + "".join(kernel(one) for one in micros)
+
+
+def stream(line, count, width):
+    """Copies of a line whose `{i}` goes round `width` registers."""
+    return tuple(line.format(i=at % width) for at in range(count))
+
+
+def chain(line, count):
+    """Copies of a line that reads what it writes."""
+    return (line,) * count

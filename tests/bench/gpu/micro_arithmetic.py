@@ -1,0 +1,104 @@
+"""Micro-benchmarks of arithmetic: intervals of pipes by independent streams, latencies by dependent chains."""
+
+from micro import Micro, chain, registers, stream
+
+WIDTH = 8
+COUNT = 64
+WARPS = 8  # two of a partition: with one, ptxas's stall counts would be what is measured
+
+
+def pipe(number, opcode, line, loaded, **others):
+    """A stream of one instruction on eight registers, by two warps of each partition."""
+    others = {"warps": WARPS, "count": COUNT, **others}
+    return Micro(number, opcode, stream(line, others["count"], WIDTH), loaded, **others)
+
+
+def latency(number, opcode, line, loaded, **others):
+    """One warp, each instruction on the result of the one ahead."""
+    others = {"count": COUNT, **others}
+    return Micro(number, opcode, chain(line, others["count"]), loaded, order="chain", share="warp", **others)
+
+
+def kinds(kind, letters):
+    """Registers by letter: eight that are worked on, and operands."""
+    return tuple(one for letter, count in letters for one in registers(kind, letter, count))
+
+
+F32 = kinds("f32", (("a", WIDTH), ("b", 1), ("c", 1)))
+B32 = kinds("b32", (("a", WIDTH), ("b", 1), ("c", 1)))
+F64 = kinds("f64", (("a", WIDTH), ("b", 1), ("c", 1)))
+
+PIPES = [
+    pipe("pipe.fma", "FFMA", "fma.rn.f32 %a{i}, %a{i}, %b0, %c0;", F32),
+    pipe("pipe.fma_heavy", "IMAD", "mad.lo.u32 %a{i}, %a{i}, %b0, %c0;", B32),
+    pipe("pipe.alu", "PRMT", "prmt.b32 %a{i}, %a{i}, %b0, %c0;", B32),
+    pipe("pipe.fma_wide", "IMAD.HI", "mul.hi.u32 %a{i}, %a{i}, %b0;", B32),
+    # ptxas alternates HFMA2 with HFMA2.MMA: each is half of them, on a pipe of its own.
+    pipe("pipe.half", "HFMA2", "fma.rn.f16x2 %a{i}, %a{i}, %b0, %c0;", B32, parts=0.5),
+    pipe("pipe.fp64", "DFMA", "fma.rn.f64 %a{i}, %a{i}, %b0, %c0;", F64),
+    pipe("pipe.xu", "MUFU.EX2", "ex2.approx.ftz.f32 %a{i}, %a{i};", F32),
+    pipe("pipe.redux", "MATCH.ANY", "match.any.sync.b32 %a{i}, %a{i}, -1;", B32),
+]
+
+LATENCIES = [
+    latency("latency.fma", "FFMA", "fma.rn.f32 %a0, %a0, %b0, %c0;", F32),
+    latency("latency.fma_heavy", "IMAD", "mad.lo.u32 %a0, %a0, %b0, %c0;", B32),
+    latency("latency.alu", "PRMT", "prmt.b32 %a0, %a0, %b0, %c0;", B32),
+    latency("latency.half_both", "HFMA2", "fma.rn.f16x2 %a0, %a0, %b0, %c0;", B32, mixed=True),
+    latency("latency.fp64", "DFMA", "fma.rn.f64 %a0, %a0, %b0, %c0;", F64),
+    latency("latency.mufu", "MUFU.EX2", "ex2.approx.ftz.f32 %a0, %a0;", F32),
+    latency("latency.popc", "POPC", "popc.b32 %a0, %a0;", B32),
+    # Back to a float by I2FP, whose latency is that of ALU.
+    Micro(
+        "latency.conversion",
+        "F2I",
+        chain("cvt.rzi.s32.f32 %b0, %a0;\n    cvt.rn.f32.s32 %a0, %b0;", COUNT),
+        kinds("f32", (("a", 1),)) + kinds("b32", (("b", 1),)),
+        order="",
+        share="warp",
+        beside=("I2FP",),
+        less=5,
+    ),
+]
+
+
+def matrix(shape, latency_name, line, a, b, c, kind="b32", opcode=None):
+    """The stream and the chain of a matrix product: `line` takes `{d}` for the accumulator."""
+    count = 32
+
+    def names(letter, many, first=0):
+        return "{" + ", ".join(f"%{letter}{first + i}" for i in range(many)) + "}"
+
+    def copies(width):
+        of = {"a": names("a", a), "b": names("b", b)}
+        return tuple(line.format(d=names("d", c, at % width * c), **of) for at in range(count))
+
+    def loaded(width):
+        source = "f64" if kind == "f64" else "b32"
+        return registers(source, "a", a) + registers(source, "b", b) + registers(kind, "d", c * width)
+
+    opcode = opcode or shape
+    return [
+        Micro(f"pipe.tensor.{shape}", opcode, copies(4), loaded(4), warps=WARPS, count=count),
+        Micro(latency_name, opcode, copies(1), loaded(1), "chain", "warp", count=count),
+    ]
+
+
+def mma(shape, types, layout="{d}, {a}, {b}, {d}"):
+    return f"mma.sync.aligned.{shape}.row.col.{types} {layout};"
+
+
+MATRICES = [
+    *matrix("HMMA.16816.F32", "latency.hmma", mma("m16n8k16", "f32.f16.f16.f32"), 4, 2, 4, "f32"),
+    *matrix("HMMA.16816.F16", "latency.hmma.f16", mma("m16n8k16", "f16.f16.f16.f16"), 4, 2, 2),
+    *matrix("HMMA.1688.F32", "latency.hmma.1688", mma("m16n8k8", "f32.f16.f16.f32"), 2, 1, 4, "f32"),
+    *matrix("HMMA.1688.F16", "latency.hmma.1688.f16", mma("m16n8k8", "f16.f16.f16.f16"), 2, 1, 2),
+    *matrix("HMMA.1688.F32.TF32", "latency.hmma.tf32", mma("m16n8k8", "f32.tf32.tf32.f32"), 4, 2, 4, "f32"),
+    *matrix("HMMA.1684.F32.TF32", "latency.hmma.1684", mma("m16n8k4", "f32.tf32.tf32.f32"), 2, 1, 4, "f32"),
+    *matrix("IMMA.16832", "latency.imma", mma("m16n8k32", "s32.s8.s8.s32"), 4, 2, 4),
+    *matrix("IMMA.16816", "latency.imma.16816", mma("m16n8k16", "s32.s8.s8.s32"), 2, 1, 4),
+    *matrix("DMMA.8x8x4", "latency.dmma", mma("m8n8k4", "f64.f64.f64.f64"), 1, 1, 2, "f64"),
+    *matrix("DMMA.16x8x16", "latency.dmma.16x8x16", mma("m16n8k16", "f64.f64.f64.f64"), 8, 4, 4, "f64"),
+]
+
+ALL = [*PIPES, *LATENCIES, *MATRICES]
