@@ -1,5 +1,7 @@
 """Micro-benchmarks of arithmetic: intervals of pipes by independent streams, latencies by dependent chains."""
 
+from dataclasses import replace
+
 from micro import Micro, chain, registers, stream
 
 WIDTH = 8
@@ -62,6 +64,38 @@ LATENCIES = [
 ]
 
 
+# Kinds that stand in turn with others: the registers they work on, opcodes that ptxas makes of them, and the PTX.
+KINDS = {
+    "FFMA": ("f32", ("FFMA",), "fma.rn.f32 @{i}, @{i}, @8, @9;"),
+    "IMAD": ("b32", ("IMAD",), "mad.lo.u32 @{i}, @{i}, @8, @9;"),
+    "IDP": ("b32", ("IDP",), "dp4a.s32.s32 @{i}, @{i}, @8, @9;"),
+    "PRMT": ("b32", ("PRMT",), "prmt.b32 @{i}, @{i}, @8, @9;"),
+    "HADD2": ("b32", ("HADD2", "HFMA2"), "add.rn.f16x2 @{i}, @{i}, @8;"),
+    "DFMA": ("f64", ("DFMA",), "fma.rn.f64 @{i}, @{i}, @8, @9;"),
+    "MUFU": ("f32", ("MUFU",), "ex2.approx.ftz.f32 @{i}, @{i};"),
+    "POPC": ("b32", ("POPC",), "popc.b32 @{i}, @{i};"),
+    "SHFL": ("b32", ("SHFL",), "shfl.sync.bfly.b32 @{i}, @{i}, 1, 31, -1;"),
+}
+
+
+def pair(names):
+    """Two kinds in turn: what they take together says whether they share a pipe."""
+    (one, (opcode,), line), (other, beside, second) = (KINDS[name] for name in names.split("."))
+    lines = line.replace("@", "%a") + second.replace("@", "%b")
+    loaded = registers(one, "a", WIDTH + 2) + registers(other, "b", WIDTH + 2)
+    more = {"count": 48, "warps": WARPS, "beside": beside, "mixed": True}
+    return Micro(f"pair.{names}", opcode, stream(lines, 48, WIDTH), loaded, "", **more)
+
+
+PAIRS = [
+    pair(names)
+    for names in (
+        "FFMA.IMAD", "FFMA.IDP", "FFMA.PRMT", "IMAD.PRMT", "IMAD.HADD2",
+        "DFMA.IMAD", "DFMA.PRMT", "MUFU.POPC", "MUFU.SHFL", "POPC.SHFL",
+    )
+]  # fmt: skip
+
+
 def matrix(shape, latency_name, line, a, b, c, kind="b32", opcode=None):
     """The stream and the chain of a matrix product: `line` takes `{d}` for the accumulator."""
     count = 32
@@ -101,4 +135,17 @@ MATRICES = [
     *matrix("DMMA.16x8x16", "latency.dmma.16x8x16", mma("m16n8k16", "f64.f64.f64.f64"), 8, 4, 4, "f64"),
 ]
 
-ALL = [*PIPES, *LATENCIES, *MATRICES]
+
+def beside_matrix(name):
+    """A matrix product and another kind in turn."""
+    kind, beside, line = KINDS[name]
+    product = MATRICES[0]
+    others = stream(line.replace("@", "%f"), product.count, WIDTH)
+    lines = tuple(text for two in zip(product.lines, others, strict=True) for text in two)
+    loaded = product.loaded + registers(kind, "f", WIDTH + 2)
+    return replace(product, number=f"pair.HMMA.{name}", lines=lines, loaded=loaded, order="", beside=beside, mixed=True)
+
+
+PAIRS += [beside_matrix(name) for name in ("FFMA", "IMAD", "PRMT", "DFMA")]
+
+ALL = [*PIPES, *LATENCIES, *PAIRS, *MATRICES]

@@ -115,7 +115,8 @@ def scheduled(micro, loop):
     instructions have the whole pipe or, in a chain, no scoreboard. None where it does not say."""
     at = [place for place, one in enumerate(loop) if is_of(one.opcode, micro.opcode)]
     waits = any(loop[place].scoreboard != NO_SCOREBOARD for place in at)
-    if micro.order == "" or micro.share not in ("partition", "warp") or (micro.share == "warp" and waits):
+    of_warp = micro.share == "warp" and micro.order == "chain" and not waits
+    if not (of_warp or micro.share == "partition"):
         return None
     gaps = [sum(one.stall for one in loop[a:b]) for a, b in zip(at, at[1:], strict=False)]
     each = statistics.mean(gaps) if micro.mixed else statistics.median(gaps)
