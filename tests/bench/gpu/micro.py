@@ -37,7 +37,7 @@ class Micro:
     warps: int = 1
     working: int = 0  # warps that measure, where the others leave; 0: all
     before: tuple[str, ...] = ()
-    head: str = ""
+    head: str = ""  # what the module declares ahead of its kernels, once
     beside: tuple[str, ...] = ()  # other opcodes that the loop cannot do without
     less: float = 0.0  # cycles of these, for each of `count`
     bytes: int = 0  # of an access of a lane
@@ -83,7 +83,6 @@ def kernel(micro):
         return "\n".join(f"    {line}" for line in lines)
 
     return f"""
-{micro.head}
 .visible .entry {micro.name()}(.param .u64 times, .param .u64 data, .param .u64 ring, .param .u32 turns)
 .reqntid {micro.warps * LANES}, 1, 1
 {{
@@ -127,7 +126,8 @@ done:
 
 def module(micros):
     """One module of all: a run of ptxas or nvdisasm takes longer to begin than for a kernel."""
-    return ".version 9.0\n.target sm_90\n.address_size 64\n" + "".join(kernel(one) for one in micros)
+    heads = dict.fromkeys(one.head for one in micros if one.head)
+    return "\n".join([".version 9.0", ".target sm_90", ".address_size 64", *heads, *map(kernel, micros)])
 
 
 def stream(line, count, width):

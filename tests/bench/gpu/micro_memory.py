@@ -46,6 +46,7 @@ def of_shared(number, opcode, line, loaded=WORD, before=OWN):
 # DRAM: lines in no order, each met once behind a flush of L2, and few enough pages for the TLB.
 FAR = Ring(256 * MIB, stride=128, steps=1 << 16)
 
+CONSTANTS = ".const .align 64 .b8 table[1024];"  # the module's only ones: zeros, at address 0
 SPARE = registers("b32", "s", 3)
 ZERO = registers("b32", "z", 1)
 
@@ -80,7 +81,7 @@ CHASES = [
         WORD,
         "chain",
         "warp",
-        head=".const .align 64 .b8 table[1024];",  # the only constants: zeros at address 0
+        head=CONSTANTS,
         before=("mov.u32 %lane, table;", "add.u32 %a0, %a0, %lane;"),
     ),
     Micro(
@@ -134,6 +135,15 @@ UNITS = [
     unit("pipe.lsu", "LDS", LOAD, working=4, before=addresses(4) + ONE_PARTITION),
     unit("pipe.lsu_issue", "LDS", LOAD),
     unit("pipe.shuffle", "SHFL.BFLY", "shfl.sync.bfly.b32 %a{i}, %a{i}, 1, 31, -1;"),
+    Micro(
+        "pipe.ldc",
+        "LDC",
+        stream("ld.const.u32 %a{i}, [%a{i}];", 64, 8),
+        EIGHT,
+        warps=8,
+        head=CONSTANTS,
+        before=("mov.u32 %lane, table;", *(f"add.u32 %a{i}, %lane, %z{i};" for i in range(8))),
+    ),
     unit("shared.bytes", "LDS.128", WIDE_LOAD, 16, EIGHT + WIDE, "bytes", bytes=16),
     *(unit(f"shared.conflict.{ways}", "LDS", LOAD, 4 * ways) for ways in (2, 4, 8, 16, 32)),
 ]
