@@ -1,10 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-<<<<<<< HEAD
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators recorded clean
-=======
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators gpu-calibrate clean
->>>>>>> 0ed689d8 (make gpu-calibrate: a micro-benchmark for each number of the model of time)
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators gpu-calibrate recorded clean
 
 all: build
 

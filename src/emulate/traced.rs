@@ -16,8 +16,6 @@ pub struct Traced {
     pub shape: [[u32; 3]; 2],
     /// The launch did not end within the instructions that it may run: the traces are beginnings.
     pub is_cut: bool,
-    /// How often the launch was drawn.
-    pub attempt: u32,
 }
 
 /// How often a launch is drawn until it runs to its end.
@@ -25,7 +23,7 @@ const ATTEMPTS: [u32; 6] = [0, 1, 2, 3, MIXED, MIXED + 1];
 
 /// Runs some blocks of the first launch of a kernel that ends: `chosen` gets the blocks of the grid and the warps of a
 /// block, and says which. `first` is a program that computes the same and knows what memory holds, as PTX beside machine
-/// code: it runs ahead on the same memory, and how that ends does not matter. `attempt` is that of a launch that ran.
+/// code: it runs ahead on the same memory, and how that ends does not matter.
 ///
 /// # Errors
 /// Says why nothing can be said of the first launch, if none runs.
@@ -34,14 +32,12 @@ pub fn trace(
     first: Option<&Program>,
     kernel: &str,
     launches: &Launches,
-    attempt: Option<u32>,
     chosen: impl Fn(u32, u32) -> Vec<u32>,
 ) -> Result<Traced, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let attempts = attempt.map_or(ATTEMPTS.to_vec(), |attempt| vec![attempt]);
     let mut reason = None;
     let mut cut = None;
-    for attempt in attempts {
+    for attempt in ATTEMPTS {
         let drawn = Drawn { attempt, ..Drawn::default() };
         let mut setting = launches.setting(program, number, &drawn, 0);
         let mut image = launches.image(program, &setting, &drawn);
@@ -53,9 +49,9 @@ pub fn trace(
         }
         setting.traces = true;
         match run_machine(program, &setting, &mut image) {
-            Ok(outcome) => return Ok(traced(program, outcome, &setting, attempt, false)),
+            Ok(outcome) => return Ok(traced(program, outcome, &setting, false)),
             Err(stopped) if stopped.end == End::Long => {
-                cut.get_or_insert_with(|| traced(program, *stopped.outcome, &setting, attempt, true));
+                cut.get_or_insert_with(|| traced(program, *stopped.outcome, &setting, true));
             }
             Err(stopped) => _ = reason.get_or_insert_with(|| stopped.told()),
         }
@@ -63,9 +59,9 @@ pub fn trace(
     cut.ok_or_else(|| reason.unwrap_or_default())
 }
 
-fn traced(program: &Program, mut outcome: Outcome, setting: &Setting, attempt: u32, is_cut: bool) -> Traced {
+fn traced(program: &Program, mut outcome: Outcome, setting: &Setting, is_cut: bool) -> Traced {
     let mut side = Side::default();
     side.add(program, &outcome);
     let warps = std::mem::take(&mut outcome.traces);
-    Traced { warps, side, shape: [setting.grid, setting.block], is_cut, attempt }
+    Traced { warps, side, shape: [setting.grid, setting.block], is_cut }
 }

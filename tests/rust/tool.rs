@@ -8,5 +8,7 @@ mod judge;
 mod machine_code;
 mod report_ptx;
 mod report_sass;
+mod time;
+mod time;
 mod tune_progress;
 mod tune_ptx;

@@ -13,10 +13,14 @@ use std::process::ExitCode;
 
 use nvptx_ra::emulate::{Argument, Launches};
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::sass::time::prediction::{Prediction, Question, predict};
+use nvptx_ra::sass::instruction::BYTES;
+use nvptx_ra::sass::machine::Machine;
+use nvptx_ra::sass::time::prediction::{Prediction, Question, Source, predict};
 use nvptx_ra::sass::time::verdict::Verdict;
 
 use self::code::Code;
+use crate::machine::cubin::Facts;
+use crate::machine::program::Loaded;
 use crate::{input, run};
 
 /// Predict how long a kernel takes on a GPU, or which of two codes of it is faster
@@ -109,15 +113,36 @@ impl Code {
     /// What the model says of a kernel.
     pub(crate) fn predict(&self, kernel: &str, launches: &Launches, asks_more: bool) -> Result<Prediction, String> {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
-        predict(&Question {
-            machine: &self.machine,
-            kernel,
-            launches,
-            registers: facts.registers.unwrap_or(255),
-            shared: facts.shared,
-            dynamic_shared: launches.dynamic_shared,
-            ptx: self.ptx.as_ref(),
-            asks_more,
-        })
+        let question = question(&self.machine, kernel, &facts, launches);
+        predict(&Question { ptx: self.ptx.as_ref(), asks_more, ..question })
+    }
+}
+
+/// Cycles that the warps of an SM spend at each instruction, issuing and waiting ahead of it, by its address; nothing where
+/// nothing can be said.
+pub(crate) fn waited(code: &Loaded, kernel: &str, facts: &Facts, launches: &Launches) -> Vec<(u32, u64)> {
+    let Loaded::Machine(machine) = code else { return Vec::new() };
+    let question = question(machine, kernel, facts, launches);
+    let Ok(prediction) = predict(&question) else { return Vec::new() };
+    let number = match prediction.source {
+        Source::Walk => Some(0),
+        _ => machine.program.function_names().position(|name| name == kernel),
+    };
+    let waited = number.and_then(|number| prediction.ran.waited.get(number));
+    let waited = waited.into_iter().flatten().zip(0..);
+    waited.map(|(waited, at): (_, u32)| (at * BYTES, waited.total())).collect()
+}
+
+/// What is asked of a kernel, without what would be if.
+fn question<'m>(machine: &'m Machine, kernel: &'m str, facts: &Facts, launches: &'m Launches) -> Question<'m> {
+    Question {
+        machine,
+        kernel,
+        launches,
+        registers: facts.registers.unwrap_or(255),
+        shared: facts.shared,
+        dynamic_shared: launches.dynamic_shared,
+        ptx: None,
+        asks_more: false,
     }
 }

@@ -129,7 +129,7 @@ fn immediates(instruction: &Instruction) -> impl Iterator<Item = u32> {
 /// Registers lie in two banks by parity. A product of three registers of one bank waits a cycle, unless one of them is in
 /// the cache of operands (arXiv 2503.20481, section 5.3).
 fn bank_cycles(instruction: &Instruction, unit: Unit) -> u64 {
-    if !matches!(unit, Unit::Fma | Unit::Multiply) {
+    if unit != Unit::Fma {
         return 0;
     }
     let sources = instruction.operands.iter().skip(1).enumerate().filter_map(|(at, operand)| match operand {

@@ -104,7 +104,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let code = code.ok_or_else(|| format!("there is no kernel {}", question.kernel))?;
     let numbers = processor::numbers();
     let sms = numbers.whole("sms").max(1);
-    let Traces { source, reason, warps: traces, shape } = traces(question, code, sms)?;
+    let Traces { source, reason, warps: traces, shape } = traces(question, code, sms);
     let is_walk = source == Source::Walk;
     let facts = if is_walk { vec![Facts::of_function(code, numbers)] } else { facts(machine, numbers) };
     let threads = shape[1].iter().product::<u32>();
@@ -196,36 +196,34 @@ struct Traces {
     shape: [[u32; 3]; 2],
 }
 
-/// Runs one block, and then as many as an SM holds, if that is not too much.
-fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Result<Traces, String> {
+/// The most blocks that are run: others do what these do, at other addresses.
+const MOST_BLOCKS: u64 = 2;
+
+/// Runs some blocks; where that is too much, one of them, and where that does not run, walks through the code.
+fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Traces {
     let Question { machine, kernel, launches, ptx, .. } = *question;
+    let apart = if launches.grid.is_some() { sms } else { 1 };
+    let blocks_of_sm = |grid: u64, warps: u64| {
+        let held = u64::from(held(question, warps as u32 * 32));
+        held.min(grid.div_ceil(apart)).min(MOST_BLOCKS)
+    };
+    let some =
+        |grid: u32, warps: u32| (0..blocks_of_sm(grid.into(), warps.into())).map(|at| (at * apart) as u32).collect();
     let program: &Program = &machine.program;
-    let first = emulate::trace(program, ptx, kernel, launches, None, |_, _| vec![0]);
-    let first = match first {
-        Ok(first) => first,
+    let mut traced = emulate::trace(program, ptx, kernel, launches, some);
+    if !matches!(&traced, Ok(all) if !all.is_cut) {
+        traced = emulate::trace(program, ptx, kernel, launches, |_, _| vec![0]);
+    }
+    match traced {
+        Ok(traced) => {
+            let source = if traced.is_cut { Source::Beginning } else { Source::Run };
+            Traces { source, reason: None, warps: traced.warps, shape: traced.shape }
+        }
         Err(reason) => {
             let threads = launches.block.unwrap_or([128, 1, 1]);
             let shape = [launches.grid.unwrap_or([1, 1, 1]), threads];
             let warps = walk::walk(code, threads.iter().product::<u32>().div_ceil(32));
-            return Ok(Traces { source: Source::Walk, reason: Some(reason), warps, shape });
+            Traces { source: Source::Walk, reason: Some(reason), warps, shape }
         }
-    };
-    let steps: u64 = first.warps.iter().map(|warp| warp.steps.len() as u64).sum();
-    let threads = first.shape[1].iter().product::<u32>();
-    let grid: u64 = first.shape[0].iter().map(|&side| u64::from(side)).product();
-    let apart = if launches.grid.is_some() { sms } else { 1 };
-    let wanted = u64::from(held(question, threads)).min(grid.div_ceil(apart));
-    let most = (launches.most_steps / steps.max(1)).min(wanted);
-    let source = if first.is_cut { Source::Beginning } else { Source::Run };
-    let of_one =
-        |first: emulate::Traced, source| Traces { source, reason: None, warps: first.warps, shape: first.shape };
-    if most < 2 || first.is_cut {
-        return Ok(of_one(first, source));
-    }
-    let chosen = |_: u32, _: u32| (0..most).map(|at| (at * apart) as u32).collect();
-    match emulate::trace(program, ptx, kernel, launches, Some(first.attempt), chosen) {
-        Ok(all) if !all.is_cut => Ok(of_one(all, source)),
-        // Other blocks race with each other, or take longer: the first one stands for them.
-        _ => Ok(of_one(first, source)),
     }
 }

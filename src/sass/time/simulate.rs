@@ -206,9 +206,6 @@ impl<'t> Sm<'t> {
         let free = &mut self.partitions[partition].free;
         if !is_left_out {
             free[facts.unit as usize] = now + facts.interval + facts.bank_cycles;
-            if facts.unit == Unit::Multiply {
-                free[Unit::Fma as usize] = free[Unit::Fma as usize].max(now + 1);
-            }
         }
         let mut cycles = u64::from(facts.control.stall).max(1);
         self.warps[number].advance(now, 0);

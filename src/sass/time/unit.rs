@@ -1,7 +1,8 @@
 //! What does the work of an instruction, and for how long nothing else can begin there.
 //!
-//! Widths are those of the table of throughputs in the CUDA C++ Programming Guide: a unit of 16 lanes takes a warp's
-//! instruction each other cycle.
+//! Which instructions share a unit, and how far apart a unit takes them, is what ptxas's own schedules leave between
+//! independent instructions (docs/notebook/2026-11-30-numbers-of-the-model-of-time.md). The table of throughputs in the
+//! CUDA C++ Programming Guide agrees where it has a row.
 
 use super::processor::Numbers;
 use crate::sass::instruction::Instruction;
@@ -9,18 +10,14 @@ use crate::sass::instruction::Instruction;
 /// A unit of a partition of an SM, or of the SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
-    /// Products and sums of floats and halves.
+    /// Products and sums of floats, halves and integers.
     Fma,
-    /// The half of these lanes that multiplies integers, too.
-    Multiply,
     /// Integers, logic, comparisons, moves.
     Alu,
-    /// Doubles.
+    /// Doubles, and products of matrices.
     Double,
     /// Approximate functions, conversions, counts of bits.
     Special,
-    /// Products of matrices.
-    Matrix,
     /// Registers of warps.
     Uniform,
     /// Jumps and registers of convergence.
@@ -33,28 +30,16 @@ pub enum Unit {
 
 impl Unit {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
-        Self::Fma,
-        Self::Multiply,
-        Self::Alu,
-        Self::Double,
-        Self::Special,
-        Self::Matrix,
-        Self::Uniform,
-        Self::Branch,
-        Self::Memory,
-        Self::None,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Fma, Self::Alu, Self::Double, Self::Special, Self::Uniform, Self::Branch, Self::Memory, Self::None];
 
     /// What people call it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Fma => "float",
-            Self::Multiply => "integer product",
+            Self::Fma => "multiplication",
             Self::Alu => "integer",
-            Self::Double => "double",
+            Self::Double => "double and matrix",
             Self::Special => "special",
-            Self::Matrix => "matrix",
             Self::Uniform => "uniform",
             Self::Branch => "branch",
             Self::Memory => "memory queue",
@@ -65,15 +50,14 @@ impl Unit {
     /// The unit of an instruction.
     pub fn of(instruction: &Instruction) -> Self {
         match instruction.word() {
-            "FFMA" | "FADD" | "FMUL" | "FSWZADD" | "HADD2" | "HMUL2" | "HFMA2" | "FFMA32I" | "FADD32I" | "FMUL32I" => {
-                Self::Fma
-            }
-            "IMAD" | "IDP" | "IDP4A" | "IMUL" => Self::Multiply,
+            "HFMA2" if instruction.has("MMA") => Self::Double,
+            "IMAD" | "IDP" | "IDP4A" | "IMUL" | "FFMA" | "FADD" | "FMUL" | "FSWZADD" | "HADD2" | "HMUL2" | "HFMA2"
+            | "FFMA32I" | "FADD32I" | "FMUL32I" => Self::Fma,
+            word if is_matrix_product(word) => Self::Double,
             "DADD" | "DMUL" | "DFMA" | "DSETP" | "DMNMX" => Self::Double,
             "MUFU" | "F2F" | "F2I" | "I2F" | "FRND" | "I2I" | "POPC" | "FLO" | "BREV" | "FCHK" | "F2IP" | "I2IP" => {
                 Self::Special
             }
-            "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" | "OMMA" | "HGMMA" | "IGMMA" | "QGMMA" => Self::Matrix,
             "BRA" | "BRX" | "BRXU" | "JMP" | "JMX" | "CALL" | "RET" | "EXIT" | "KILL" | "BPT" | "BSSY" | "BSYNC"
             | "BREAK" | "BMOV" | "WARPSYNC" | "YIELD" => Self::Branch,
             "LDG" | "LD" | "LDL" | "LDS" | "LDSM" | "LDGSTS" | "LDC" | "STG" | "ST" | "STL" | "STS" | "STSM"
@@ -88,22 +72,30 @@ impl Unit {
 
     /// The cycles until the unit takes the next instruction of its partition.
     pub fn interval(self, instruction: &Instruction, numbers: &Numbers) -> u64 {
-        let name = match self {
-            Self::Fma if instruction.word().starts_with('H') => "pipe.half",
-            Self::Fma => "pipe.fma",
-            Self::Multiply if instruction.has("WIDE") || instruction.has("HI") => "pipe.fma_heavy.wide",
-            Self::Multiply => "pipe.fma_heavy",
-            Self::Alu => "pipe.alu",
-            Self::Double => "pipe.fp64",
-            Self::Special => "pipe.xu",
-            Self::Matrix => return matrix_interval(instruction, numbers),
-            Self::Uniform => "pipe.uniform",
-            Self::Branch => "pipe.branch",
-            Self::Memory => "pipe.lsu",
-            Self::None => return 1,
+        let is_wide = instruction.has("WIDE") || instruction.has("HI");
+        let name = match (self, instruction.word()) {
+            (_, word) if is_matrix_product(word) => return matrix_interval(instruction, numbers),
+            (Self::Fma, "HADD2" | "HMUL2" | "HFMA2") => "pipe.half",
+            (Self::Fma, "IMAD" | "IMUL") if is_wide => "pipe.fma_wide",
+            (Self::Fma, "IMAD" | "IMUL" | "IDP" | "IDP4A") => "pipe.fma_heavy",
+            (Self::Fma, _) => "pipe.fma",
+            (Self::Alu, _) => "pipe.alu",
+            (Self::Double, "HFMA2") => "pipe.half_mma",
+            (Self::Double, _) => "pipe.fp64",
+            (Self::Special, _) => "pipe.xu",
+            (Self::Uniform, _) => "pipe.uniform",
+            (Self::Branch, _) => "pipe.branch",
+            (Self::Memory, "LDC") => "pipe.ldc",
+            (Self::Memory, "REDUX" | "MATCH") => "pipe.redux",
+            (Self::Memory, _) => "pipe.lsu",
+            (Self::None, _) => return 1,
         };
         numbers.whole(name).max(1)
     }
+}
+
+fn is_matrix_product(word: &str) -> bool {
+    matches!(word, "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" | "OMMA" | "HGMMA" | "IGMMA" | "QGMMA")
 }
 
 /// The cycles of a product of matrices: of its own row, or of the row with the longest name that its mnemonic begins with.
@@ -112,10 +104,10 @@ fn matrix_interval(instruction: &Instruction, numbers: &Numbers) -> u64 {
     while !numbers.has(&name) {
         match name.rfind('.') {
             Some(at) if at > "pipe.tensor.".len() => name.truncate(at),
-            _ => return numbers.get(OF_MOST).ceil() as u64,
+            _ => return numbers.whole(OF_MOST),
         }
     }
-    numbers.get(&name).ceil() as u64
+    numbers.whole(&name)
 }
 
 /// The row of products that have none.

@@ -8,6 +8,7 @@ use super::super::lines::SourceText;
 use super::super::table::short;
 use super::super::truth::kernel::LineFigures;
 use super::super::truth::{Kernel, Truth};
+use crate::machine::source_lines::Place;
 use crate::page::grouped;
 
 /// Lines that are shown around those that have code, and how many of the latter there are at most in all.
@@ -25,6 +26,7 @@ pub(super) fn source(truth: &Truth, kernel: &Kernel) -> Markup {
     for (place, of) in lines.into_iter().take(CODE) {
         files.entry(place.file).or_default().push((place.line, *of));
     }
+    let executed = kernel.executed.as_ref().and_then(|executed| executed.as_ref().ok());
     let peak = kernel.peak.point.places.first();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(file, _)| (peak.map(|place| place.file) != Some(*file), *file));
@@ -35,17 +37,27 @@ pub(super) fn source(truth: &Truth, kernel: &Kernel) -> Markup {
             @let () = lines.sort_unstable_by_key(|&(line, _)| line);
             @let at_peak = peak.filter(|place| place.file == file).map(|place| place.line);
             p.file title=(path) { (short(path)) @if text.len() == 0 { " is not there, so its text is missing" } }
-            div.source { (of_file(&text, &lines, at_peak)) }
+            @let share = |line| executed.and_then(|executed| executed.share(Place { file, line }));
+            div.source { (of_file(&text, &lines, at_peak, share)) }
         }
         p.note {
             "live: the most registers that are live at one of the line's instructions. held: those that are live at the "
             "peak (▶) and were written in the line. local: bytes to and from local memory. Of lines that are inlined the "
             "innermost counts."
+            @if executed.is_some() {
+                " time: the line's share of the cycles that warps spend in a drawn launch, by the model of time."
+            }
         }
     }
 }
 
-fn of_file(text: &SourceText, lines: &[(u32, LineFigures)], peak: Option<u32>) -> Markup {
+/// `share` is a line's part of the predicted cycles, in percent.
+fn of_file(
+    text: &SourceText,
+    lines: &[(u32, LineFigures)],
+    peak: Option<u32>,
+    share: impl Fn(u32) -> Option<f64>,
+) -> Markup {
     let around =
         |line: u32| line.saturating_sub(AROUND).max(1)..=(line.saturating_add(AROUND)).min(text.len().max(line));
     let shown: BTreeSet<u32> = match text.len() {
@@ -53,21 +65,23 @@ fn of_file(text: &SourceText, lines: &[(u32, LineFigures)], peak: Option<u32>) -
         _ => lines.iter().flat_map(|&(line, _)| around(line)).collect(),
     };
     let mut previous = None;
+    let is_timed = lines.iter().any(|&(line, _)| share(line).is_some());
     html! {
         table {
             thead {
                 tr {
-                    th.number { "live" } th.number { "held" } th.number { "local" } th.number { "instr." }
+                    th.number { @if is_timed { "time" } } th.number { "live" } th.number { "held" } th.number { "local" } th.number { "instr." }
                     th.number { "line" } th {}
                 }
             }
             tbody {
                 @for number in shown {
                     @if previous.replace(number).is_some_and(|previous| previous + 1 != number) {
-                        tr.gap { td colspan="6" { "⋯" } }
+                        tr.gap { td colspan="7" { "⋯" } }
                     }
                     @let of = lines.iter().find(|&&(line, _)| line == number).map(|(_, of)| *of).unwrap_or_default();
                     tr.peak[peak == Some(number)] {
+                        td.number { @if let Some(share) = share(number).filter(|&share| share >= 0.05) { (format!("{share:.1} %")) } }
                         @for figure in [of.live, of.held, of.local_stored + of.local_loaded, of.instructions] {
                             td.number { @if figure > 0 { (grouped(figure.into())) } }
                         }

@@ -1,4 +1,4 @@
-//! What a kernel executes in a drawn launch, by class of instruction and by source line.
+//! What a kernel executes in a drawn launch, by class of instruction and by source line, and where its cycles go.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,9 +8,11 @@ use nvptx_ra::sass::counts::Counts;
 use serde_json::{Value, json};
 
 use super::Truth;
+use crate::machine::cubin::Facts;
 use crate::machine::program::Loaded;
 use crate::machine::source_lines::Place;
 use crate::run::counted;
+use crate::time;
 
 /// How many lines are shown.
 const SHOWN: usize = 10;
@@ -23,6 +25,8 @@ pub(in super::super) struct Executed {
     counts: Counts,
     /// Instructions issued by warps for each line, and what its accesses moved.
     lines: BTreeMap<Place, (u64, Traffic)>,
+    /// Cycles that warps spent at each line, issuing and waiting, by the model of time.
+    cycles: BTreeMap<Place, u64>,
 }
 
 impl Executed {
@@ -30,7 +34,12 @@ impl Executed {
     ///
     /// # Errors
     /// Says why nothing can be said of the launch.
-    pub(super) fn new(code: &Loaded, kernel: &str, line: impl Fn(u32) -> Option<Place>) -> Result<Self, String> {
+    pub(super) fn new(
+        code: &Loaded,
+        kernel: &str,
+        facts: &Facts,
+        line: impl Fn(u32) -> Option<Place>,
+    ) -> Result<Self, String> {
         let launches = Launches { count: 1, measures: true, ..Launches::default() };
         let stores = run(code.program(), kernel, &launches)?;
         let mut lines: BTreeMap<Place, (u64, Traffic)> = BTreeMap::new();
@@ -42,7 +51,14 @@ impl Executed {
             }
         }
         let counts = code.counts(kernel, &stores.side).ok_or("it has no machine code")?;
-        Ok(Self { shape: stores.shape, counts, lines })
+        Ok(Self { shape: stores.shape, counts, lines, cycles: cycles(code, kernel, facts, line) })
+    }
+
+    /// The share of a line in all cycles of warps, in percent; none where nothing is predicted.
+    pub(in super::super) fn share(&self, place: Place) -> Option<f64> {
+        let all: u64 = self.cycles.values().sum();
+        let of = self.cycles.get(&place)?;
+        Some(100.0 * *of as f64 / all.max(1) as f64)
     }
 
     /// The lines that execute most.
@@ -52,6 +68,18 @@ impl Executed {
         lines.sort_by_key(|&(place, issued, _)| (std::cmp::Reverse(issued), place));
         lines
     }
+}
+
+/// Cycles of warps by source line, as far as a launch can be predicted.
+fn cycles(code: &Loaded, kernel: &str, facts: &Facts, line: impl Fn(u32) -> Option<Place>) -> BTreeMap<Place, u64> {
+    let mut cycles: BTreeMap<Place, u64> = BTreeMap::new();
+    let launches = Launches { count: 1, ..Launches::default() };
+    for (address, waited) in time::waited(code, kernel, facts, &launches) {
+        if let Some(place) = line(address).filter(|_| waited > 0) {
+            *cycles.entry(place).or_default() += waited;
+        }
+    }
+    cycles
 }
 
 /// What a kernel executes, or why it was not run; nothing where nobody asked.

@@ -46,7 +46,7 @@ pub(in super::super) struct Kernel {
     pub(in super::super) lines: BTreeMap<Place, LineFigures>,
     pub(in super::super) curve: Curve,
     /// What a launch executes.
-    pub(super) executed: Ran,
+    pub(in super::super) executed: Ran,
 }
 
 /// An instruction, and the source it comes from.

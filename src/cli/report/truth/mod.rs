@@ -86,7 +86,7 @@ impl Truth {
                 let mut kernel = Kernel::new(table, &lines, code, facts, real);
                 if let Some(program) = program.as_ref().filter(|_| kernel.facts.is_kernel) {
                     let line = |offset| lines.of(&kernel.name, offset).first().copied();
-                    kernel.executed = Some(Executed::new(program, &kernel.name, line));
+                    kernel.executed = Some(Executed::new(program, &kernel.name, &kernel.facts, line));
                 }
                 kernels.push(kernel);
             })?;
