@@ -9,6 +9,5 @@ mod machine_code;
 mod report_ptx;
 mod report_sass;
 mod time;
-mod time;
 mod tune_progress;
 mod tune_ptx;
