@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::agreement::{Agreement, Difference};
 use super::assurance::Assurance;
+use super::predicted::Predicted;
 use super::variant::Variant;
 
 /// A variant that does not compute what stock does.
@@ -90,11 +91,13 @@ pub struct Compared {
     pub reach: Option<Reach>,
     /// What both executed, where they ended a launch.
     pub executed: Option<Executed>,
+    /// How long both take by a model of time, where it says something of both.
+    pub predicted: Option<Predicted>,
 }
 
 impl From<Agreement> for Compared {
     fn from(agreement: Agreement) -> Self {
-        Self { agreement, is_stocks: false, folder: None, reach: None, executed: None }
+        Self { agreement, is_stocks: false, folder: None, reach: None, executed: None, predicted: None }
     }
 }
 
@@ -107,12 +110,18 @@ pub struct Barred {
     pub uncompared: Option<String>,
     /// Whether it has not been shown to be worth what it may execute more.
     pub is_costly: bool,
+    /// What a model of time says of it, where it is slower than stock by that.
+    pub slower: Option<Predicted>,
 }
 
 impl Barred {
     /// Why, in words.
-    pub fn words(&self) -> &'static str {
-        if self.is_costly { "may execute more instructions" } else { "could not be compared" }
+    pub fn words(&self) -> String {
+        match &self.slower {
+            _ if self.is_costly => "may execute more instructions".into(),
+            Some(predicted) => format!("predicted {}", predicted.words()),
+            None => "could not be compared".into(),
+        }
     }
 }
 
@@ -131,6 +140,8 @@ pub struct Findings {
     pub reach: Option<Reach>,
     /// What stock and the winner executed when they were compared.
     pub executed: Option<Executed>,
+    /// How long stock and the winner take by a model of time.
+    pub predicted: Option<Predicted>,
     /// What came of the comparisons, by PTX.
     pub(super) known: Vec<Known>,
 }
@@ -161,6 +172,16 @@ impl Findings {
         self.executed.filter(|_| self.said_of(winner).is_some())
     }
 
+    /// What a model of time says of the variant that wins beside stock; nothing of stock.
+    pub fn predicted_of(&self, winner: &Variant) -> Option<Predicted> {
+        self.predicted.filter(|_| self.said_of(winner).is_some())
+    }
+
+    /// The first variant that does not win because a model of time says that it is slower, and what the model says.
+    pub fn first_slower(&self) -> Option<(&Variant, Predicted)> {
+        self.barred.iter().find_map(|barred| Some((&barred.variant, barred.slower.filter(|_| !barred.is_costly)?)))
+    }
+
     /// Whether a variant was refused.
     pub fn has_refused(&self, variant: &Variant) -> bool {
         self.refused.iter().any(|refused| refused.variant == *variant)
@@ -168,8 +189,9 @@ impl Findings {
 
     /// Notes what the comparison of the winner came to.
     pub(super) fn note_winner(&mut self, compared: Compared) {
-        let Compared { agreement, reach, executed, .. } = compared;
+        let Compared { agreement, reach, executed, predicted, .. } = compared;
         (self.winner, self.reach, self.executed) = (Some(agreement), reach, executed);
+        self.predicted = predicted;
     }
 
     /// Why a variant may not win, though nothing says that it differs.
@@ -179,7 +201,8 @@ impl Findings {
 
     /// Whether a variant may not win, though nothing says that it differs. `is_allowed` says whether what could not be compared may.
     pub(super) fn has_barred(&self, variant: &Variant, is_allowed: bool) -> bool {
-        let bars = |barred: &Barred| barred.is_costly || barred.uncompared.is_some() && !is_allowed;
+        let bars =
+            |barred: &Barred| barred.is_costly || barred.slower.is_some() || barred.uncompared.is_some() && !is_allowed;
         self.barred.iter().any(|barred| barred.variant == *variant && bars(barred))
     }
 }

@@ -10,7 +10,7 @@
 //!   and its form as text;
 //! * [`relocatable`]: what a linker sees of an object, and what a variant may not change of it;
 //! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
-//! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants;
+//! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants; [`predicted`]: what a model of time does;
 //! * [`question`]: what is asked and told;
 //! * [`aim`]: what is best, and how much may be asked;
 //! * [`search`]: the kernels, each with what was tried on it and what is best.
@@ -27,6 +27,7 @@ pub mod judged;
 pub mod kept;
 pub mod kernel;
 pub mod optimisations;
+pub mod predicted;
 pub mod question;
 pub mod relocatable;
 pub mod search;

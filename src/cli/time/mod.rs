@@ -116,6 +116,18 @@ impl Code {
         let question = question(&self.machine, kernel, &facts, launches);
         predict(&Question { ptx: self.ptx.as_ref(), asks_more, ..question })
     }
+
+    /// The same where time is short: of no more than so many instructions.
+    pub(crate) fn predict_within(
+        &self,
+        kernel: &str,
+        launches: &Launches,
+        most_issued: u64,
+    ) -> Result<Prediction, String> {
+        let facts = self.facts.get(kernel).cloned().unwrap_or_default();
+        let question = question(&self.machine, kernel, &facts, launches);
+        predict(&Question { most_issued: Some(most_issued), ..question })
+    }
 }
 
 /// Cycles that the warps of an SM spend at each instruction, issuing and waiting ahead of it, by its address; nothing where
@@ -144,5 +156,6 @@ fn question<'m>(machine: &'m Machine, kernel: &'m str, facts: &Facts, launches: 
         dynamic_shared: launches.dynamic_shared,
         ptx: None,
         asks_more: false,
+        most_issued: None,
     }
 }

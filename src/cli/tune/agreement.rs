@@ -106,7 +106,7 @@ pub(super) fn compare(
         _ => Agreement::Same,
     };
     let (executed, reach) = (ends_any.then_some(executed), is_whole.then_some(reach));
-    Compared { agreement, is_stocks, folder: None, reach, executed }
+    Compared { agreement, is_stocks, folder: None, reach, executed, predicted: None }
 }
 
 /// What is said of every variant where stock itself cannot be run.

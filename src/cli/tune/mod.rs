@@ -11,7 +11,8 @@
 //! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
 //! * [`turns`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
-//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation;
+//! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation; [`predict`]: its time beside
+//!   stock's;
 //! * [`driver`]: all of this from stock to the winners, for this command and for [`request`];
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
@@ -42,6 +43,7 @@ mod measure;
 pub(crate) mod optimise;
 mod outputs;
 mod page;
+mod predict;
 mod print;
 mod process;
 mod progress;
@@ -423,6 +425,7 @@ fn search<'a>(
         print::warps_for_spills(&tuning.search);
         print::accesses_for_spills(&tuning.search);
         print::what_is_not_allowed(&tuning.search);
+        winners::slower(&tuning.search).iter().for_each(|line| say!("{line}"));
     }
     Ok((tuning, cut))
 }

@@ -153,7 +153,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     // Writing to a string cannot fail.
     let mut text = format!(
-        "{:width$}  spills (bytes)        warps  registers     instructions  executed  assurance    choice\n",
+        "{:width$}  spills (bytes)        warps  registers     instructions  executed  predicted  assurance    choice\n",
         "kernel"
     );
     let agreements: Vec<Option<&Agreement>> = agreements(search, composed).collect();
@@ -164,8 +164,9 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let assurance = kernel.findings.assurance_of(variant);
         let word = assurance.map_or("", |assurance| agreement.map_or(assurance.word(), |of| assurance.words(of)));
         let executed = kernel.findings.executed_of(variant).map_or(String::new(), |of| format!("× {:.2}", of.ratio()));
+        let predicted = kernel.findings.predicted_of(variant).map_or(String::new(), |of| format!("× {:.2}", of.ratio));
         let from = tuning.code.name_of(variant.compiler()).map_or(String::new(), |file| format!(" from {file}"));
-        let _ = writeln!(text, "{name:width$}  {row}  {executed:>8}  {word:11}  {variant}{from}");
+        let _ = writeln!(text, "{name:width$}  {row}  {executed:>8}  {predicted:>9}  {word:11}  {variant}{from}");
     }
     for (name, agreement) in names.iter().zip(&agreements) {
         if let Some(agreement @ Agreement::NotComparable(_)) = agreement {
@@ -286,8 +287,13 @@ fn executed(of: Executed) -> Value {
 
 /// A variant that may not win.
 fn barred(of: &Barred) -> Value {
-    let Barred { variant, uncompared, is_costly } = of;
-    json!({ "choice": format!("{variant:#}"), "uncompared": uncompared, "may_execute_more": is_costly })
+    let Barred { variant, uncompared, is_costly, slower } = of;
+    json!({
+        "choice": format!("{variant:#}"),
+        "uncompared": uncompared,
+        "may_execute_more": is_costly,
+        "predicted": slower.map(|slower| slower.json("choice")),
+    })
 }
 
 /// Everything that was found.
@@ -327,6 +333,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "assurance": kernel.findings.assurance_of(variant).map(Assurance::word),
                 "compared": agreement.map(Agreement::json),
                 "executed": kernel.findings.executed_of(variant).map(executed),
+                "predicted": kernel.findings.predicted_of(variant).map(|predicted| predicted.json("chosen")),
                 "refused": refused.collect::<Vec<Value>>(),
                 "barred": kernel.findings.barred.iter().map(barred).collect::<Vec<Value>>(),
                 "tried": tried,

@@ -302,10 +302,14 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let unknown = kernel.block.dynamic_shared.is_none();
     let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
     let offer = offer(with_fewer_warps(kernel, aim).as_ref());
+    let slower = kernel.findings.first_slower();
+    let slower = slower.map_or(String::new(), |(_, predicted)| {
+        format!("; what would win by these is predicted {}", predicted.words())
+    });
     let reason = if kernel.is_for_loops_alone {
-        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}")
+        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
     } else {
-        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{offer}")
+        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
     };
     Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }

@@ -13,19 +13,24 @@ use nvptx_ra::printable::printable;
 use nvptx_ra::sass::cubin::Cubin;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
+use nvptx_ra::sass::time::prediction::Prediction;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
 use nvptx_ra::tune::findings::{Compared, Refused};
+use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
 use super::agreement::{self, Terms};
 use super::judge::ptxas::Ptxas;
+use super::predict;
 use super::tuning::{Slice, Tuning};
 use super::turns::{Parties, take_turns};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
+use crate::machine::cubin;
+use crate::time::code::Code;
 
 /// Where the PTX of variants that differ is kept.
 pub(super) enum Keep {
@@ -52,7 +57,8 @@ pub(super) struct Comparer<'a> {
 #[derive(Default)]
 struct Stock {
     ptx: OnceLock<Result<Vec<u8>, Error>>,
-    machine: OnceLock<Option<Machine>>,
+    code: OnceLock<Option<Code>>,
+    prediction: OnceLock<Option<Prediction>>,
 }
 
 impl<'a> Comparer<'a> {
@@ -135,21 +141,34 @@ impl Trial<'_> {
             Err(compared) => return *compared,
         };
         let texts: [&[u8]; 2] = [stock, own.as_ref().unwrap_or(&text)];
-        let code = self.comparer.ptxas.machine_code(&text, self.slice.limit);
-        let machine = code.as_deref().and_then(machine_of);
-        let of_stock = || machine_of(&self.comparer.ptxas.machine_code(stock, self.slice.limit)?);
-        let machine = machine.as_ref().zip(self.stock.machine.get_or_init(of_stock).as_ref());
-        let machines = machine.map(|(variant, stock)| [stock, variant]);
+        let cubin = self.comparer.ptxas.machine_code(&text, self.slice.limit);
+        let code = cubin.as_deref().and_then(code_of);
+        let of_stock = || code_of(&self.comparer.ptxas.machine_code(stock, self.slice.limit)?);
+        let codes = code.as_ref().zip(self.stock.code.get_or_init(of_stock).as_ref());
+        let machines = codes.map(|(variant, stock)| [&stock.machine, &variant.machine]);
         let mut compared = agreement::compare(&self.slice.kernel, texts, machines, self.terms(variant));
         if own.is_some() && compared.executed.is_none_or(|executed| executed.machine.is_none()) {
             compared = without_machine_code(compared);
         }
-        let texts = [texts[0], texts[1], code.as_deref().unwrap_or_default()];
+        let texts = [texts[0], texts[1], cubin.as_deref().unwrap_or_default()];
         let folder = match &compared.agreement {
             Agreement::Different(difference) => self.kept(variant, texts, difference),
             _ => None,
         };
-        Compared { folder, ..compared }
+        let is_different = matches!(compared.agreement, Agreement::Different(_));
+        let predicted = codes.filter(|_| !is_different).and_then(|(variant, stock)| self.predicted(stock, variant));
+        Compared { folder, predicted, ..compared }
+    }
+
+    /// How long a variant takes beside stock.
+    fn predicted(&self, stock: &Code, variant: &Code) -> Option<Predicted> {
+        let stock = self.stock.prediction.get_or_init(|| self.predict(stock)).as_ref()?;
+        predict::beside(stock, &self.predict(variant)?)
+    }
+
+    fn predict(&self, code: &Code) -> Option<Prediction> {
+        let bytes = self.stock.ptx.get().and_then(|stock| stock.as_ref().ok()).map_or(0, Vec::len);
+        predict::predict(code, &self.slice.kernel, bytes, self.terms(&Variant::Stock))
     }
 
     /// The PTX of a variant, compiled with the checker.
@@ -202,9 +221,23 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
 }
 
 /// The machine code of a cubin, if our own tables know all of it.
-fn machine_of(cubin: &[u8]) -> Option<Machine> {
-    let cubin = Cubin::read(cubin)?;
-    Machine::new(&cubin, Approximation::default(), || Err(())).ok()
+fn code_of(cubin: &[u8]) -> Option<Code> {
+    let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
+    Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)? })
+}
+
+/// Which variants do not win because a model of time says that they are slower, said once.
+pub(super) fn slower(search: &Search) -> Option<String> {
+    let slower = search.kernels.iter().filter_map(|kernel| Some((&kernel.name, kernel.findings.first_slower()?)));
+    let mut slower = slower.peekable();
+    let &(name, (variant, predicted)) = slower.peek()?;
+    Some(format!(
+        "nvptx-ra: of {} of the kernels, variants do not win because they are predicted to be slower: '{}' with '{variant}' \
+         is predicted {}",
+        slower.count(),
+        kernel_names::short(name),
+        predicted.words()
+    ))
 }
 
 /// What is said of a variant under another name of which only the PTX could be compared.

@@ -30,6 +30,8 @@ pub struct Question<'m> {
     pub ptx: Option<&'m Program>,
     /// Whether it is asked, too, what would be without spills and with more blocks.
     pub asks_more: bool,
+    /// The most instructions of an SM's warps that are issued, where time is short: nothing is said of more.
+    pub most_issued: Option<u64>,
 }
 
 /// Where a prediction's traces come from.
@@ -129,6 +131,10 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let cycles_of = |held: u64, data, without_local| {
         grid::cycles(blocks_of_sm, held, |count| simulate(&Load { without_local, ..load(count, data) }, numbers).cycles)
     };
+    let steps: u64 = by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum();
+    if question.most_issued.is_some_and(|most| held * steps > most * by_block.len() as u64) {
+        return Err("its blocks take too many instructions".into());
+    }
     let own = load(held, Data::InL2);
     let ran = simulate(&own, numbers);
     let far = load(held, Data::InDram);

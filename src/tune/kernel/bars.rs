@@ -1,5 +1,5 @@
-//! What may not win, whatever it costs: what differs from stock, what nothing shows to compute what stock does, and what may
-//! execute more for the registers that it spares.
+//! What may not win, whatever it costs: what differs from stock, what nothing shows to compute what stock does, what may
+//! execute more for the registers that it spares, and what a model of time says to be slower.
 //!
 //! Comparisons say which variants these are. A variant that no proof covers is compared as soon as others are tried near it, so
 //! that the budget does not go to the neighbours of a variant that may not win.
@@ -10,6 +10,7 @@ use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
 use crate::tune::figures::{Allowance, Figures};
 use crate::tune::findings::{Barred, Compared, Known, Refused};
+use crate::tune::predicted::Predicted;
 use crate::tune::variant::Variant;
 
 impl Kernel {
@@ -42,13 +43,18 @@ impl Kernel {
     /// Whether the machine code of a variant executes more than eleven tenths of stock's instructions, with no more warps and
     /// without sparing a third of the spilled bytes or of the accesses of local memory. One instruction of PTX may be a
     /// loop of the machine, as a division of 64 bits is. Loops that ptxas unrolls execute more where launches make few
-    /// turns, as those of comparisons do: they are not asked.
+    /// turns, as those of comparisons do: [a prediction](Self::is_vetoed) judges them.
     fn is_slow_for_nothing(&self, aim: &Aim, figures: &Figures, compared: &Compared) -> bool {
         let (spilled, stock) = (u64::from(figures.spill_bytes()), u64::from(self.stock.spill_bytes()));
         let spares_spills = stock > 0 && 3 * spilled <= 2 * stock;
         let is_free = self.stock.timing.is_some() || aim.allowance.more_instructions == Allowance::ANY_INSTRUCTIONS;
         let is_slow = compared.executed.is_some_and(|of| of.is_slower_machine_code() && !of.spares_local());
         is_slow && !spares_spills && figures.warps <= self.stock.warps && !is_free
+    }
+
+    /// Whether a variant does not win for what a model of time says of it. A benchmark has the last word, where there is one.
+    fn is_vetoed(&self, variant: &Variant, predicted: &Predicted) -> bool {
+        self.stock.timing.is_none() && predicted.is_slower(variant.moves_along(Axis::Loops))
     }
 
     /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
@@ -146,9 +152,10 @@ impl Kernel {
         let figures = self.figures(&variant).unwrap_or(self.stock);
         let is_costly = self.must_pay(&variant) && !self.pays(&figures, &compared)
             || !variant.moves_along(Axis::Loops) && self.is_slow_for_nothing(aim, &figures, &compared);
-        let may_win = !is_costly && (uncompared.is_none() || aim.allowance.uncompared);
+        let slower = compared.predicted.filter(|predicted| self.is_vetoed(&variant, predicted));
+        let may_win = !is_costly && slower.is_none() && (uncompared.is_none() || aim.allowance.uncompared);
         if !may_win {
-            self.findings.barred.push(Barred { variant, uncompared, is_costly });
+            self.findings.barred.push(Barred { variant, uncompared, is_costly, slower });
         }
         !may_win
     }

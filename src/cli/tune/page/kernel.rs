@@ -46,6 +46,12 @@ pub(super) fn kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>, number: usize, is
                             (change(local_before, local_after)) " access local memory."
                         }
                     }
+                    @if let Some(predicted) = outcome.predicted() {
+                        p.note { "Predicted " (predicted.words()) ", by a model of time." }
+                    }
+                    @if let Some((variant, predicted)) = kernel.findings.first_slower() {
+                        p.note { code { (variant) } " does not win: predicted " (predicted.words()) "." }
+                    }
                     @for refused in &kernel.findings.refused {
                         p.note.warning { code { (refused.variant) } " computes something else: " (refused.difference.place) }
                     }

@@ -14,6 +14,7 @@ use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::findings::Executed;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::variant::Variant;
 
 use super::driver::Cut;
@@ -56,6 +57,11 @@ impl Outcome<'_> {
     /// What it and stock executed.
     fn executed(&self) -> Option<Executed> {
         self.kernel.findings.executed_of(&self.variant)
+    }
+
+    /// What a model of time says of it beside stock.
+    fn predicted(&self) -> Option<Predicted> {
+        self.kernel.findings.predicted_of(&self.variant)
     }
 
     /// Bytes that it spills less.

@@ -23,6 +23,7 @@ pub(super) fn overview(tuned: &Tuned<'_>) -> Markup {
                         th.number { "instructions" }
                         @if is_timed { th.number { "benchmark" br; small { "median" } } }
                         th.number { "executed" br; small { "× before" } }
+                        th.number { "predicted" br; small { "× before" } }
                         th { "assurance" }
                         th { "choice" }
                     }
@@ -52,6 +53,7 @@ fn row(outcome: &Outcome<'_>, number: usize, is_timed: bool) -> Markup {
                 }
             }
             td.number { @if let Some(executed) = outcome.executed() { (format!("{:.2}", executed.ratio())) } }
+            td.number { @if let Some(predicted) = outcome.predicted() { (format!("{:.2}", predicted.ratio)) } }
             td { (outcome.assurance()) }
             td.code { (variant) }
         }

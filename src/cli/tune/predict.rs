@@ -1,0 +1,80 @@
+//! How long a variant takes beside stock, by a [model of time](nvptx_ra::sass::time), and what limits stock.
+//!
+//! One launch of one or two blocks is enough: the model fills an SM with them.
+
+use nvptx_ra::emulate::Launches;
+use nvptx_ra::sass::time::bound::Resource;
+use nvptx_ra::sass::time::memory::Data;
+use nvptx_ra::sass::time::prediction::{self, Prediction};
+use nvptx_ra::sass::time::verdict::Verdict;
+use nvptx_ra::tune::predicted::{Cause, Predicted, Source};
+
+use super::agreement::Terms;
+use crate::interrupt::is_interrupted;
+use crate::time::code::Code;
+
+/// The most instructions that are issued on an SM for a kernel, and so many more for each byte of stock's PTX: ptxas takes
+/// longer for larger kernels, too, and a prediction is not to take much longer than ptxas.
+const ISSUED: u64 = 300_000;
+const ISSUED_FOR_EACH_BYTE: u64 = 4;
+
+/// The share of these that the traces of the warps may have: the blocks that ran stand for all that an SM holds.
+const TRACED: u64 = 4;
+
+/// A bandwidth limits stock alone where it takes this share of the predicted time.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What the model says of a kernel with so many bytes of PTX; nothing where it knows nothing of it, or the launch takes too
+/// long. Stock and variants get the same launch.
+pub(super) fn predict(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<Prediction> {
+    let issued = ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64;
+    let launches = Launches {
+        count: 1,
+        more: 0,
+        threads: terms.threads,
+        dynamic_shared: terms.dynamic_shared.unwrap_or_default(),
+        most_steps: issued / TRACED,
+        is_unwanted: is_interrupted,
+        ..Launches::default()
+    };
+    let said = code.predict_within(kernel, &launches, Some(issued));
+    said.inspect_err(|reason| log::debug!("{kernel}: no prediction: {reason}")).ok()
+}
+
+/// A variant beside stock. Two beginnings of a launch do not do the same work, and a walk goes other ways than a run: nothing
+/// is said of these.
+pub(super) fn beside(stock: &Prediction, variant: &Prediction) -> Option<Predicted> {
+    let source = match (stock.source, variant.source) {
+        (prediction::Source::Run, prediction::Source::Run) => Source::Run,
+        (prediction::Source::Walk, prediction::Source::Walk) => Source::Walk,
+        _ => return None,
+    };
+    let Verdict { ratio, uncertainty } = Verdict::of(stock, variant);
+    let (stock, variant) = (stock.cycles_of_block(), variant.cycles_of_block());
+    Some(Predicted { stock, variant, ratio, uncertainty, source })
+}
+
+/// What limits stock. By a walk, nothing is known of what memory has to do.
+pub(super) fn cause(stock: &Prediction) -> Option<Cause> {
+    let is_run = stock.source == prediction::Source::Run;
+    if !is_run {
+        return None;
+    }
+    let is_bandwidth = |data| matches!(stock.limit(data), Resource::L2 | Resource::Dram);
+    let takes_nearly_all = [0, 1].into_iter().all(|at| {
+        let waves = (stock.blocks_of_sm as f64 / f64::from(stock.held.max(1))).max(1.0);
+        let share = |cycles: u64| cycles as f64 * waves >= NEARLY_ALL * stock.cycles[at] as f64;
+        stock.bounds[at].throughput().is_some_and(|(_, cycles)| share(cycles))
+    });
+    Some(match stock.limit(Data::InL2) {
+        _ if is_bandwidth(Data::InL2) && is_bandwidth(Data::InDram) => {
+            if takes_nearly_all && stock.local_bytes == 0 {
+                Cause::Bandwidth
+            } else {
+                Cause::Latency
+            }
+        }
+        Resource::Latency | Resource::L2 | Resource::Dram => Cause::Latency,
+        Resource::Issue | Resource::Unit(_) | Resource::Queue => Cause::Work,
+    })
+}
