@@ -99,8 +99,10 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     if tuning.waits() {
         return void(tuning);
     }
-    listener.begin(&tuning.search);
     let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
+    comparer.note_causes(&mut tuning);
+    winners::limited_by_bandwidth(&tuning.search).iter().for_each(|line| listener.note(line));
+    listener.begin(&tuning.search);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
     let cut = cut(&tuning).filter(|_| keeps_best);
     if keeps_best {

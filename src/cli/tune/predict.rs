@@ -60,6 +60,11 @@ pub(super) fn cause(stock: &Prediction) -> Option<Cause> {
     if !is_run {
         return None;
     }
+    // Drawn parameters may leave most of the code out, and then nothing is known of it.
+    let (issued, all) = reached(stock);
+    if 2 * issued < all {
+        return None;
+    }
     let is_bandwidth = |data| matches!(stock.limit(data), Resource::L2 | Resource::Dram);
     let takes_nearly_all = [0, 1].into_iter().all(|at| {
         let waves = (stock.blocks_of_sm as f64 / f64::from(stock.held.max(1))).max(1.0);
@@ -77,4 +82,10 @@ pub(super) fn cause(stock: &Prediction) -> Option<Cause> {
         Resource::Latency | Resource::L2 | Resource::Dram => Cause::Latency,
         Resource::Issue | Resource::Unit(_) | Resource::Queue => Cause::Work,
     })
+}
+
+/// The instructions that ran, and all of them.
+fn reached(stock: &Prediction) -> (usize, usize) {
+    let rows = || stock.ran.waited.iter().flatten();
+    (rows().filter(|row| row.issued > 0).count(), rows().count())
 }

@@ -306,6 +306,10 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let slower = slower.map_or(String::new(), |(_, predicted)| {
         format!("; what would win by these is predicted {}", predicted.words())
     });
+    if kernel.is_limited_by_bandwidth() {
+        let reason = "the bandwidth of memory takes nearly all of its predicted time, and nothing spills";
+        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
+    }
     let reason = if kernel.is_for_loops_alone {
         format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
     } else {

@@ -18,7 +18,8 @@ use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
 use nvptx_ra::tune::findings::{Compared, Refused};
-use nvptx_ra::tune::predicted::Predicted;
+use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::predicted::{Cause, Predicted};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
@@ -26,7 +27,7 @@ use super::agreement::{self, Terms};
 use super::judge::ptxas::Ptxas;
 use super::predict;
 use super::tuning::{Slice, Tuning};
-use super::turns::{Parties, take_turns};
+use super::turns::{Parties, in_parallel, take_turns};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 use crate::machine::cubin;
@@ -64,6 +65,22 @@ struct Stock {
 impl<'a> Comparer<'a> {
     pub(super) fn new(search: &Search, ptxas: &'a Ptxas, keep: Keep, runs_them: bool) -> Self {
         Self { ptxas, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect() }
+    }
+
+    /// What limits stock of each kernel, ahead of the search of it: nothing where a benchmark measures time, or nothing runs.
+    pub(super) fn note_causes(&self, tuning: &mut Tuning<'_>) {
+        let Tuning { search, slices, pace, .. } = tuning;
+        let runs = search.budget.runs;
+        let is_wanted =
+            |kernel: &Kernel| self.runs_them && runs > 0 && kernel.stock.timing.is_none() && !kernel.is_for_loops_alone;
+        let wanted: Vec<KernelId> = search.kernels.ids().filter(|&id| is_wanted(&search.kernels[id])).collect();
+        let causes = in_parallel(pace.jobs, &wanted, |&id| {
+            let (slice, block) = (&slices[id], search.kernels[id].block);
+            Trial { slice, block, runs, comparer: self, stock: &self.stock[id] }.cause()
+        });
+        for (id, cause) in wanted.into_iter().zip(causes) {
+            cause.into_iter().for_each(|cause| search.kernels[id].note_cause(&search.aim, cause));
+        }
     }
 
     /// Compares a variant with stock. The PTX of both is kept if they differ.
@@ -124,7 +141,7 @@ struct Trial<'a> {
 impl Trial<'_> {
     /// Compares a variant with stock, compiled with the checker: what that does not prove does not win, whatever it computes.
     fn compared(&self, variant: &Variant) -> Compared {
-        let stock = match self.stock.ptx.get_or_init(|| self.slice.compile(&Variant::Stock)) {
+        let stock = match self.ptx_of_stock() {
             Ok(stock) => stock,
             Err(error) => return agreement::of_stock(error.clone()),
         };
@@ -143,8 +160,7 @@ impl Trial<'_> {
         let texts: [&[u8]; 2] = [stock, own.as_ref().unwrap_or(&text)];
         let cubin = self.comparer.ptxas.machine_code(&text, self.slice.limit);
         let code = cubin.as_deref().and_then(code_of);
-        let of_stock = || code_of(&self.comparer.ptxas.machine_code(stock, self.slice.limit)?);
-        let codes = code.as_ref().zip(self.stock.code.get_or_init(of_stock).as_ref());
+        let codes = code.as_ref().zip(self.code_of_stock());
         let machines = codes.map(|(variant, stock)| [&stock.machine, &variant.machine]);
         let mut compared = agreement::compare(&self.slice.kernel, texts, machines, self.terms(variant));
         if own.is_some() && compared.executed.is_none_or(|executed| executed.machine.is_none()) {
@@ -166,8 +182,23 @@ impl Trial<'_> {
         predict::beside(stock, &self.predict(variant)?)
     }
 
+    /// What limits stock.
+    fn cause(&self) -> Option<Cause> {
+        let stock = self.code_of_stock()?;
+        predict::cause(self.stock.prediction.get_or_init(|| self.predict(stock)).as_ref()?)
+    }
+
+    fn ptx_of_stock(&self) -> &Result<Vec<u8>, Error> {
+        self.stock.ptx.get_or_init(|| self.slice.compile(&Variant::Stock))
+    }
+
+    fn code_of_stock(&self) -> Option<&Code> {
+        let read = || code_of(&self.comparer.ptxas.machine_code(self.ptx_of_stock().as_ref().ok()?, self.slice.limit)?);
+        self.stock.code.get_or_init(read).as_ref()
+    }
+
     fn predict(&self, code: &Code) -> Option<Prediction> {
-        let bytes = self.stock.ptx.get().and_then(|stock| stock.as_ref().ok()).map_or(0, Vec::len);
+        let bytes = self.ptx_of_stock().as_ref().map_or(0, Vec::len);
         predict::predict(code, &self.slice.kernel, bytes, self.terms(&Variant::Stock))
     }
 
@@ -224,6 +255,17 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
 fn code_of(cubin: &[u8]) -> Option<Code> {
     let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
     Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)? })
+}
+
+/// Of which kernels nothing is tried, because bandwidth takes their time, said once.
+pub(super) fn limited_by_bandwidth(search: &Search) -> Option<String> {
+    let mut limited = search.kernels.iter().filter(|kernel| kernel.is_limited_by_bandwidth());
+    let first = kernel_names::short(&limited.next()?.name);
+    let count = 1 + limited.count();
+    Some(format!(
+        "nvptx-ra: the bandwidth of memory takes nearly all of the predicted time of {count} of the kernels, and they spill \
+         nothing: no variant can help, and none is tried: '{first}'"
+    ))
 }
 
 /// Which variants do not win because a model of time says that they are slower, said once.

@@ -124,7 +124,7 @@ impl Kernel {
     }
 
     /// The most registers that win a step of warps, where nothing speaks against them.
-    fn winning_step(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
+    pub(super) fn winning_step(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
         let step = aim.architecture.next_step(&launch(&figures.real, self.block));

@@ -1,6 +1,7 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
 mod bars;
+mod causes;
 mod choices_ahead;
 mod compilers;
 mod effects;
@@ -22,6 +23,7 @@ use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
 use super::optimisations::{Ahead, Choices};
+use super::predicted::Cause;
 use super::variant::Variant;
 use crate::target::machine::RegisterRequests;
 
@@ -58,6 +60,8 @@ pub struct Kernel {
     pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
+    /// What limits stock, where a model of time says so.
+    pub cause: Option<Cause>,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
@@ -102,6 +106,7 @@ impl Kernel {
             is_relocatable: false,
             is_for_loops_alone: false,
             register_requests: None,
+            cause: None,
             choices,
             has_first_choices: choices == Choices::All,
             stock,

@@ -251,7 +251,7 @@ impl Kernel {
     }
 
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
-    fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
+    pub(super) fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
         let (Some(kept), Some(threads)) = (self.kept(aim), self.most_threads()) else { return Vec::new() };
         // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
         if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {

@@ -120,7 +120,12 @@ impl Kernel {
 
     /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
     pub fn share_of(&self, budget: &Budget) -> usize {
-        if self.is_for_loops_alone { 0 } else { budget.runs }
+        if self.is_for_loops_alone || self.is_limited_by_bandwidth() { 0 } else { budget.runs }
+    }
+
+    /// Nothing more is tried, not even turned loops.
+    pub(super) fn end_rounds(&mut self) {
+        self.rounds.has_turned_loops = true;
     }
 
     /// Whether no further round begins, where so many variants may be judged, and one more with turned loops.
