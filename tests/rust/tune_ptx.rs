@@ -412,6 +412,60 @@ fn spilled_values_are_kept() {
     planned(folder, "16", ["ptxas", "cuobjdump", "nvdisasm"].map(tool));
 }
 
+/// The same sum of four mixed words where the grid has one row: with all loads ahead and the words side by side, or in a loop
+/// that ptxas cannot unroll, one word a turn.
+fn four_words(in_a_loop: bool) -> String {
+    let mut text = String::from(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry words(.param .u64 p)\n.reqntid 32\n{\n\
+         \t.reg .pred %p;\n\t.reg .b32 %r<16>;\n\t.reg .b64 %d<4>;\n\tld.param.u64 %d0, [p];\n\
+         \tcvta.to.global.u64 %d0, %d0;\n\tmov.u32 %r0, %tid.x;\n\tmad.wide.u32 %d1, %r0, 4, %d0;\n\
+         \tmov.u32 %r1, 0;\n\tmov.u32 %r10, 0;\n\
+         \tmov.u32 %r11, %nctaid.y;\n\tadd.u32 %r11, %r11, 3;\n",
+    );
+    let mix = |text: &mut String, words: u32| {
+        for number in 0..20 {
+            for word in 2..2 + words {
+                let _ =
+                    writeln!(text, "\tshr.u32 %r9, %r{word}, {};\n\txor.b32 %r{word}, %r{word}, %r9;", 3 + number % 5);
+                let _ = writeln!(text, "\tmad.lo.u32 %r{word}, %r{word}, {}, %r0;", 2 * number + 3);
+            }
+        }
+        (2..2 + words).for_each(|word| _ = writeln!(text, "\tadd.u32 %r1, %r1, %r{word};"));
+    };
+    if in_a_loop {
+        text += "\t.pragma \"nounroll\";\nagain:\n\tld.global.u32 %r2, [%d1];\n";
+        mix(&mut text, 1);
+        text += "\tadd.u64 %d1, %d1, 128;\n\tadd.u32 %r10, %r10, 1;\n\tsetp.lt.u32 %p, %r10, %r11;\n\t@%p bra again;\n";
+    } else {
+        (0..4).for_each(|word| _ = writeln!(text, "\tld.global.u32 %r{}, [%d1+{}];", 2 + word, 128 * word));
+        mix(&mut text, 4);
+    }
+    text + "\tmad.wide.u32 %d2, %r0, 4, %d0;\n\tst.global.u32 [%d2+4096], %r1;\n\tret;\n}\n"
+}
+
+/// Code with a quarter of the instructions that executes hardly more than stock does not win where it is predicted to be slower:
+/// a warp alone on its SM waits for each word. JSON and the table say so.
+#[test]
+fn predicted_to_be_slower() {
+    if !has_ptxas() {
+        return;
+    }
+    let folder = folder(&four_words(false), false);
+    let folder = folder.path();
+    fs::write(folder.join("other.ptx"), four_words(true)).expect("space");
+    let options = ["tune", "k.ptx", "--also", "other.ptx", "--runs", "2", "--dynamic-shared", "200000"];
+    let json = json(folder, &[&options[..], &["--json"]].concat());
+    let kernel = &json["kernels"][0];
+    assert_eq!(kernel["from"], serde_json::Value::Null, "{json:#}");
+    let barred = kernel["barred"].as_array().expect("a list");
+    let slower = barred.iter().find(|barred| barred["choice"] == "linked=1").expect("the other file");
+    assert_eq!(slower["may_execute_more"], false, "{json:#}");
+    assert_eq!(slower["predicted"]["source"], "run", "{json:#}");
+    assert!(slower["predicted"]["ratio"].as_f64() > Some(1.2), "{json:#}");
+    let table = succeeds(folder, &options);
+    assert!(table.contains("is predicted") && table.contains("% slower"), "{table}");
+}
+
 /// Another compiler's text of the same kernels: `fixed` is without copies there, and `moves` takes a longer parameter.
 fn of_another_compiler() -> String {
     let text = KERNELS.replace("\tmov.u32 %r2, %r1;\n\tst.global.u32 [%rd1], %r2;", "\tst.global.u32 [%rd1], %r1;");

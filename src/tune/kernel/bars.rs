@@ -181,6 +181,7 @@ mod tests {
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::findings::Executed;
     use crate::tune::optimisations::{Choices, Optimisations};
+    use crate::tune::predicted::{Source, tests::predicted};
 
     const ROLLED: Optimisations = Optimisations::without(Skip::LOOP_REDUCE);
     const SUNK: Optimisations = Optimisations::without(Skip::MACHINE_SINK);
@@ -267,6 +268,32 @@ mod tests {
         assert!(wins(1101, 20, 32, aim(0)));
         assert!(wins(1101, 30, 40, aim(0)));
         assert!(wins(3200, 30, 32, free));
+    }
+
+    /// What is predicted to be slower makes room for the next best, and for stock where there is none; a benchmark has the last
+    /// word, and what a walk says of turned loops says nothing.
+    #[test]
+    fn what_is_predicted_to_be_slower() {
+        let (sunk, late) = (Variant::DEFAULT.optimised(SUNK), Variant::ordered("late", 0));
+        let of = |ratio, source| Compared { predicted: Some(predicted(ratio, 1.1, source)), ..Agreement::Same.into() };
+        let slower = [(sunk.clone(), of(1.04, Source::Run)), (late.clone(), of(1.0, Source::Run))];
+        assert_eq!(won(&aim(0), &slower), (late.clone(), vec![sunk.clone(), late.clone()]));
+        let all = slower.map(|(variant, _)| (variant, of(1.04, Source::Run)));
+        assert_eq!(won(&aim(0), &all).0, Variant::Stock);
+        let walked = [(sunk.clone(), of(1.04, Source::Walk))];
+        assert_eq!(won(&aim(0), &walked).0, sunk);
+        let turned = sunk.with_turned_loops();
+        assert_eq!(won(&aim(0), &[(turned.clone(), of(1.3, Source::Walk))]).0, turned);
+        assert_eq!(won(&aim(0), &[(turned, of(1.3, Source::Run))]).0, Variant::Stock);
+
+        let mut kernel = kernel_with(of_arrays(400, 100, figures(0, 32, 500)));
+        kernel.record(&aim(0), sunk.clone(), "sunk".into(), Some(of_arrays(400, 90, figures(0, 32, 400))));
+        kernel.tell_comparison(&aim(0), sunk.clone(), of(1.04, Source::Run));
+        let (variant, predicted) = kernel.findings.first_slower().expect("it is slower");
+        assert_eq!((variant, predicted.words().as_str()), (&sunk, "4 % slower"));
+        assert_eq!(kernel.findings.barred_of(&sunk).map(Barred::words).as_deref(), Some("predicted 4 % slower"));
+        kernel.stock.timing = Some(crate::tune::timing::Timing { median: 1.0, spread: 0.0 });
+        assert!(!kernel.is_vetoed(&sunk, &predicted));
     }
 
     /// Where stock accesses no local memory and holds all warps, what may execute more is not tried; with a benchmark it is.

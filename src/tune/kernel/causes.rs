@@ -95,9 +95,9 @@ mod tests {
         let plain = of(whole, None);
         let [work, latency] = [Cause::Work, Cause::Latency].map(|cause| of(whole, Some(cause)));
         assert!(latency.contains("maxnreg") && latency.contains("latency"), "{latency}");
-        assert!(work.contains("bits") && !work.contains("maxnreg") && work != plain, "{work}");
+        assert!(work.contains("bit-spill") && !work.contains("maxnreg") && work != plain, "{work}");
         let spilled = of(spilling, Some(Cause::Latency));
-        assert!(spilled.contains("keep") && !of(spilling, None).contains("keep"), "{spilled}");
+        assert!(spilled.contains("regalloc=") && !of(spilling, None).contains("regalloc="), "{spilled}");
         let all: std::collections::BTreeSet<String> = first(whole, Some(Cause::Latency)).into_iter().collect();
         assert_eq!(all.len(), 4);
     }

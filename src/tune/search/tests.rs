@@ -12,6 +12,7 @@ use crate::tune::agreement::Agreement;
 use crate::tune::figures::{Allowance, Measure};
 use crate::tune::findings::Executed;
 use crate::tune::kernel::{COMPILED_FOR_EACH, ROUND};
+use crate::tune::predicted::{Predicted, Source};
 use crate::tune::question::NoAnswer;
 
 /// A search that is over, and what it asked.
@@ -182,6 +183,14 @@ fn bar(
         return Some("nothing shows that it computes the same");
     }
     let bytes = |of: &Figures| of.real.spill_store_bytes + of.real.spill_load_bytes;
+    let turns_loops = variant.to_string().contains("loop-shape");
+    let is_slower = |one: &Predicted| match one.source {
+        Source::Run => one.ratio > if turns_loops { 1.2 } else { 1.01 },
+        Source::Walk => one.ratio > 1.2 && !turns_loops,
+    };
+    if !case.judge.times && compared.predicted.as_ref().is_some_and(is_slower) {
+        return Some("it is predicted to be slower");
+    }
     let pays = |executed: Executed| {
         let [instructions, more] = executed.instructions;
         let [accesses, fewer] = executed.local;

@@ -9,6 +9,7 @@ use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::findings::{Compared, Executed};
 use crate::tune::kernel::Kernel;
 use crate::tune::optimisations::Choices;
+use crate::tune::predicted::{Predicted, Source};
 use crate::tune::question::{NoAnswer, Spilled};
 use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
@@ -138,7 +139,10 @@ impl Judge {
             machine: None,
         };
         let ends = self.draw(&format!("ends {text}"), 6) > 0;
-        Compared { executed: ends.then_some(executed), ..agreement.into() }
+        let [stock, variant] = near("takes", 1000, &[80, 100, 101, 102, 150]).map(|cycles| [cycles as f64; 2]);
+        let source = if self.draw(&format!("walks {text}"), 3) == 0 { Source::Walk } else { Source::Run };
+        let predicted = Predicted { stock, variant, ratio: variant[0] / stock[0], uncertainty: 1.2, source };
+        Compared { executed: ends.then_some(executed), predicted: Some(predicted), ..agreement.into() }
     }
 }
 
