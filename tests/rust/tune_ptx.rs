@@ -458,7 +458,7 @@ fn predicted_to_be_slower() {
     let kernel = &json["kernels"][0];
     assert_eq!(kernel["from"], serde_json::Value::Null, "{json:#}");
     let barred = kernel["barred"].as_array().expect("a list");
-    let slower = barred.iter().find(|barred| barred["choice"] == "linked=1").expect("the other file");
+    let slower = barred.iter().find(|barred| barred["choice"] == "also;loop-shape=all").expect("the other file");
     assert_eq!(slower["may_execute_more"], false, "{json:#}");
     assert_eq!(slower["predicted"]["source"], "run", "{json:#}");
     assert!(slower["predicted"]["ratio"].as_f64() > Some(1.2), "{json:#}");
