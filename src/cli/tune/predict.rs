@@ -2,7 +2,7 @@
 //!
 //! One launch of one or two blocks is enough: the model fills an SM with them.
 
-use nvptx_ra::emulate::Launches;
+use nvptx_ra::emulate::{Launches, trace};
 use nvptx_ra::sass::time::bound::Resource;
 use nvptx_ra::sass::time::memory::Data;
 use nvptx_ra::sass::time::prediction::{self, Prediction};
@@ -24,26 +24,47 @@ const TRACED: u64 = 4;
 /// A bandwidth limits stock alone where it takes this share of the predicted time.
 const NEARLY_ALL: f64 = 0.9;
 
-/// What the model says of a kernel with so many bytes of PTX; nothing where it knows nothing of it, or the launch takes too
-/// long. Stock and variants get the same launch.
-pub(super) fn predict(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<Prediction> {
-    let issued = ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64;
-    let launches = Launches {
+/// How many launches are drawn until one ends within these. A walk through the code knows less than any of them.
+const LAUNCHES: u64 = 4;
+
+/// What the model says of stock, and how it was asked.
+pub(super) struct OfStock {
+    prediction: Prediction,
+    launches: Launches,
+    most_issued: u64,
+}
+
+/// What the model says of stock with so many bytes of PTX; nothing where it knows nothing of it, or all launches take too
+/// long.
+pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<OfStock> {
+    let most_issued = ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64;
+    let drawn = |seed| Launches {
         count: 1,
         more: 0,
+        seed,
         threads: terms.threads,
         dynamic_shared: terms.dynamic_shared.unwrap_or_default(),
-        most_steps: issued / TRACED,
+        most_steps: most_issued / TRACED,
         is_unwanted: is_interrupted,
         ..Launches::default()
     };
-    let said = code.predict_within(kernel, &launches, Some(issued));
-    said.inspect_err(|reason| log::debug!("{kernel}: no prediction: {reason}")).ok()
+    let ends = |launches: &Launches| {
+        let block = trace(&code.machine.program, kernel, launches, |_, _| vec![0]);
+        block.is_ok_and(|block| !block.is_cut)
+    };
+    let predicted = |launches: Launches| {
+        let said = code.predict_within(kernel, &launches, Some(most_issued));
+        let said = said.inspect_err(|reason| log::debug!("{kernel}: no prediction: {reason}")).ok();
+        said.map(|prediction| OfStock { prediction, launches, most_issued })
+    };
+    (1..=LAUNCHES).map(drawn).filter(ends).find_map(predicted).or_else(|| predicted(drawn(1)))
 }
 
-/// A variant beside stock. Two beginnings of a launch do not do the same work, and a walk goes other ways than a run: nothing
-/// is said of these.
-pub(super) fn beside(stock: &Prediction, variant: &Prediction) -> Option<Predicted> {
+/// A variant beside stock, on the same launch. Two beginnings of a launch do not do the same work, and a walk goes other ways
+/// than a run: nothing is said of these.
+pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Predicted> {
+    let OfStock { prediction: stock, launches, most_issued } = stock;
+    let variant = &variant.predict_within(kernel, launches, Some(*most_issued)).ok()?;
     let source = match (stock.source, variant.source) {
         (prediction::Source::Run, prediction::Source::Run) => Source::Run,
         (prediction::Source::Walk, prediction::Source::Walk) => Source::Walk,
@@ -55,7 +76,7 @@ pub(super) fn beside(stock: &Prediction, variant: &Prediction) -> Option<Predict
 }
 
 /// What limits stock. By a walk, nothing is known of what memory has to do.
-pub(super) fn cause(stock: &Prediction) -> Option<Cause> {
+pub(super) fn cause(OfStock { prediction: stock, .. }: &OfStock) -> Option<Cause> {
     let is_run = stock.source == prediction::Source::Run;
     if !is_run {
         return None;

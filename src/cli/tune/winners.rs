@@ -13,7 +13,6 @@ use nvptx_ra::printable::printable;
 use nvptx_ra::sass::cubin::Cubin;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
-use nvptx_ra::sass::time::prediction::Prediction;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
@@ -25,7 +24,7 @@ use nvptx_ra::tune::variant::Variant;
 
 use super::agreement::{self, Terms};
 use super::judge::ptxas::Ptxas;
-use super::predict;
+use super::predict::{self, OfStock};
 use super::tuning::{Slice, Tuning};
 use super::turns::{Parties, in_parallel, take_turns};
 use crate::interrupt::is_interrupted;
@@ -59,7 +58,7 @@ pub(super) struct Comparer<'a> {
 struct Stock {
     ptx: OnceLock<Result<Vec<u8>, Error>>,
     code: OnceLock<Option<Code>>,
-    prediction: OnceLock<Option<Prediction>>,
+    prediction: OnceLock<Option<OfStock>>,
 }
 
 impl<'a> Comparer<'a> {
@@ -178,14 +177,20 @@ impl Trial<'_> {
 
     /// How long a variant takes beside stock.
     fn predicted(&self, stock: &Code, variant: &Code) -> Option<Predicted> {
-        let stock = self.stock.prediction.get_or_init(|| self.predict(stock)).as_ref()?;
-        predict::beside(stock, &self.predict(variant)?)
+        predict::beside(self.prediction_of(stock)?, variant, &self.slice.kernel)
     }
 
     /// What limits stock.
     fn cause(&self) -> Option<Cause> {
-        let stock = self.code_of_stock()?;
-        predict::cause(self.stock.prediction.get_or_init(|| self.predict(stock)).as_ref()?)
+        self.prediction_of(self.code_of_stock()?).and_then(predict::cause)
+    }
+
+    fn prediction_of(&self, stock: &Code) -> Option<&OfStock> {
+        let predict = || {
+            let bytes = self.ptx_of_stock().as_ref().map_or(0, Vec::len);
+            predict::of_stock(stock, &self.slice.kernel, bytes, self.terms(&Variant::Stock))
+        };
+        self.stock.prediction.get_or_init(predict).as_ref()
     }
 
     fn ptx_of_stock(&self) -> &Result<Vec<u8>, Error> {
@@ -195,11 +200,6 @@ impl Trial<'_> {
     fn code_of_stock(&self) -> Option<&Code> {
         let read = || code_of(&self.comparer.ptxas.machine_code(self.ptx_of_stock().as_ref().ok()?, self.slice.limit)?);
         self.stock.code.get_or_init(read).as_ref()
-    }
-
-    fn predict(&self, code: &Code) -> Option<Prediction> {
-        let bytes = self.ptx_of_stock().as_ref().map_or(0, Vec::len);
-        predict::predict(code, &self.slice.kernel, bytes, self.terms(&Variant::Stock))
     }
 
     /// The PTX of a variant, compiled with the checker.
