@@ -10,8 +10,21 @@ use serde_json::{Value, json};
 pub enum Source {
     /// A launch that both codes ran to its end.
     Run,
+    /// The same, and less than half of stock's code ran.
+    Part,
     /// A walk through both codes, in which each loop runs the same number of times.
     Walk,
+}
+
+impl Source {
+    /// It in a word.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Part => "part",
+            Self::Walk => "walk",
+        }
+    }
 }
 
 /// Predicted time of a variant beside stock's.
@@ -33,14 +46,14 @@ pub struct Predicted {
 const NEGLIGIBLE: f64 = 1.01;
 
 impl Predicted {
-    /// Whether the variant may not win for it. Codes that ran are held against each other as they are. A walk says little of
-    /// how often code runs, and in a loop with copies of its body a turn does more: there the difference has to be beyond
-    /// the uncertainty, and a walk says nothing of turned loops.
+    /// Whether the variant may not win for it. Codes that ran are held against each other as they are. A walk, or a launch that
+    /// reaches little, says little of how often code runs, and in a loop with copies of its body a turn does more: there the
+    /// difference has to be beyond the uncertainty, and a walk says nothing of turned loops.
     pub fn is_slower(&self, has_turned_loops: bool) -> bool {
         match self.source {
-            Source::Run if has_turned_loops => self.ratio > self.uncertainty,
-            Source::Run => self.ratio > NEGLIGIBLE,
-            Source::Walk => self.ratio > self.uncertainty && !has_turned_loops,
+            Source::Walk if has_turned_loops => false,
+            Source::Run if !has_turned_loops => self.ratio > NEGLIGIBLE,
+            Source::Run | Source::Part | Source::Walk => self.ratio > self.uncertainty,
         }
     }
 
@@ -60,7 +73,7 @@ impl Predicted {
             of_variant: cycles(self.variant),
             "ratio": thousandths(self.ratio),
             "uncertainty": thousandths(self.uncertainty),
-            "source": match self.source { Source::Run => "run", Source::Walk => "walk" },
+            "source": self.source.word(),
         })
     }
 }
@@ -101,14 +114,14 @@ pub(super) mod tests {
     fn slower() {
         let is_slower = |ratio, source, turned| predicted(ratio, 1.2, source).is_slower(turned);
         let of = |ratio| {
-            [(Source::Run, false), (Source::Run, true), (Source::Walk, false), (Source::Walk, true)]
-                .map(|(source, turned)| is_slower(ratio, source, turned))
+            let of = |source| [false, true].map(|turned| is_slower(ratio, source, turned));
+            [Source::Run, Source::Part, Source::Walk].map(of)
         };
-        assert_eq!(of(1.01), [false; 4]);
-        assert_eq!(of(1.02), [true, false, false, false]);
-        assert_eq!(of(1.2), [true, false, false, false]);
-        assert_eq!(of(1.21), [true, true, true, false]);
-        assert_eq!(of(0.5), [false; 4]);
+        assert_eq!(of(1.01), [[false; 2]; 3]);
+        assert_eq!(of(1.02), [[true, false], [false; 2], [false; 2]]);
+        assert_eq!(of(1.2), [[true, false], [false; 2], [false; 2]]);
+        assert_eq!(of(1.21), [[true; 2], [true; 2], [true, false]]);
+        assert_eq!(of(0.5), [[false; 2]; 3]);
     }
 
     #[test]

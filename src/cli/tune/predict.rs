@@ -66,7 +66,8 @@ pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Pr
     let OfStock { prediction: stock, launches, most_issued } = stock;
     let variant = &variant.predict_within(kernel, launches, Some(*most_issued)).ok()?;
     let source = match (stock.source, variant.source) {
-        (prediction::Source::Run, prediction::Source::Run) => Source::Run,
+        (prediction::Source::Run, prediction::Source::Run) if reaches_half(stock) => Source::Run,
+        (prediction::Source::Run, prediction::Source::Run) => Source::Part,
         (prediction::Source::Walk, prediction::Source::Walk) => Source::Walk,
         _ => return None,
     };
@@ -75,15 +76,9 @@ pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Pr
     Some(Predicted { stock, variant, ratio, uncertainty, source })
 }
 
-/// What limits stock. By a walk, nothing is known of what memory has to do.
+/// What limits stock. A walk, or a launch that reaches little, says nothing of it.
 pub(super) fn cause(OfStock { prediction: stock, .. }: &OfStock) -> Option<Cause> {
-    let is_run = stock.source == prediction::Source::Run;
-    if !is_run {
-        return None;
-    }
-    // Drawn parameters may leave most of the code out, and then nothing is known of it.
-    let (issued, all) = reached(stock);
-    if 2 * issued < all {
+    if stock.source != prediction::Source::Run || !reaches_half(stock) {
         return None;
     }
     let is_bandwidth = |data| matches!(stock.limit(data), Resource::L2 | Resource::Dram);
@@ -105,8 +100,8 @@ pub(super) fn cause(OfStock { prediction: stock, .. }: &OfStock) -> Option<Cause
     })
 }
 
-/// The instructions that ran, and all of them.
-fn reached(stock: &Prediction) -> (usize, usize) {
+/// Whether half of the instructions ran: drawn parameters may leave most of the code out.
+fn reaches_half(stock: &Prediction) -> bool {
     let rows = || stock.ran.waited.iter().flatten();
-    (rows().filter(|row| row.issued > 0).count(), rows().count())
+    2 * rows().filter(|row| row.issued > 0).count() >= rows().count()
 }

@@ -26,8 +26,11 @@ impl Kernel {
             // All else depends on the choices ahead of LLVM's optimisations.
             return;
         }
-        let default = self.queue.iter().position(|variant| *variant == Variant::DEFAULT);
-        let rest = self.queue.split_off(default.map_or(0, |at| at + 1));
+        // What few kernels have is tried at once with the defaults.
+        let default = Variant::DEFAULT;
+        let ahead = [default.toggled_name(), default.with_blocks_said(), default];
+        let ahead = self.queue.iter().rposition(|variant| ahead.contains(variant));
+        let rest = self.queue.split_off(ahead.map_or(0, |at| at + 1));
         let rest: VecDeque<Variant> = rest.into_iter().filter(|variant| !first.contains(variant)).collect();
         self.queue.extend(first.into_iter().chain(rest));
     }

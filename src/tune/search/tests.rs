@@ -186,6 +186,7 @@ fn bar(
     let turns_loops = variant.to_string().contains("loop-shape");
     let is_slower = |one: &Predicted| match one.source {
         Source::Run => one.ratio > if turns_loops { 1.2 } else { 1.01 },
+        Source::Part => one.ratio > 1.2,
         Source::Walk => one.ratio > 1.2 && !turns_loops,
     };
     if !case.judge.times && compared.predicted.as_ref().is_some_and(is_slower) {

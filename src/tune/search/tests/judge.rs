@@ -140,7 +140,7 @@ impl Judge {
         };
         let ends = self.draw(&format!("ends {text}"), 6) > 0;
         let [stock, variant] = near("takes", 1000, &[80, 100, 101, 102, 150]).map(|cycles| [cycles as f64; 2]);
-        let source = if self.draw(&format!("walks {text}"), 3) == 0 { Source::Walk } else { Source::Run };
+        let source = [Source::Run, Source::Part, Source::Walk][self.draw(&format!("walks {text}"), 3) as usize];
         let predicted = Predicted { stock, variant, ratio: variant[0] / stock[0], uncertainty: 1.2, source };
         Compared { executed: ends.then_some(executed), predicted: Some(predicted), ..agreement.into() }
     }
