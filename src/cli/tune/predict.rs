@@ -49,11 +49,11 @@ pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) ->
         ..Launches::default()
     };
     let ends = |launches: &Launches| {
-        let block = trace(&code.machine.program, kernel, launches, |_, _| vec![0]);
+        let block = trace(&code.machine.program, None, kernel, launches, |_, _| vec![0]);
         block.is_ok_and(|block| !block.is_cut)
     };
     let predicted = |launches: Launches| {
-        let said = code.predict_within(kernel, &launches, Some(most_issued));
+        let said = code.predict_within(kernel, &launches, most_issued);
         let said = said.inspect_err(|reason| log::debug!("{kernel}: no prediction: {reason}")).ok();
         said.map(|prediction| OfStock { prediction, launches, most_issued })
     };
@@ -64,7 +64,7 @@ pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) ->
 /// than a run: nothing is said of these.
 pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Predicted> {
     let OfStock { prediction: stock, launches, most_issued } = stock;
-    let variant = &variant.predict_within(kernel, launches, Some(*most_issued)).ok()?;
+    let variant = &variant.predict_within(kernel, launches, *most_issued).ok()?;
     let source = match (stock.source, variant.source) {
         (prediction::Source::Run, prediction::Source::Run) if reaches_half(stock) => Source::Run,
         (prediction::Source::Run, prediction::Source::Run) => Source::Part,

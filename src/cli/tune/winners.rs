@@ -254,7 +254,7 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
 /// The machine code of a cubin, if our own tables know all of it.
 fn code_of(cubin: &[u8]) -> Option<Code> {
     let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
-    Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)? })
+    Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)?, ptx: None })
 }
 
 /// Of which kernels nothing is tried, because bandwidth takes their time, said once.
