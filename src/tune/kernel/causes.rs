@@ -1,12 +1,13 @@
 //! What limits stock decides what is tried first, and whether anything is.
 //!
-//! Spilled values go to shared memory first. Where warps wait, more warps, loads that begin earlier and unrolled loops come
+//! Spilled values go to shared memory as soon as the first orders are tried. Where warps wait, more warps, loads that begin earlier and unrolled loops come
 //! first; where the work itself takes the time, what takes instructions away. Bandwidth that takes all of it leaves nothing
 //! to gain.
 
 use std::collections::VecDeque;
 
 use super::Kernel;
+use super::rounds::ROUND;
 use crate::tune::aim::Aim;
 use crate::tune::predicted::Cause;
 use crate::tune::variant::Variant;
@@ -30,7 +31,10 @@ impl Kernel {
         let default = Variant::DEFAULT;
         let ahead = [default.toggled_name(), default.with_blocks_said(), default];
         let ahead = self.queue.iter().rposition(|variant| ahead.contains(variant));
-        let rest = self.queue.split_off(ahead.map_or(0, |at| at + 1));
+        // Of what spills, the first orders gain the most, and a search of few runs needs them.
+        let behind = if self.stock.spill_bytes() > 0 { ROUND - 1 } else { 0 };
+        let at = ahead.map_or(0, |at| at + 1) + behind;
+        let rest = self.queue.split_off(at.min(self.queue.len()));
         let rest: VecDeque<Variant> = rest.into_iter().filter(|variant| !first.contains(variant)).collect();
         self.queue.extend(first.into_iter().chain(rest));
     }
@@ -40,7 +44,7 @@ impl Kernel {
         self.cause == Some(Cause::Bandwidth) && self.stock.spill_bytes() == 0 && self.stock.timing.is_none()
     }
 
-    /// What is tried behind the defaults.
+    /// What is tried early.
     fn first_by_cause(&self, aim: &Aim, cause: Cause) -> Vec<Variant> {
         let default = Variant::DEFAULT;
         if self.stock.spill_bytes() > 0 {
@@ -83,7 +87,7 @@ mod tests {
     fn first(stock: Figures, cause: Option<Cause>) -> Vec<String> {
         let mut kernel = text_with(stock);
         cause.into_iter().for_each(|cause| kernel.note_cause(&aim(0), cause));
-        (0..4).map(|_| kernel.propose(&aim(0)).to_string()).collect()
+        (0..6).map(|_| kernel.propose(&aim(0)).to_string()).collect()
     }
 
     fn with_registers(stock: Figures, registers: u32) -> Figures {
@@ -102,7 +106,7 @@ mod tests {
         let spilled = of(spilling, Some(Cause::Latency));
         assert!(spilled.contains("regalloc=") && !of(spilling, None).contains("regalloc="), "{spilled}");
         let all: std::collections::BTreeSet<String> = first(whole, Some(Cause::Latency)).into_iter().collect();
-        assert_eq!(all.len(), 4);
+        assert_eq!(all.len(), 6);
     }
 
     /// Bandwidth ends the search of what spills nothing, without any run; not of what spills, and not beside a benchmark.
