@@ -50,8 +50,10 @@ pub fn trace(
         setting.traces = true;
         match run_machine(program, &setting, &mut image) {
             Ok(outcome) => return Ok(traced(program, outcome, &setting, false)),
+            // A second launch that is too long ends the attempts: others would be, too.
+            Err(stopped) if stopped.end == End::Long && cut.is_some() => break,
             Err(stopped) if stopped.end == End::Long => {
-                cut.get_or_insert_with(|| traced(program, *stopped.outcome, &setting, true));
+                cut = Some(traced(program, *stopped.outcome, &setting, true));
             }
             Err(stopped) => _ = reason.get_or_insert_with(|| stopped.told()),
         }

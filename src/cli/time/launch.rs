@@ -17,8 +17,13 @@ pub(super) struct Given {
     file: String,
 }
 
+/// The most instructions of warps of a launch that is given, and of one that is drawn: a drawn one should be short.
+const STEPS_GIVEN: u64 = 4_000_000;
+const STEPS_DRAWN: u64 = 400_000;
+
 /// Reads what the options say.
 pub(super) fn of(arguments: &Arguments) -> Result<Given, Error> {
+    let is_given = arguments.grid.is_some() || arguments.launch.is_some();
     let plain = Launches {
         count: 1,
         seed: arguments.seed,
@@ -26,7 +31,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<Given, Error> {
         block: arguments.block,
         dynamic_shared: arguments.dynamic_shared,
         arguments: arguments.arguments.clone(),
-        most_steps: arguments.steps,
+        most_steps: arguments.steps.unwrap_or(if is_given { STEPS_GIVEN } else { STEPS_DRAWN }),
         ..Launches::default()
     };
     let entries = arguments.launch.as_deref().map(entries).transpose()?;

@@ -58,9 +58,9 @@ pub(crate) struct Arguments {
     /// What memory, parameters and the order of threads are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most instructions of warps that are run
-    #[arg(long, default_value_t = 4_000_000)]
-    steps: u64,
+    /// The most instructions of warps that are run; unless given, 4,000,000 of a launch with a grid, and else 400,000
+    #[arg(long)]
+    steps: Option<u64>,
     /// How many instructions to print of those that cost most
     #[arg(long, default_value_t = 10)]
     dearest: usize,
