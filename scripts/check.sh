@@ -74,6 +74,8 @@ step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test 
 step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test tool assembler::
 step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
   cargo test --features fuzzing --bin nvptx-ra -- assembler::options
+step "machine code" env PTXAS=required \
+  cargo test --features fuzzing --test tool -- machine_code:: decode:: time:: tune_ptx::
 step "measured registers" env PTXAS=required cargo test --features fuzzing --test tool report_sass::
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
 step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test_*.py'

@@ -67,9 +67,8 @@ impl Given {
         let arguments = entry["arguments"].as_array().map_or(&[][..], Vec::as_slice);
         let packed: Option<Vec<Vec<u8>>> = arguments.iter().map(|argument| buffers.packed(argument)).collect();
         let packed = packed.ok_or_else(|| wrong(&self.file, &format!("an argument of {kernel} is not known")))?;
-        let count = program.num_parameters(kernel);
-        if count.is_some_and(|count| count != packed.len()) {
-            return Err(wrong(&self.file, &format!("{kernel} has {count:?} parameters, not {}", packed.len())));
+        if let Some(count) = program.num_parameters(kernel).filter(|&count| count != packed.len()) {
+            return Err(wrong(&self.file, &format!("{kernel} has {count} parameters, not {}", packed.len())));
         }
         Ok(Launches {
             grid: Some(grid),

@@ -217,7 +217,7 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
-    world.moved(warp, (frame.function, pc), &touched);
+    world.moved(warp.index, (frame.function, pc), &touched);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())
@@ -271,7 +271,7 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
-    world.moved(warp, (frame.function, pc), &touched);
+    world.moved(warp.index, (frame.function, pc), &touched);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())

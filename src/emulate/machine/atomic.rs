@@ -73,7 +73,7 @@ pub(super) fn run(
         frame.set(atomic.to, result_bits, lane, Some(old));
         meet(world, warp, place, true, true);
     }
-    world.moved(warp, (frame.function, pc), &touched);
+    world.moved(warp.index, (frame.function, pc), &touched);
     Ok(())
 }
 

@@ -55,7 +55,7 @@ pub(super) fn start(
         }
     }
     for touched in [read_there, written] {
-        world.moved(warp, (frame.function, pc), &touched);
+        world.moved(warp.index, (frame.function, pc), &touched);
     }
     Ok(())
 }

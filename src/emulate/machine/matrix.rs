@@ -81,7 +81,7 @@ fn load_matrices(
         }
         matrices.push(elements);
     }
-    world.traced(warp, &touched);
+    world.traced(warp.index, &touched);
     for (&row, elements) in to.iter().zip(&matrices) {
         for lane in 0..32 {
             let (first, second) = (lane / 4, lane % 4 * 2);

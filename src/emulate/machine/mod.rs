@@ -37,8 +37,8 @@ mod world;
 
 pub use access::RACE;
 pub(super) use schedule::run;
-pub use trace::{AccessOfWarp, AccessSpace, Step, WarpTrace};
-pub use traffic::Traffic;
+pub use trace::{AccessOfWarp, Step, WarpTrace};
+pub use traffic::{AccessSpace, Traffic};
 pub(super) use world::{Outcome, Setting, Turns};
 
 /// Why a run of a launch is given up.

@@ -1,6 +1,6 @@
 //! What each warp of a launch did, in order: what a model of time replays.
 
-use super::traffic::Moved;
+use super::traffic::{AccessSpace, Moved};
 
 /// An instruction that a warp issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,17 +13,6 @@ pub struct Step {
     pub line: u32,
     /// What it accessed: a number in the warp's accesses; [`u32::MAX`] where it accessed nothing.
     pub access: u32,
-}
-
-/// Where an access goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccessSpace {
-    /// Global memory.
-    Global,
-    /// Local memory.
-    Local,
-    /// Shared memory.
-    Shared,
 }
 
 /// What an instruction of a warp accessed.

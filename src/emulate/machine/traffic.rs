@@ -8,7 +8,6 @@
 use rustc_hash::FxHashSet;
 
 use super::place::Target;
-use super::trace::AccessSpace;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
@@ -18,6 +17,17 @@ const WORD: u32 = 4;
 
 /// The number from which sectors are those of local memory.
 const LOCAL: u64 = u64::MAX / 2;
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessSpace {
+    /// Global memory.
+    Global,
+    /// Local memory.
+    Local,
+    /// Shared memory.
+    Shared,
+}
 
 /// What an access of a warp moved.
 #[derive(Debug)]

@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use super::block::Block;
 use super::trace::WarpTrace;
 use super::traffic::{Touched, Traffic};
-use super::warp::Warp;
 use crate::emulate::layout;
 use crate::emulate::memory::{Global, Image, Origin, Written};
 use crate::emulate::program::{Carried, Function, Init, Program, Special, Variable};
@@ -188,20 +187,20 @@ impl<'p, 'i> World<'p, 'i> {
         }
     }
 
-    /// Notes what an access of a warp moved, where that is wanted.
-    pub(super) fn moved(&mut self, warp: &Warp, (function, pc): (usize, u32), touched: &Touched) {
+    /// Notes what an access of a warp moved, by the warp's number among those that run, where that is wanted.
+    pub(super) fn moved(&mut self, warp: usize, (function, pc): (usize, u32), touched: &Touched) {
         let Some(moved) = touched.moved() else { return };
         if let Some(traffic) = self.outcome.traffic.get_mut(function) {
             traffic[pc as usize].add(moved.traffic);
         }
-        if let Some(trace) = self.outcome.traces.get_mut(warp.index) {
+        if let Some(trace) = self.outcome.traces.get_mut(warp) {
             trace.access(&moved);
         }
     }
 
     /// The same where only traces have it.
-    pub(super) fn traced(&mut self, warp: &Warp, touched: &Touched) {
-        if let (Some(trace), Some(moved)) = (self.outcome.traces.get_mut(warp.index), touched.moved()) {
+    pub(super) fn traced(&mut self, warp: usize, touched: &Touched) {
+        if let (Some(trace), Some(moved)) = (self.outcome.traces.get_mut(warp), touched.moved()) {
             trace.access(&moved);
         }
     }

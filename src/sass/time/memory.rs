@@ -126,7 +126,7 @@ impl Memory {
 
     fn sector(&mut self, at: u64, kind: Access, memory: AccessSpace, sector: u64) -> u64 {
         if kind.is_atomic {
-            return self.to_l2(at, sector, kind.is_store) + self.atomic_l2.saturating_sub(self.l2);
+            return self.move_to_l2(at, sector, kind.is_store) + self.atomic_l2.saturating_sub(self.l2);
         }
         let is_local = memory == AccessSpace::Local;
         if kind.is_store {
@@ -134,20 +134,20 @@ impl Memory {
             if is_local {
                 self.cache.put(sector, at);
             }
-            self.to_l2(at, sector, true);
+            self.move_to_l2(at, sector, true);
             return at;
         }
         if let Some(there) = self.cache.find(sector) {
             return there.max(at + self.l1);
         }
-        let there = self.to_l2(at, sector, false);
+        let there = self.move_to_l2(at, sector, false);
         self.cache.put(sector, there);
         there
     }
 
     /// A sector that goes to L2 or comes from there, when it is there. What is `written` whole is not looked for in DRAM,
     /// and goes there later.
-    fn to_l2(&mut self, at: u64, sector: u64, is_written: bool) -> u64 {
+    fn move_to_l2(&mut self, at: u64, sector: u64, is_written: bool) -> u64 {
         self.moved[0] += 1;
         let sectors = if is_written { self.l2_written } else { self.l2_sector };
         self.l2_free = self.l2_free.max(at * PARTS) + sectors;

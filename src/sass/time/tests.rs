@@ -17,8 +17,11 @@ fn instruction(mnemonic: &str, stall: u8, writes: Option<u8>, waits: u8) -> Inst
     Instruction { address: 0, guard: None, mnemonic: mnemonic.into(), operands: Vec::new(), control, bits: 0 }
 }
 
+/// An instruction by its number, and what it accesses.
+type Did = (usize, Option<(AccessSpace, Vec<u64>)>);
+
 /// What a warp does: instructions by their numbers, with sectors that they access.
-fn warp(steps: &[(usize, Option<(AccessSpace, Vec<u64>)>)]) -> WarpTrace {
+fn warp(steps: &[Did]) -> WarpTrace {
     let mut trace = WarpTrace::default();
     for (number, access) in steps {
         let at = if access.is_some() { trace.accesses.len() as u32 } else { u32::MAX };
@@ -69,7 +72,7 @@ fn stalls_and_units() {
 fn scoreboards() {
     let code = [instruction("LDG.E", 1, Some(0), 0), instruction("FADD", 1, None, 1), instruction("FADD", 1, None, 0)];
     let load = |sector: u64| (0, Some((AccessSpace::Global, vec![sector])));
-    let of = |steps: &[(usize, Option<(AccessSpace, Vec<u64>)>)]| run(&code, &[warp(steps)], 1).cycles;
+    let of = |steps: &[Did]| run(&code, &[warp(steps)], 1).cycles;
     let [far, near] = ["latency.l2", "latency.l1"].map(|name| numbers().whole(name));
     let base = of(&[(2, None)]);
     let [waits, not, twice] =
