@@ -7,7 +7,7 @@
 //! Modern NVIDIA GPU cores*, arXiv 2503.20481), and the numbers of a processor are a [file](processor) with their sources.
 //!
 //! * [`processor`]: the numbers;
-//! * [`unit`]: what does an instruction's work, and for how long; [`facts`]: all that the model knows of an instruction;
+//! * [`mod@unit`]: what does an instruction's work, and for how long; [`facts`]: all that the model knows of an instruction;
 //! * [`cache`], [`memory`]: which sectors are near, and when the others come; [`fetch`]: the same of instructions;
 //! * [`warp`], [`barrier`]: where a warp is in its trace, and what it waits for;
 //! * [`simulate`]: the blocks of an SM; [`waiting`]: which instruction waited for what;
