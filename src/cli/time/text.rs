@@ -46,6 +46,13 @@ fn of_prediction(text: &mut String, one: &Prediction, code: &Code, kernel: &str,
         None => format!("blocks for all SMs, of {} warps each", one.warps),
     };
     _ = writeln!(text, "    {blocks}; an SM holds {} at a time", one.held);
+    if !processor::is_known(code.machine.processor) {
+        _ = writeln!(
+            text,
+            "    by the numbers of sm_90: they tell two codes of a kernel apart, and are no times of sm_{}",
+            code.machine.processor
+        );
+    }
     match one.source {
         Source::Run => {}
         Source::Beginning => _ = writeln!(text, "    the launch is too long: this is its beginning (--steps)"),

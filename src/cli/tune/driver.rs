@@ -100,7 +100,10 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         return void(tuning);
     }
     let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
-    comparer.note_causes(&mut tuning);
+    // Kept answers have no machine code, and whether they are there is to change nothing.
+    if !judges.keeps_answers {
+        comparer.note_causes(&mut tuning);
+    }
     winners::limited_by_bandwidth(&tuning.search).iter().for_each(|line| listener.note(line));
     listener.begin(&tuning.search);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));

@@ -180,7 +180,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas =
         Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
-    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
+    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, keeps_answers: false };
     let aim = Aim::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));

@@ -1,8 +1,8 @@
 //! What limits stock decides what is tried first, and whether anything is.
 //!
-//! Spilled values go to shared memory as soon as the first orders are tried. Where warps wait, more warps, loads that begin earlier and unrolled loops come
-//! first; where the work itself takes the time, what takes instructions away. Bandwidth that takes all of it leaves nothing
-//! to gain.
+//! Spilled values go to shared memory as soon as the first orders are tried. Where warps wait, more warps and loads that begin
+//! earlier come first; where the work itself takes the time, what takes instructions away. Bandwidth that takes all of it
+//! leaves nothing to gain. Turned loops stay at the end, behind the best of all else.
 
 use std::collections::VecDeque;
 
@@ -62,7 +62,7 @@ impl Kernel {
                         && LOADS_AHEAD.contains(&variant.order())
                         && **variant == default.with_order(variant.order(), 0)
                 });
-                step.into_iter().chain(orders.cloned()).chain([default.with_turned_loops()]).collect()
+                step.into_iter().chain(orders.cloned()).collect()
             }
             Cause::Bandwidth => Vec::new(),
         }
