@@ -30,7 +30,7 @@
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/again.ptx --runs 4 --cache %t/cache --json 2>&1 | FileCheck %s --check-prefix=CACHED
 ; CACHED: "ptxas_runs": 0
 ; RUN: FileCheck %s --check-prefix=TABLE --input-file=%t/table
-; TABLE: kernel spills (bytes) warps registers instructions executed assurance choice
+; TABLE: kernel spills (bytes) warps registers instructions executed predicted assurance choice
 ; TABLE: loads
 ; TABLE: bytes spilled: {{[0-9]+}} by LLVM, {{[0-9]+}} by default, {{[0-9]+}} tuned
 ;
