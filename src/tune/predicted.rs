@@ -47,12 +47,12 @@ const NEGLIGIBLE: f64 = 1.01;
 
 impl Predicted {
     /// Whether the variant may not win for it. Codes that ran are held against each other as they are. A walk, or a launch that
-    /// reaches little, says little of how often code runs, and in a loop with copies of its body a turn does more: there the
-    /// difference has to be beyond the uncertainty, and a walk says nothing of turned loops.
-    pub fn is_slower(&self, has_turned_loops: bool) -> bool {
+    /// reaches little, says little of how often code runs: there the difference has to be beyond the uncertainty, as of a
+    /// variant of which the model `is_doubted`. A walk says nothing of turned loops.
+    pub fn is_slower(&self, has_turned_loops: bool, is_doubted: bool) -> bool {
         match self.source {
             Source::Walk if has_turned_loops => false,
-            Source::Run if !has_turned_loops => self.ratio > NEGLIGIBLE,
+            Source::Run if !is_doubted => self.ratio > NEGLIGIBLE,
             Source::Run | Source::Part | Source::Walk => self.ratio > self.uncertainty,
         }
     }
@@ -112,7 +112,7 @@ pub(super) mod tests {
     /// Of runs all but the least difference counts; of walks, and of runs of turned loops, what is beyond the uncertainty.
     #[test]
     fn slower() {
-        let is_slower = |ratio, source, turned| predicted(ratio, 1.2, source).is_slower(turned);
+        let is_slower = |ratio, source, turned| predicted(ratio, 1.2, source).is_slower(turned, turned);
         let of = |ratio| {
             let of = |source| [false, true].map(|turned| is_slower(ratio, source, turned));
             [Source::Run, Source::Part, Source::Walk].map(of)
@@ -122,6 +122,8 @@ pub(super) mod tests {
         assert_eq!(of(1.2), [[true, false], [false; 2], [false; 2]]);
         assert_eq!(of(1.21), [[true; 2], [true; 2], [true, false]]);
         assert_eq!(of(0.5), [[false; 2]; 3]);
+        let doubted = |ratio| predicted(ratio, 1.2, Source::Run).is_slower(false, true);
+        assert_eq!([1.1, 1.21].map(doubted), [false, true]);
     }
 
     #[test]

@@ -8,19 +8,19 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// The tool in a folder, and CUDA's programs for it; `None` where the test is skipped.
-struct Tool {
-    folder: tempfile::TempDir,
+pub(crate) struct Tool {
+    pub(crate) folder: tempfile::TempDir,
     bin: PathBuf,
 }
 
 impl Tool {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let bin = cuda::programs(&["ptxas", "nvdisasm"])?;
         Some(Self { folder: tempfile::tempdir().expect("there is space"), bin })
     }
 
     /// Assembles a file for a processor: the path of the machine code.
-    fn assemble(&self, ptx: &Path, processor: &str, options: &[&str]) -> PathBuf {
+    pub(crate) fn assemble(&self, ptx: &Path, processor: &str, options: &[&str]) -> PathBuf {
         let text = fs::read_to_string(ptx).expect("the file can be read");
         let target = text.lines().find(|line| line.starts_with(".target")).expect("it names a processor");
         let name = ptx.file_stem().expect("a name").to_string_lossy();
@@ -34,7 +34,7 @@ impl Tool {
         cubin
     }
 
-    fn run(&self, arguments: &[&str], files: &[&Path]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str], files: &[&Path]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
         let path = std::env::join_paths([self.bin.clone(), Path::new("/usr/bin").into(), Path::new("/bin").into()]);
         command.env("PATH", path.expect("no path has a colon")).args(arguments).args(files);

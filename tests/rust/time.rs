@@ -1,50 +1,31 @@
 //! Predicted times of machine code that ptxas made.
 
-use super::cuda;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 use serde_json::Value;
 
-/// A folder, and CUDA's programs; `None` where the test is skipped.
-struct Tool {
-    folder: tempfile::TempDir,
-    bin: PathBuf,
-}
+use super::machine_code::Tool;
 
 impl Tool {
-    fn new() -> Option<Self> {
-        let bin = cuda::programs(&["ptxas", "nvdisasm"])?;
-        Some(Self { folder: tempfile::tempdir().expect("there is space"), bin })
-    }
-
     fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("there is space");
         path
     }
 
-    fn assemble(&self, name: &str, text: &str, options: &[&str]) -> PathBuf {
-        let input = self.write(&format!("{name}.ptx"), text);
-        let cubin = self.folder.path().join(format!("{name}.cubin"));
-        let mut ptxas = Command::new(self.bin.join("ptxas"));
-        let output = ptxas.args(["-arch", "sm_90"]).args(options).arg("-o").arg(&cubin).arg(&input).output();
-        let output = output.expect("ptxas starts");
-        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        cubin
+    fn assemble_text(&self, name: &str, text: &str, options: &[&str]) -> PathBuf {
+        self.assemble(&self.write(&format!("{name}.ptx"), text), "sm_90", options)
     }
 
-    fn run(&self, options: &[&str], files: &[&Path]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
-        let path = std::env::join_paths([self.bin.clone(), Path::new("/usr/bin").into(), Path::new("/bin").into()]);
-        command.env("PATH", path.expect("no path has a colon")).arg("time").args(options).args(files);
-        command.output().expect("the tool starts")
+    fn time(&self, options: &[&str], files: &[&Path]) -> Output {
+        self.run(&[&["time"], options].concat(), files)
     }
 
     /// What is said of the only kernel.
     fn said(&self, options: &[&str], files: &[&Path]) -> Value {
-        let output = self.run(&[&["--json"], options].concat(), files);
+        let output = self.time(&[&["--json"], options].concat(), files);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         let read: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{words}"));
         read["kernels"][0].clone()
@@ -94,7 +75,7 @@ const LAUNCH: [&str; 8] = ["--grid", "132", "--block", "128", "--arg=_", "--arg=
 #[test]
 fn chains() {
     let Some(tool) = Tool::new() else { return };
-    let [short, long] = [100, 200].map(|count| tool.assemble(&format!("chain{count}"), &chain(count), &[]));
+    let [short, long] = [100, 200].map(|count| tool.assemble_text(&format!("chain{count}"), &chain(count), &[]));
     let ratio = tool.ratio(&LAUNCH, &short, &long);
     assert!((1.8..2.05).contains(&ratio), "{ratio}");
     let said = tool.said(&LAUNCH, &[&short]);
@@ -125,8 +106,8 @@ fn spills() {
         "{first}mov.u32 %r3, 0;\nL:\n.pragma \"nounroll\";\n{again}add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, %r1; @%p1 bra L;\n{sum}"
     );
     let text = kernel(&registers, &body);
-    let [plain, spilled] =
-        [("plain", "80"), ("spilled", "32")].map(|(name, most)| tool.assemble(name, &text, &["-maxrregcount", most]));
+    let [plain, spilled] = [("plain", "80"), ("spilled", "32")]
+        .map(|(name, most)| tool.assemble_text(name, &text, &["-maxrregcount", most]));
     let launch = [&["--grid", "132", "--block", "128"], &LAUNCH[4..6], &["--arg=100"]].concat();
     assert!(tool.ratio(&launch, &plain, &spilled) > 1.2);
     let of = |cubin: &Path| tool.said(&launch, &[cubin])["files"][0].clone();
@@ -143,7 +124,7 @@ fn spills() {
 #[test]
 fn launches_from_a_file() {
     let Some(tool) = Tool::new() else { return };
-    let cubin = tool.assemble("k", &chain(10), &[]);
+    let cubin = tool.assemble_text("k", &chain(10), &[]);
     let launches = tool.write(
         "launches.json",
         r#"[{"name": "k", "grid": [132, 1, 1], "block": [128, 1, 1], "shared": 0, "arguments": [
@@ -155,7 +136,7 @@ fn launches_from_a_file() {
     let of = |options: &[&str], file: &Path| tool.said(options, &[file])["files"][0]["cycles"].clone();
     assert_eq!(of(&["--launch", launches], &cubin), of(&LAUNCH, &cubin));
     assert_eq!(of(&LAUNCH, &tool.folder.path().join("k.ptx")), of(&LAUNCH, &cubin));
-    let output = tool.run(&LAUNCH, &[&cubin]);
+    let output = tool.time(&LAUNCH, &[&cubin]);
     let words = String::from_utf8_lossy(&output.stdout);
     for part in ["132 blocks of 4 warps", "limit with data in L2: latency", "FFMA", "µs at 1980 MHz"] {
         assert!(words.contains(part), "{words}");
@@ -166,7 +147,7 @@ fn launches_from_a_file() {
 #[test]
 fn wrong_launches() {
     let Some(tool) = Tool::new() else { return };
-    let cubin = tool.assemble("k", &chain(10), &[]);
+    let cubin = tool.assemble_text("k", &chain(10), &[]);
     let cases = [
         ("{}", "no file of launches"),
         ("[]", "it has no kernel k"),
@@ -176,7 +157,7 @@ fn wrong_launches() {
     ];
     for (text, part) in cases {
         let file = tool.write("wrong.json", text);
-        let output = tool.run(&["--launch", file.to_str().expect("a name")], &[&cubin]);
+        let output = tool.time(&["--launch", file.to_str().expect("a name")], &[&cubin]);
         let words = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && words.contains(part), "{text}: {words}");
     }
