@@ -61,11 +61,10 @@ fn of_prediction(text: &mut String, one: &Prediction, code: &Code, kernel: &str,
             _ = writeln!(text, "    the launch does not run ({reason}): loops are taken to run eight times");
         }
     }
-    for (name, data, at) in [("L2", Data::InL2, 0), ("DRAM", Data::InDram, 1)] {
+    for (name, data) in [("L2", Data::InL2), ("DRAM", Data::InDram)] {
         _ = write!(text, "    limit with data in {name}: {}", one.limit(data).name());
-        if let Some((resource, cycles)) = one.bounds[at].throughput() {
-            let waves = (one.blocks_of_sm as f64 / f64::from(one.held.max(1))).max(1.0);
-            let share = 100.0 * cycles as f64 * waves / one.cycles[at].max(1) as f64;
+        if let Some((resource, share)) = one.busiest(data) {
+            let share = 100.0 * share;
             _ = write!(text, "; busiest: {}, {share:.0} % of the time", resource.name());
         }
         text.push('\n');

@@ -82,11 +82,9 @@ pub(super) fn cause(OfStock { prediction: stock, .. }: &OfStock) -> Option<Cause
         return None;
     }
     let is_bandwidth = |data| matches!(stock.limit(data), Resource::L2 | Resource::Dram);
-    let takes_nearly_all = [0, 1].into_iter().all(|at| {
-        let waves = (stock.blocks_of_sm as f64 / f64::from(stock.held.max(1))).max(1.0);
-        let share = |cycles: u64| cycles as f64 * waves >= NEARLY_ALL * stock.cycles[at] as f64;
-        stock.bounds[at].throughput().is_some_and(|(_, cycles)| share(cycles))
-    });
+    let takes_nearly_all = [Data::InL2, Data::InDram]
+        .into_iter()
+        .all(|data| stock.busiest(data).is_some_and(|(_, share)| share >= NEARLY_ALL));
     Some(match stock.limit(Data::InL2) {
         _ if is_bandwidth(Data::InL2) && is_bandwidth(Data::InDram) => {
             if takes_nearly_all && stock.local_bytes == 0 {

@@ -30,8 +30,9 @@ pub(super) struct Memory {
     data: Data,
     /// Sectors that came from DRAM already, and are in L2.
     near: Cache,
-    /// When the queue, the way to L2 and the share of DRAM's bandwidth are free, in thousandths of a cycle.
+    /// The cycle from which on the queue is free.
     queue_free: u64,
+    /// The same of the way to L2 and of the share of DRAM's bandwidth, in thousandths of a cycle.
     l2_free: u64,
     dram_free: u64,
     l2_sector: u64,

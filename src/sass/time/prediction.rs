@@ -82,18 +82,22 @@ impl Prediction {
         self.cycles.map(|cycles| cycles as f64 / self.blocks_of_sm.max(1) as f64)
     }
 
-    /// What limits the kernel: a bound that takes most of the time, or else latency.
-    pub fn limit(&self, data: Data) -> Resource {
+    /// The unit, queue or bandwidth that is busiest, and the share of the time for which it is.
+    pub fn busiest(&self, data: Data) -> Option<(Resource, f64)> {
         let at = usize::from(data == Data::InDram);
-        let waves = self.blocks_of_sm as f64 / f64::from(self.held.max(1));
-        match self.bounds[at].throughput() {
-            Some((resource, cycles)) if cycles as f64 * waves.max(1.0) >= LIMITS * self.cycles[at] as f64 => resource,
-            _ => Resource::Latency,
-        }
+        let waves = (self.blocks_of_sm as f64 / f64::from(self.held.max(1))).max(1.0);
+        let (resource, cycles) = self.bounds[at].throughput()?;
+        Some((resource, cycles as f64 * waves / self.cycles[at].max(1) as f64))
+    }
+
+    /// What limits the kernel: a resource that is busy for most of the time, or else latency.
+    pub fn limit(&self, data: Data) -> Resource {
+        let busiest = self.busiest(data).filter(|&(_, share)| share >= LIMITS);
+        busiest.map_or(Resource::Latency, |(resource, _)| resource)
     }
 }
 
-/// A bound that takes this share of the time limits a kernel.
+/// A resource that is busy for this share of the time limits a kernel.
 const LIMITS: f64 = 0.6;
 
 /// Predicts the time of a kernel.
@@ -143,17 +147,21 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
         |access: &emulate::AccessOfWarp| (access.space == AccessSpace::Local) as u64 * access.sectors.len() as u64;
     let local_bytes: u64 =
         by_block[0].iter().flat_map(|warp| &warp.accesses).map(local).sum::<u64>() * super::cache::SECTOR;
-    let total = |simulated: &Simulated, data| match blocks_of_sm <= held {
-        true => simulated.cycles,
-        false => cycles_of(held, data, false),
+    // The blocks that an SM holds have run already.
+    let total = |simulated: &Simulated, data| {
+        grid::cycles(blocks_of_sm, held, |count| match count == held {
+            true => simulated.cycles,
+            false => simulate(&load(count, data), numbers).cycles,
+        })
     };
+    let cycles = [total(&ran, Data::InL2), total(&ran_far, Data::InDram)];
     let more = u64::from(most) + 1;
     let with_more = || match blocks {
         // Blocks enough for all: one more of them takes its share of the time.
         None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
         Some(_) => cycles_of(more.min(blocks_of_sm), Data::InL2, false),
     };
-    let without_local = || if local_bytes > 0 { cycles_of(held, Data::InL2, true) } else { total(&ran, Data::InL2) };
+    let without_local = || if local_bytes > 0 { cycles_of(held, Data::InL2, true) } else { cycles[0] };
     Ok(Prediction {
         source,
         reason,
@@ -161,13 +169,12 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
         warps,
         blocks,
         blocks_of_sm,
-        cycles: [total(&ran, Data::InL2), total(&ran_far, Data::InDram)],
+        cycles,
         without_local: question.asks_more.then(without_local),
         with_more: question.asks_more.then(with_more),
         bounds: [bounds(&own, &ran, numbers), bounds(&far, &ran_far, numbers)],
         ran,
-        instructions: by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum::<u64>()
-            / by_block.len() as u64,
+        instructions: steps / by_block.len() as u64,
         local_bytes,
     })
 }

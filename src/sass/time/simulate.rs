@@ -103,7 +103,7 @@ impl<'t> Sm<'t> {
             for trace in traces {
                 let number = self.warps.len();
                 let spaces = [again << 52, (number as u64 + 1) << 40];
-                self.warps.push(Warp::new(trace, block, spaces, 0));
+                self.warps.push(Warp::new(trace, block, spaces));
                 let partition = number % self.partitions.len();
                 self.partitions[partition].warps.push(number);
                 self.prepare(partition, number, None);
@@ -208,7 +208,7 @@ impl<'t> Sm<'t> {
             free[facts.unit as usize] = now + facts.interval + facts.bank_cycles;
         }
         let mut cycles = u64::from(facts.control.stall).max(1);
-        self.warps[number].advance(now, 0);
+        self.warps[number].advance(now);
         let goes_elsewhere =
             self.warps[number].step().is_some_and(|next| next.line != step.line + 1 || next.function != step.function);
         if facts.work == Work::Jump && goes_elsewhere {

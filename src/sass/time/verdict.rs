@@ -28,11 +28,6 @@ impl Verdict {
         Self { ratio, uncertainty: if is_run { RUN } else { WALK } * apart }
     }
 
-    /// Whether the second is slower for all that is known.
-    pub fn is_slower(&self) -> bool {
-        self.ratio > 1.0
-    }
-
     /// Whether the second is faster beyond the uncertainty.
     pub fn is_surely_faster(&self) -> bool {
         self.ratio * self.uncertainty < 1.0

@@ -33,7 +33,7 @@ pub(super) struct Warp<'t> {
 }
 
 impl<'t> Warp<'t> {
-    pub(super) fn new(trace: &'t WarpTrace, block: usize, spaces: [u64; 2], begins: u64) -> Self {
+    pub(super) fn new(trace: &'t WarpTrace, block: usize, spaces: [u64; 2]) -> Self {
         Self {
             trace,
             block,
@@ -43,8 +43,8 @@ impl<'t> Warp<'t> {
             stored: Default::default(),
             open_copies: 0,
             waits_at_barrier: false,
-            issued_at: begins,
-            next_at: begins,
+            issued_at: 0,
+            next_at: 0,
             reason: Reason::Fetch,
         }
     }
@@ -76,11 +76,10 @@ impl<'t> Warp<'t> {
         }
     }
 
-    /// Goes on to the next instruction, which may issue so many cycles later at the earliest. `facts` are its own.
-    pub(super) fn advance(&mut self, at: u64, cycles: u64) {
+    /// Goes on to the next instruction behind one that issued at a cycle.
+    pub(super) fn advance(&mut self, at: u64) {
         self.issued_at = at;
         self.at += 1;
-        self.next_at = at + cycles;
         self.reason = Reason::Stall;
     }
 
