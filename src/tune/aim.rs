@@ -1,6 +1,7 @@
 //! What a search is for, and how much it may ask.
 
 use super::figures::{Allowance, Preference, preference};
+use super::price::{LEAST, Work};
 use crate::target::machine::{Architecture, SHARED_COST};
 
 /// What a search is for.
@@ -31,11 +32,51 @@ impl Aim {
 /// How many variants are judged.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Of each kernel, beside stock and the best with turned loops.
+    /// Of each kernel, at most, beside stock and the best with turned loops.
     pub runs: usize,
+    /// What a search of a file may cost; `None` where runs are counted.
+    pub effort: Option<Effort>,
 }
 
 impl Budget {
     /// The runs, unless a user says otherwise.
     pub const RUNS: u32 = 16;
+
+    /// The most runs of a kernel where a share of ptxas's work bounds the search: what more of them find is little.
+    const MOST_RUNS: usize = 32;
+
+    /// So many runs of each kernel.
+    pub fn of_runs(runs: usize) -> Self {
+        Self { runs, effort: None }
+    }
+
+    /// A share of ptxas's work.
+    pub fn of_effort(effort: Effort) -> Self {
+        Self { runs: Self::MOST_RUNS, effort: Some(effort) }
+    }
+}
+
+/// What a search of a file may cost beside what ptxas takes for the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// How many times what ptxas takes for the file.
+    pub times: f64,
+    /// What ptxas takes for the file.
+    pub file: Work,
+    /// Whether the file is assembled once more in the end, which is part of the cost.
+    pub assembles_again: bool,
+}
+
+impl Effort {
+    /// How many times, unless a user says otherwise.
+    pub const TIMES: f64 = 4.0;
+
+    /// The most that a user may say.
+    pub const MOST_TIMES: f64 = 1000.0;
+
+    /// What may be spent on the variants of all kernels.
+    pub fn work(&self) -> Work {
+        let all = self.file.times(self.times).max(LEAST);
+        if self.assembles_again { all.less(self.file) } else { all }
+    }
 }

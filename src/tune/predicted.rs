@@ -1,4 +1,4 @@
-//! What a model of time says of a variant beside stock, and of what limits stock.
+//! What a model of time says of a variant beside stock.
 //!
 //! No processor's model has been validated on a GPU yet, so a prediction is a veto: it keeps variants from winning, and it
 //! makes none win.
@@ -75,28 +75,6 @@ impl Predicted {
             "uncertainty": thousandths(self.uncertainty),
             "source": self.source.word(),
         })
-    }
-}
-
-/// What limits stock: what is tried first depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// Issue, a unit or the queue of memory: fewer executed instructions help.
-    Work,
-    /// Warps wait: more of them help, and loads that begin earlier.
-    Latency,
-    /// The bandwidth of L2 or of DRAM, for nearly all of the time, and stock accesses no local memory: nothing helps.
-    Bandwidth,
-}
-
-impl Cause {
-    /// It in a word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Work => "work",
-            Self::Latency => "latency",
-            Self::Bandwidth => "bandwidth",
-        }
     }
 }
 

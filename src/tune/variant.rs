@@ -255,6 +255,11 @@ impl Variant {
         find("remat").map_or(&[][..], |spec| spec.shape.choices()).iter().map(|choice| choice.name)
     }
 
+    /// Where values are computed again by default.
+    pub const fn default_remat() -> &'static str {
+        Passes::DEFAULT.remat
+    }
+
     /// The same with values computed again elsewhere.
     pub fn with_remat(&self, remat: &'static str) -> Self {
         Self::Passes(Passes { remat, ..self.passes() })

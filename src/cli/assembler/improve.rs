@@ -10,8 +10,10 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
+use nvptx_ra::tune::aim::{Budget, Effort};
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
+use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::assemble::{Assembled, Runs, assemble};
@@ -21,12 +23,13 @@ use super::launch_note::LaunchNote;
 use super::left_out::{self, Fate};
 use super::limit::Limit;
 use super::log::Reported;
+use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
-use crate::machine::relocatable;
+use crate::machine::{machine_code, relocatable};
 use crate::ptxas::{self, Measured};
 use crate::tune::request::{self, Answer, Change, Found, Left, Pace, Request, Scope};
 
@@ -83,7 +86,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     }
     let object =
         invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
-    let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
+    let request = Request { object: object.as_ref(), ..request(task, unchanged, &measured, start, &note) };
     let on_file =
         settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
     let given = on_file.as_deref().and_then(profiles::read);
@@ -130,8 +133,22 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
+/// What a search may cost: so many runs, where the user says so, or a share of what ptxas takes for the text.
+fn budget(settings: &Settings, unchanged: &UnchangedResult, is_candidate: bool) -> Budget {
+    if is_candidate {
+        return Budget::of_runs(RUNS_OF_A_CANDIDATE);
+    }
+    if let Some(runs) = settings.runs {
+        return Budget::of_runs(runs as usize);
+    }
+    let code = machine_code::read(&unchanged.cubin).unwrap_or_default();
+    let file = Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)));
+    Budget::of_effort(Effort { times: settings.effort, file, assembles_again: true })
+}
+
 fn request<'a>(
     task: &'a Task<'a>,
+    unchanged: &UnchangedResult,
     measured: &'a Measured,
     start: Instant,
     note: &'a (dyn Fn(&str) + Sync),
@@ -161,7 +178,7 @@ fn request<'a>(
         object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
-        runs: if noted.is_candidate { RUNS_OF_A_CANDIDATE } else { settings.runs as usize },
+        budget: budget(settings, unchanged, noted.is_candidate),
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
         allowance: Allowance {
             uncompared: settings.allow_uncompared,

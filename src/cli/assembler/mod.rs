@@ -43,7 +43,7 @@ use crate::interrupt;
 /// Run ptxas, with its own arguments.
 ///
 /// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
-/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_RUNS (0: ptxas alone), NVPTX_RA_SECONDS, NVPTX_RA_CACHE, NVPTX_RA_LOG and
+/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_EFFORT (0: ptxas alone), NVPTX_RA_RUNS, NVPTX_RA_SECONDS, NVPTX_RA_CACHE, NVPTX_RA_LOG and
 /// NVPTX_RA_PROFILE; docs/ptxas.md explains them.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
@@ -71,11 +71,11 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         return Err(real.become_it(&arguments));
     }
     let mut settings = match Settings::read() {
-        Ok(settings) if settings.runs > 0 && !real.is_nested => settings,
+        Ok(settings) if settings.searches() && !real.is_nested => settings,
         Ok(settings) => {
             // The program that started this one says what it does.
             if !real.is_nested {
-                note_alone(&settings.log, &arguments, "ptxas runs alone: NVPTX_RA_RUNS is 0");
+                note_alone(&settings.log, &arguments, "ptxas runs alone: NVPTX_RA_RUNS or NVPTX_RA_EFFORT is 0");
             }
             return Err(real.become_it(&arguments));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::logging::{self, Wanted};
-use nvptx_ra::tune::aim::Budget;
+use nvptx_ra::tune::aim::Effort;
 
 use super::left_out::{self, AllLeftOut};
 use crate::dynamic_shared::DynamicShared;
@@ -21,10 +21,12 @@ pub(crate) enum Log {
 }
 
 /// What the environment says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
-    /// `NVPTX_RA_RUNS`: at most so many runs of ptxas for each kernel. 0: ptxas alone.
-    pub runs: u32,
+    /// `NVPTX_RA_RUNS`: at most so many runs of ptxas for each kernel, whatever they take. 0: ptxas alone. Unset by default.
+    pub runs: Option<u32>,
+    /// `NVPTX_RA_EFFORT`: so many times what ptxas takes may a search take. 0: ptxas alone.
+    pub effort: f64,
     /// `NVPTX_RA_MORE_INSTRUCTIONS`: so many more machine instructions, in hundredths, may a variant have that costs less for
     /// spills. 0 by default.
     pub more_instructions: u32,
@@ -70,10 +72,20 @@ impl Settings {
     fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let runs = match given("NVPTX_RA_RUNS") {
-            None => Budget::RUNS,
+            None => None,
             Some(value) => {
                 let number = value.to_str().and_then(|value| value.parse().ok());
-                number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?
+                Some(number.ok_or_else(|| wrong("NVPTX_RA_RUNS", &value, "a number of runs; 0 for ptxas alone"))?)
+            }
+        };
+        let effort = match given("NVPTX_RA_EFFORT") {
+            None => Effort::TIMES,
+            Some(value) => {
+                let number = value.to_str().and_then(|value| value.parse::<f64>().ok());
+                let number = number.filter(|number| (0.0..=Effort::MOST_TIMES).contains(number));
+                number.ok_or_else(|| {
+                    wrong("NVPTX_RA_EFFORT", &value, "times what ptxas takes, 0 to 1000; 0 for ptxas alone")
+                })?
             }
         };
         let more_instructions = match given("NVPTX_RA_MORE_INSTRUCTIONS") {
@@ -120,6 +132,7 @@ impl Settings {
         };
         Ok(Self {
             runs,
+            effort,
             more_instructions,
             allow_uncompared,
             seconds,
@@ -138,12 +151,18 @@ impl Settings {
         self.log.about(&self.about, line);
     }
 
+    /// Whether anything may be searched.
+    pub(crate) fn searches(&self) -> bool {
+        self.runs.map_or(self.effort > 0.0, |runs| runs > 0)
+    }
+
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
-        let Self { runs, more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;
+        let Self { more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;
+        let budget = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
         let uncompared = if *allow_uncompared { " allow-uncompared" } else { "" };
         format!(
-            "runs={runs} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}{uncompared}"
+            "{budget} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}{uncompared}"
         )
     }
 }
@@ -197,7 +216,8 @@ mod tests {
         let none = read(&[]).expect("the defaults");
         let (log, dynamic_shared) = (Log::Nowhere, Vec::new());
         let expected = Settings {
-            runs: Budget::RUNS,
+            runs: None,
+            effort: Effort::TIMES,
             more_instructions: 0,
             allow_uncompared: false,
             seconds: None,
@@ -221,6 +241,7 @@ mod tests {
     fn values() {
         let all = read(&[
             ("NVPTX_RA_RUNS", "0"),
+            ("NVPTX_RA_EFFORT", "2.5"),
             ("NVPTX_RA_MORE_INSTRUCTIONS", "2"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "on"),
             ("NVPTX_RA_SECONDS", "1.5"),
@@ -231,7 +252,8 @@ mod tests {
             ("NVPTX_RA_DYNAMIC_SHARED", "1024,k=49152"),
         ]);
         let expected = Settings {
-            runs: 0,
+            runs: Some(0),
+            effort: 2.5,
             more_instructions: 2,
             allow_uncompared: true,
             seconds: Some(Duration::from_millis(1500)),
@@ -258,6 +280,8 @@ mod tests {
         for (name, value, allowed) in [
             ("NVPTX_RA_RUNS", "many", "a number of runs; 0 for ptxas alone"),
             ("NVPTX_RA_RUNS", "-1", "a number of runs; 0 for ptxas alone"),
+            ("NVPTX_RA_EFFORT", "-1", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
+            ("NVPTX_RA_EFFORT", "inf", "times what ptxas takes, 0 to 1000; 0 for ptxas alone"),
             ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "1", "on"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),

@@ -55,7 +55,8 @@ mod tests {
     #[test]
     fn settings_in_the_line() {
         let plain = Settings {
-            runs: 8,
+            runs: Some(8),
+            effort: 4.0,
             more_instructions: 0,
             allow_uncompared: false,
             seconds: None,
@@ -78,7 +79,9 @@ mod tests {
         let mut lines = vec![
             first,
             line(&Settings { profiles, ..plain.clone() }),
-            line(&Settings { runs: 9, ..plain.clone() }),
+            line(&Settings { runs: Some(9), ..plain.clone() }),
+            line(&Settings { runs: None, ..plain.clone() }),
+            line(&Settings { runs: None, effort: 8.0, ..plain.clone() }),
             line(&Settings { more_instructions: 1, ..plain.clone() }),
             line(&Settings { dynamic_shared, ..plain.clone() }),
             line(&Settings { left_out: AllLeftOut::read("k".into()).expect("a name"), ..plain.clone() }),

@@ -8,6 +8,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::findings::{Compared, Executed, Reach};
+use nvptx_ra::tune::price::Work;
 
 use super::benchmark::quoted;
 use crate::interrupt::is_interrupted;
@@ -17,8 +18,27 @@ use crate::interrupt::is_interrupted;
 const STEPS_FOR_EACH_RUN: u64 = 6_000;
 const STEPS_FOR_EACH_BYTE: u64 = 2;
 
+/// What an instruction of a warp takes the interpreter, and how often it is run at most: in the PTX and in the machine code of both.
+const MICROSECONDS_OF_A_STEP: u64 = 4;
+const RUNS_OF_A_STEP: u64 = 4;
+
 /// The most launches that are searched for behind each.
 const MORE: u32 = 2;
+
+/// How much a comparison may do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bound {
+    /// As much as goes with a search of so many runs of ptxas.
+    Runs(usize),
+    /// So much work.
+    Work(Work),
+}
+
+impl Default for Bound {
+    fn default() -> Self {
+        Self::Runs(0)
+    }
+}
 
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,8 +49,8 @@ pub(super) struct Terms {
     pub(super) dynamic_shared: Option<u32>,
     /// Whether floating-point numbers must agree on every bit.
     pub(super) is_exact: bool,
-    /// How many runs of ptxas the search of the kernel may make.
-    pub(super) runs: usize,
+    /// How much may be done.
+    pub(super) bound: Bound,
 }
 
 /// Compares the PTX of a variant of a kernel with stock's, and then its machine code, where there is that of both. Also says
@@ -138,7 +158,10 @@ fn is_fault(reason: &str) -> bool {
 /// several. Each may run half of the instructions, and each attempt at one a sixth, so that others with smaller sizes may
 /// follow.
 fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
-    let steps = terms.runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64);
+    let steps = match terms.bound {
+        Bound::Runs(runs) => runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64),
+        Bound::Work(work) => work.0 / (MICROSECONDS_OF_A_STEP * RUNS_OF_A_STEP),
+    };
     let default = Launches::default();
     let launches = Launches {
         count: 1,

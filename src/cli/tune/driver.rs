@@ -8,6 +8,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
+use nvptx_ra::tune::shares;
 
 use super::code::Code;
 use super::rounds;
@@ -81,13 +82,15 @@ pub(super) struct Searched<'a> {
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<Searched<'a>, Error> {
+    let plan_path = std::env::var("NVPTX_RA_TRIALS_NAME").unwrap_or_default();
     let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
         .zip(slices)
         .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
-    let (kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
+    let (mut kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
+    budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.aim, &mut kernels));
     let search = Search { aim: *conditions.aim, budget, kernels: kernels.into() };
     let judges = conditions.judges;
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
@@ -100,11 +103,13 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         return void(tuning);
     }
     let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
-    // Kept answers have no machine code, and whether they are there is to change nothing.
-    if !judges.keeps_answers {
-        comparer.note_causes(&mut tuning);
+    let trials = std::env::var_os("NVPTX_RA_TRIALS");
+    let all = std::env::var_os("NVPTX_RA_TRIALS_ALL").is_some();
+    if all {
+        for id in tuning.search.kernels.ids() {
+            tuning.search.kernels[id].tries_all = true;
+        }
     }
-    winners::limited_by_bandwidth(&tuning.search).iter().for_each(|line| listener.note(line));
     listener.begin(&tuning.search);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
     let cut = cut(&tuning).filter(|_| keeps_best);
@@ -115,6 +120,9 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         return void(tuning);
     }
     listener.end(cut);
+    if let Some(path) = trials {
+        super::trials::write(std::path::Path::new(&path), &tuning, &comparer, plan_path);
+    }
     winners::compare(&mut tuning, &comparer);
     winners::warnings(&tuning.search).for_each(|warning| listener.note(&warning));
     let is_void = interrupt::is_interrupted();

@@ -53,6 +53,7 @@ pub(crate) mod request;
 mod rounds;
 mod stock;
 mod text;
+mod trials;
 mod tuning;
 mod turns;
 mod winners;
@@ -295,7 +296,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);
     let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
     let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
-    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas, keeps_answers: cache.is_some() };
+    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas };
     let allowance = Allowance {
         fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
         spills_for_arrays: arguments.allow_spills_for_arrays,
@@ -400,7 +401,7 @@ fn search<'a>(
     pace: Pace,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<Cut>), Error> {
-    let budget = Budget { runs: arguments.runs as usize };
+    let budget = Budget::of_runs(arguments.runs as usize);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
     let (until, aim, runs, progress) = (pace.until, conditions.aim, budget.runs, Mutex::new(None));

@@ -1,15 +1,13 @@
-//! How long a variant takes beside stock, by a [model of time](nvptx_ra::sass::time), and what limits stock.
+//! How long a variant takes beside stock, by a [model of time](nvptx_ra::sass::time).
 //!
 //! One launch of one or two blocks is enough: the model fills an SM with them.
 
 use nvptx_ra::emulate::{Launches, trace};
-use nvptx_ra::sass::time::bound::Resource;
-use nvptx_ra::sass::time::memory::Data;
 use nvptx_ra::sass::time::prediction::{self, Prediction};
 use nvptx_ra::sass::time::verdict::Verdict;
-use nvptx_ra::tune::predicted::{Cause, Predicted, Source};
+use nvptx_ra::tune::predicted::{Predicted, Source};
 
-use super::agreement::Terms;
+use super::agreement::{Bound, Terms};
 use crate::interrupt::is_interrupted;
 use crate::time::code::Code;
 
@@ -18,11 +16,11 @@ use crate::time::code::Code;
 const ISSUED: u64 = 300_000;
 const ISSUED_FOR_EACH_BYTE: u64 = 4;
 
+/// What an issued instruction takes, with its part of the trace, of stock and of a variant.
+const MICROSECONDS_OF_AN_ISSUE: u64 = 4;
+
 /// The share of these that the traces of the warps may have: the blocks that ran stand for all that an SM holds.
 const TRACED: u64 = 4;
-
-/// A bandwidth limits stock alone where it takes this share of the predicted time.
-const NEARLY_ALL: f64 = 0.9;
 
 /// How many launches are drawn until one ends within these. A walk through the code knows less than any of them.
 const LAUNCHES: u64 = 4;
@@ -37,7 +35,10 @@ pub(super) struct OfStock {
 /// What the model says of stock with so many bytes of PTX; nothing where it knows nothing of it, or all launches take too
 /// long.
 pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<OfStock> {
-    let most_issued = ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64;
+    let most_issued = match terms.bound {
+        Bound::Runs(_) => ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64,
+        Bound::Work(work) => work.0 / MICROSECONDS_OF_AN_ISSUE,
+    };
     let drawn = |seed| Launches {
         count: 1,
         more: 0,
@@ -74,28 +75,6 @@ pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Pr
     let Verdict { ratio, uncertainty } = Verdict::of(stock, variant);
     let (stock, variant) = (stock.cycles_of_block(), variant.cycles_of_block());
     Some(Predicted { stock, variant, ratio, uncertainty, source })
-}
-
-/// What limits stock. A walk, or a launch that reaches little, says nothing of it.
-pub(super) fn cause(OfStock { prediction: stock, .. }: &OfStock) -> Option<Cause> {
-    if stock.source != prediction::Source::Run || !reaches_half(stock) {
-        return None;
-    }
-    let is_bandwidth = |data| matches!(stock.limit(data), Resource::L2 | Resource::Dram);
-    let takes_nearly_all = [Data::InL2, Data::InDram]
-        .into_iter()
-        .all(|data| stock.busiest(data).is_some_and(|(_, share)| share >= NEARLY_ALL));
-    Some(match stock.limit(Data::InL2) {
-        _ if is_bandwidth(Data::InL2) && is_bandwidth(Data::InDram) => {
-            if takes_nearly_all && stock.local_bytes == 0 {
-                Cause::Bandwidth
-            } else {
-                Cause::Latency
-            }
-        }
-        Resource::Latency | Resource::L2 | Resource::Dram => Cause::Latency,
-        Resource::Issue | Resource::Unit(_) | Resource::Queue => Cause::Work,
-    })
 }
 
 /// Whether half of the instructions ran: drawn parameters may leave most of the code out.

@@ -9,7 +9,6 @@ use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::findings::{Barred, Executed, Reach};
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::predicted::Cause;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
@@ -328,7 +327,6 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "dynamic_shared_bytes": kernel.block.dynamic_shared,
                 "choice": format!("{variant:#}"),
                 "from": tuning.code.name_of(variant.compiler()),
-                "limit": kernel.cause.map(Cause::word),
                 "stock": kernel.stock.json(),
                 "default": kernel.default().map(|figures| figures.json()),
                 "tuned": figures.json(),

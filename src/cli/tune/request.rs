@@ -57,8 +57,8 @@ pub(crate) struct Request<'a> {
     pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
-    /// How many variants of each kernel ptxas judges.
-    pub(crate) runs: usize,
+    /// How many variants of each kernel ptxas judges, or what the search may cost.
+    pub(crate) budget: Budget,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
@@ -69,6 +69,10 @@ pub(crate) struct Request<'a> {
     /// Takes what users should know.
     pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
+
+/// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
+/// share of ptxas's work.
+const LEAST_HOPE: f64 = 0.003;
 
 /// Which kernels of a text are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,22 +184,24 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas =
         Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
-    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, keeps_answers: false };
+    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
     let aim = Aim::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
     let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
-    let log = Log { note: request.note, architecture, loops: &loops, left: Mutex::new(Vec::new()) };
+    let has_share = request.budget.effort.is_some();
+    let log =
+        Log { note: request.note, architecture, aim: &aim, has_share, loops: &loops, left: Mutex::new(Vec::new()) };
     let plan = Plan {
         code: &text,
         path: Path::new(request.name),
         wanted: Wanted::Named(&wanted),
         conditions,
-        budget: Budget { runs: request.runs },
+        budget: request.budget,
         pace: request.pace,
         keep: Keep::Nowhere,
-        compares: true,
+        compares: std::env::var_os("NVPTX_RA_TRIALS_ALL").is_none(),
         keeps_best: true,
     };
     let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
@@ -233,6 +239,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
 struct Log<'a> {
     note: &'a (dyn Fn(&str) + Sync),
     architecture: &'a Architecture,
+    aim: &'a Aim,
+    /// Whether the search may cost a share of what ptxas takes, and is for kernels that are likely to gain.
+    has_share: bool,
     /// The kernels with loops that ptxas would unroll in another form.
     loops: &'a BTreeSet<String>,
     /// The kernels that stock shows to have nothing to gain.
@@ -250,12 +259,18 @@ impl Listener for Log<'_> {
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
         kernel.is_for_loops_alone = !lacks_something;
         let is_wanted = lacks_something || self.loops.contains(&kernel.name);
-        if !is_wanted {
-            let reason = "its stack is an array's, and it lacks no warps for want of registers";
+        let hope = kernel.hope(self.aim);
+        if !is_wanted || self.has_share && hope < LEAST_HOPE {
+            let reason = if is_wanted {
+                format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
+            } else {
+                "its stack is an array's, and it lacks no warps for want of registers".into()
+            };
             let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.push(Left::unsearched(&kernel.name, reason));
+            left.push(Left::unsearched(&kernel.name, &reason));
+            return false;
         }
-        is_wanted
+        true
     }
 
     fn end(&self, cut: Option<Cut>) {
@@ -306,10 +321,6 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let slower = slower.map_or(String::new(), |(_, predicted)| {
         format!("; what would win by these is predicted {}", predicted.words())
     });
-    if kernel.is_limited_by_bandwidth() {
-        let reason = "the bandwidth of memory takes nearly all of its predicted time, and nothing spills";
-        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
-    }
     let reason = if kernel.is_for_loops_alone {
         format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
     } else {

@@ -30,7 +30,6 @@ use crate::interrupt::is_interrupted;
 /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, pace, .. } = tuning;
-    let runs = search.budget.runs;
     let (aim, kernels) = (search.aim, search.kernels.len());
     let texts = search.kernels.iter().map(|_| Vec::new()).collect();
     let mut rounds = Rounds { search, until: pace.until, texts, progress };
@@ -43,9 +42,7 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(
                 Outcome::Compiled(Compiled::new(variant, ptx))
             }
             Task::LookForSpills(variant, block) => Outcome::Spilled(spilled(judges, slice, &variant, block, &aim)),
-            Task::Compare(variant, block) => {
-                Outcome::Compared(Box::new(comparer.compared(id, slice, block, runs, &variant)))
-            }
+            Task::Compare(variant, block) => Outcome::Compared(Box::new(comparer.compared(id, slice, block, &variant))),
             Task::Judge(text) => Outcome::Judged(text.figures(judges, slice, &aim)),
         }
     });

@@ -50,8 +50,6 @@ pub(super) struct Judges<'a> {
     pub(super) benchmark: Option<&'a Benchmark>,
     /// Has the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
-    /// Whether answers are kept for later searches.
-    pub(super) keeps_answers: bool,
 }
 
 impl Judges<'_> {

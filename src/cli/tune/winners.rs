@@ -17,16 +17,16 @@ use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
 use nvptx_ra::tune::findings::{Compared, Refused};
-use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::predicted::{Cause, Predicted};
+use nvptx_ra::tune::predicted::Predicted;
+use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
-use super::agreement::{self, Terms};
+use super::agreement::{self, Bound, Terms};
 use super::judge::ptxas::Ptxas;
 use super::predict::{self, OfStock};
 use super::tuning::{Slice, Tuning};
-use super::turns::{Parties, in_parallel, take_turns};
+use super::turns::{Parties, take_turns};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 use crate::machine::cubin;
@@ -51,6 +51,8 @@ pub(super) struct Comparer<'a> {
     runs_them: bool,
     /// The PTX of stock of each kernel, once it is wanted.
     stock: IndexVec<KernelId, Stock>,
+    /// How much may be done for each kernel.
+    bounds: IndexVec<KernelId, Bound>,
 }
 
 /// Stock of a kernel: its PTX and its machine code, once they are wanted.
@@ -63,46 +65,39 @@ struct Stock {
 
 impl<'a> Comparer<'a> {
     pub(super) fn new(search: &Search, ptxas: &'a Ptxas, keep: Keep, runs_them: bool) -> Self {
-        Self { ptxas, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect() }
+        let bound =
+            |work: Option<Work>| work.map_or(Bound::Runs(search.budget.runs), |work| Bound::Work(work.times(0.5)));
+        let bounds = search.kernels.iter().map(|kernel| bound(kernel.work_of_comparison())).collect();
+        Self { ptxas, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
     }
 
-    /// What limits stock of each kernel, ahead of the search of it: nothing where a benchmark measures time, or nothing runs.
-    pub(super) fn note_causes(&self, tuning: &mut Tuning<'_>) {
-        let Tuning { search, slices, pace, .. } = tuning;
-        let runs = search.budget.runs;
-        let is_wanted =
-            |kernel: &Kernel| self.runs_them && runs > 0 && kernel.stock.timing.is_none() && !kernel.is_for_loops_alone;
-        let wanted: Vec<KernelId> = search.kernels.ids().filter(|&id| is_wanted(&search.kernels[id])).collect();
-        let causes = in_parallel(pace.jobs, &wanted, |&id| {
-            let (slice, block) = (&slices[id], search.kernels[id].block);
-            Trial { slice, block, runs, comparer: self, stock: &self.stock[id] }.cause()
-        });
-        for (id, cause) in wanted.into_iter().zip(causes) {
-            cause.into_iter().for_each(|cause| search.kernels[id].note_cause(&search.aim, cause));
-        }
-    }
-
-    /// Compares a variant with stock. The PTX of both is kept if they differ.
-    pub(super) fn compared(
+    /// Predicts a variant beside stock.
+    pub(super) fn predicted_beside(
         &self,
         id: KernelId,
         slice: &Slice<'_>,
         block: Block,
-        runs: usize,
         variant: &Variant,
-    ) -> Compared {
-        Trial { slice, block, runs, comparer: self, stock: &self.stock[id] }.compared(variant)
+    ) -> Option<Predicted> {
+        let trial = Trial { slice, block, bound: self.bounds[id], comparer: self, stock: &self.stock[id] };
+        let text = slice.compile(variant).ok()?;
+        let cubin = self.ptxas.machine_code(&text, slice.limit)?;
+        trial.predicted(trial.code_of_stock()?, &code_of(&cubin)?)
+    }
+
+    /// Compares a variant with stock. The PTX of both is kept if they differ.
+    pub(super) fn compared(&self, id: KernelId, slice: &Slice<'_>, block: Block, variant: &Variant) -> Compared {
+        Trial { slice, block, bound: self.bounds[id], comparer: self, stock: &self.stock[id] }.compared(variant)
     }
 }
 
 /// Compares the best variants of all kernels with stock until nothing speaks against any.
 pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
     let Tuning { search, slices, pace, .. } = tuning;
-    let runs = search.budget.runs;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
     take_turns(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
         let id = KernelId::new(kernel);
-        let compared = comparer.compared(id, &slices[id], blocks[id], runs, &variant);
+        let compared = comparer.compared(id, &slices[id], blocks[id], &variant);
         (variant, compared)
     });
 }
@@ -132,7 +127,7 @@ impl Parties for Comparisons<'_> {
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
-    runs: usize,
+    bound: Bound,
     comparer: &'a Comparer<'a>,
     stock: &'a Stock,
 }
@@ -180,11 +175,6 @@ impl Trial<'_> {
         predict::beside(self.prediction_of(stock)?, variant, &self.slice.kernel)
     }
 
-    /// What limits stock.
-    fn cause(&self) -> Option<Cause> {
-        self.prediction_of(self.code_of_stock()?).and_then(predict::cause)
-    }
-
     fn prediction_of(&self, stock: &Code) -> Option<&OfStock> {
         let predict = || {
             let bytes = self.ptx_of_stock().as_ref().map_or(0, Vec::len);
@@ -217,7 +207,7 @@ impl Trial<'_> {
             dynamic_shared: self.block.dynamic_shared,
             // Compilers round differently: they fuse other operations.
             is_exact: variant.is_proved(),
-            runs: self.runs,
+            bound: self.bound,
         }
     }
 
@@ -255,17 +245,6 @@ pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
 fn code_of(cubin: &[u8]) -> Option<Code> {
     let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
     Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)?, ptx: None })
-}
-
-/// Of which kernels nothing is tried, because bandwidth takes their time, said once.
-pub(super) fn limited_by_bandwidth(search: &Search) -> Option<String> {
-    let mut limited = search.kernels.iter().filter(|kernel| kernel.is_limited_by_bandwidth());
-    let first = kernel_names::short(&limited.next()?.name);
-    let count = 1 + limited.count();
-    Some(format!(
-        "nvptx-ra: the bandwidth of memory takes nearly all of the predicted time of {count} of the kernels, and they spill \
-         nothing: no variant can help, and none is tried: '{first}'"
-    ))
 }
 
 /// Which variants do not win because a model of time says that they are slower, said once.
@@ -313,7 +292,6 @@ mod tests {
     use nvptx_ra::tune::aim::{Aim, Budget};
     use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
-    use nvptx_ra::tune::kernel::Kernel;
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 
@@ -329,7 +307,7 @@ mod tests {
 
     /// What comes of the comparison of a variant's PTX.
     fn compared(text: &str) -> Compared {
-        let terms = Terms { runs: 4, is_exact: true, ..Terms::default() };
+        let terms = Terms { bound: Bound::Runs(4), is_exact: true, ..Terms::default() };
         agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, terms)
     }
 
@@ -344,7 +322,7 @@ mod tests {
             Figures::new(real, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
-        let budget = Budget { runs: texts.len() };
+        let budget = Budget::of_runs(texts.len());
         let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {

@@ -330,7 +330,8 @@ mod tests {
             let mut stock = figures(spills, 8, 500);
             stock.real.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
-            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            let kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            let mut kernel = kernel.without_recipes();
             let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&aim(0))).collect();
             let limited = variants.iter().filter(|variant| variant.to_string().contains("maxnreg=255")).count();
             assert_eq!(limited, if expected { variants.len() } else { 0 }, "{registers} registers, {spills} bytes");

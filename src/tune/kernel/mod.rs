@@ -1,12 +1,12 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
 mod bars;
-mod causes;
 mod choices_ahead;
 mod compilers;
 mod effects;
 mod limits;
 mod proposals;
+mod recipes;
 mod rounds;
 mod spilled;
 mod trades;
@@ -23,7 +23,7 @@ use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
 use super::optimisations::{Ahead, Choices};
-use super::predicted::Cause;
+use super::price::Work;
 use super::variant::Variant;
 use crate::target::machine::RegisterRequests;
 
@@ -36,6 +36,13 @@ pub struct Tried {
     text: Option<String>,
     /// What it costs; `None` where ptxas did not take it.
     pub figures: Option<Figures>,
+}
+
+impl Tried {
+    /// The fingerprint of its PTX, if there is any.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
 }
 
 /// A kernel and what was tried on it.
@@ -60,8 +67,6 @@ pub struct Kernel {
     pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
-    /// What limits stock, where a model of time says so.
-    pub cause: Option<Cause>,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
@@ -77,6 +82,13 @@ pub struct Kernel {
     /// What ptxas said of a kernel's PTX, by its fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
+    given: recipes::Given,
+    /// Whether recipes are tried ahead of all else: those for PTX of one compiler.
+    by_recipes: bool,
+    /// What may be spent on it; `None` where runs are counted.
+    work: Option<Work>,
+    /// Whether each recipe is tried, and nothing else.
+    pub tries_all: bool,
     queue: VecDeque<Variant>,
     /// Whether it is known whose code is the best as it is.
     has_ranked: bool,
@@ -106,7 +118,6 @@ impl Kernel {
             is_relocatable: false,
             is_for_loops_alone: false,
             register_requests: None,
-            cause: None,
             choices,
             has_first_choices: choices == Choices::All,
             stock,
@@ -115,6 +126,10 @@ impl Kernel {
             first_loss: None,
             known: HashMap::from([(text, Some(stock))]),
             proposed: Vec::new(),
+            given: Vec::new(),
+            by_recipes: choices == Choices::Nothing,
+            work: None,
+            tries_all: false,
             queue: proposals::first(&stock, choices),
             has_ranked: true,
             perturbed: 0,
@@ -126,12 +141,23 @@ impl Kernel {
         }
     }
 
+    /// The same with what is tried where several compilers have code of it.
+    #[cfg(test)]
+    pub(super) fn without_recipes(mut self) -> Self {
+        self.by_recipes = false;
+        self.queue = proposals::first_of_text();
+        self
+    }
+
     /// Adds the code that other compilers have of the kernel, by their numbers. It is tried as it is ahead of all else.
     pub fn add_compilers(&mut self, compilers: &[u8]) {
         if compilers.is_empty() {
             return;
         }
         self.has_ranked = false;
+        if std::mem::take(&mut self.by_recipes) {
+            self.queue = proposals::first_of_text();
+        }
         self.queue = compilers::as_they_are(compilers, std::mem::take(&mut self.queue));
     }
 
@@ -254,6 +280,11 @@ impl Kernel {
             };
             counts(variant, figures) && wins()
         }
+    }
+
+    /// What may win as far as is known now.
+    pub fn may_win_now<'k>(&'k self, aim: &'k Aim) -> impl Fn(&Variant, &Figures) -> bool + 'k {
+        self.may_win(aim, |_| false)
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.

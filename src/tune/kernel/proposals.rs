@@ -16,6 +16,7 @@ use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
 use crate::tune::kept::Kept;
 use crate::tune::optimisations::{Ahead, Choices, Optimisations};
+use crate::tune::recipe::KEPT_WAYS;
 use crate::tune::variant::{Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -49,7 +50,7 @@ enum Accesses {
 
 /// The ways that are tried, in this order. What helps differs from kernel to kernel: often three or five values are enough,
 /// and more of them cost what these gain.
-const WAYS: [Way; 7] = [
+const WAYS: [Way; KEPT_WAYS] = [
     Way { slack: 24, in_loops: "auto", values: None, quarters: None, accesses: Accesses::Single },
     Way { slack: 24, in_loops: "on", values: None, quarters: Some(5), accesses: Accesses::Single },
     Way { slack: 80, in_loops: "around", values: Some(5), quarters: None, accesses: Accesses::Single },
@@ -62,7 +63,8 @@ const WAYS: [Way; 7] = [
 /// What is tried on every kernel, but for what is [tried then](behind_choices_ahead).
 pub(super) fn first(stock: &Figures, choices: Choices) -> VecDeque<Variant> {
     match choices {
-        Choices::Nothing => first_of_text(),
+        // Recipes come first.
+        Choices::Nothing => VecDeque::new(),
         Choices::CodeGeneration => behind_choices_ahead(stock),
         // What is inlined and unrolled changes most of all, and the rest depends on it.
         Choices::All => {
@@ -252,30 +254,35 @@ impl Kernel {
 
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
     pub(super) fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
-        let (Some(kept), Some(threads)) = (self.kept(aim), self.most_threads()) else { return Vec::new() };
-        // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
-        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {
-            return Vec::new();
-        }
-        let spilled = figures.spill_bytes().div_ceil(8);
-        let of = |way: &Way| {
-            let words = way.quarters.map(|quarters| (spilled * quarters).div_ceil(4));
-            // More than a kernel may have at all is no limit.
-            let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
-            let limit = limit.into_iter().chain(kept.limit).min();
-            let Way { slack, in_loops, values, accesses, .. } = *way;
-            let hoists = matches!(accesses, Accesses::Hoisted);
-            let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
-            Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept.clone() }
-        };
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
-        let first = default.with_kept_values(of(&WAYS[0]));
-        let bases = [best.clone(), default];
-        let ways = WAYS.iter().flat_map(|way| bases.each_ref().map(|base| base.with_kept_values(of(way))));
-        let ways = iter::once(first).chain(ways);
+        let ways = (0..WAYS.len()).filter_map(|way| self.kept_by(aim, way, figures));
+        let of = |base: &Variant, kept: &Kept| base.with_kept_values(kept.clone());
+        let ways: Vec<Kept> = ways.collect();
+        let first = ways.first().map(|kept| of(&default, kept));
+        let others = ways.iter().flat_map(|kept| [of(best, kept), of(&default, kept)]);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
-        ways.filter(is_new).take(if self.perturbed == 0 { 3 } else { 1 }).collect()
+        let ways = first.into_iter().chain(others).filter(is_new);
+        ways.take(if self.perturbed == 0 { 3 } else { 1 }).collect()
+    }
+
+    /// How values are kept by one of the ways, in a variant that spills so much; `None` where nothing is spilled, or the size of
+    /// its blocks is not known.
+    pub(super) fn kept_by(&self, aim: &Aim, way: usize, figures: &Figures) -> Option<Kept> {
+        let (kept, threads) = (self.kept(aim)?, self.most_threads()?);
+        // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
+        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {
+            return None;
+        }
+        let Way { slack, in_loops, values, quarters, accesses } = WAYS[way];
+        let spilled = figures.spill_bytes().div_ceil(8);
+        let words = quarters.map(|quarters| (spilled * quarters).div_ceil(4));
+        // More than a kernel may have at all is no limit.
+        let limit = words.map(|words| 4 * words * threads).filter(|&limit| limit < SHARED_PER_BLOCK);
+        let limit = limit.into_iter().chain(kept.limit).min();
+        let hoists = matches!(accesses, Accesses::Hoisted);
+        let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
+        Some(Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept })
     }
 }
 
@@ -363,7 +370,8 @@ mod tests {
     #[test]
     fn variants_of_text() {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        let mut kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::Nothing);
+        let kernel = Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::Nothing);
+        let mut kernel = kernel.without_recipes();
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
             let variant = kernel.propose(&aim(0));

@@ -1,10 +1,13 @@
 //! The rounds of a kernel: each asks for the texts of a few variants, then for the figures of those texts that are new.
 
 use super::Kernel;
+use super::recipes::Candidate;
 use crate::tune::aim::{Aim, Budget};
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
+use crate::tune::price::Work;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
+use crate::tune::recipe::Step;
 use crate::tune::variant::Variant;
 
 /// How many variants of a kernel are drawn from the same state of its search, whatever the number of threads, so that
@@ -14,12 +17,25 @@ pub(in super::super) const ROUND: usize = 4;
 /// How often more variants are compiled than judged, at most: those that change nothing are not judged.
 pub(in super::super) const COMPILED_FOR_EACH: usize = 6;
 
+/// The same where a share of work bounds the search.
+const ROUND_OF_A_SHARE: u64 = 2;
+
+/// The share of a kernel's work that is kept for the comparison of what wins with stock.
+const COMPARED: f64 = 0.3;
+
+/// A run is worth its price where it is expected to save so much of the time of stock.
+const LEAST_IMPROVEMENT: f64 = 0.001;
+
 /// How far a kernel has come.
 #[derive(Default)]
 pub(super) struct Rounds {
     /// How many variants were compiled, and how many judged.
     compiled: usize,
     judged: usize,
+    /// What was spent, by rule.
+    spent: Work,
+    /// Whether nothing is left that is expected to gain.
+    is_exhausted: bool,
     /// Whether the best has been drawn with turned loops, which is the last round.
     has_turned_loops: bool,
     /// Whether answers to this round come later.
@@ -54,19 +70,44 @@ impl Kernel {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
+        if !self.rounds.looked_at.is_empty() {
+            return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+        }
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
             self.rounds.drawn = vec![self.best(aim).0.with_turned_loops()];
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
-            self.rounds.compared = self.due_comparison(aim);
+            self.rounds.compared = if self.tries_all { None } else { self.due_comparison(aim) };
             if let Some(variant) = &self.rounds.compared {
                 return vec![Question::Compared(variant.clone())];
             }
             self.propose_wide();
-            self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.judged >= runs);
+            let candidates = self.due_candidates(aim);
+            if candidates.is_empty() && self.ends_with_recipes() {
+                self.rounds.is_exhausted = true;
+                return self.ask(aim, runs);
+            }
+            self.rounds.looked_at = match &candidates[..] {
+                [first, ..] if first.step == Step::Look => {
+                    self.give(first);
+                    vec![first.variant.clone()]
+                }
+                [_, ..] => Vec::new(),
+                [] => self.to_look_at(aim, 2 * self.rounds.judged >= runs),
+            };
             self.rounds.looked_at.truncate(runs - self.rounds.judged);
             if !self.rounds.looked_at.is_empty() {
                 return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+            }
+            if !candidates.is_empty() {
+                let ahead = candidates.iter().take_while(|candidate| candidate.step != Step::Look);
+                let width = self.width(runs);
+                for candidate in ahead.take(width) {
+                    self.give(candidate);
+                    self.proposed.push(candidate.variant.clone());
+                    self.rounds.drawn.push(candidate.variant.clone());
+                }
+                return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }
             let widths = self.until_next_look().into_iter().chain(self.until_first_order());
             let width = widths.min().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
@@ -113,19 +154,79 @@ impl Kernel {
         for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
             if spilled != Err(NoAnswer::BrokenOff) {
                 self.rounds.judged += 1;
+                self.rounds.spent += Work::of_look(self.run());
                 self.note_spilled(aim, variant, spilled.ok());
             }
         }
     }
 
-    /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
-    pub fn share_of(&self, budget: &Budget) -> usize {
-        if self.is_for_loops_alone || self.is_limited_by_bandwidth() { 0 } else { budget.runs }
+    /// How many variants are drawn at once: few where each run counts, so that the first tell of the others.
+    fn width(&self, runs: usize) -> usize {
+        let left = runs.saturating_sub(self.rounds.judged).max(1);
+        let affordable = |work: Work| work.0 / self.run().0.max(1);
+        let affordable = self.work_left().map_or(ROUND, |work| affordable(work).clamp(1, ROUND_OF_A_SHARE) as usize);
+        affordable.min(left)
     }
 
-    /// Nothing more is tried, not even turned loops.
-    pub(super) fn end_rounds(&mut self) {
-        self.rounds.has_turned_loops = true;
+    /// A run of ptxas on it.
+    pub fn run(&self) -> Work {
+        Work::of_run([(self.stock.sass.instructions, self.stock.sass.stack_traffic > 0)])
+    }
+
+    /// The recipes that come next, those first that are expected to gain most. In a share of work, none that is not worth its
+    /// price.
+    fn due_candidates(&self, aim: &Aim) -> Vec<Candidate> {
+        let is_due = self.by_recipes && self.queue.is_empty() && self.looks.queue.is_empty();
+        if !is_due {
+            return Vec::new();
+        }
+        let left = self.work_left();
+        let price = |candidate: &Candidate| {
+            if candidate.step == Step::Look { Work::of_look(self.run()) } else { self.run() }
+        };
+        let is_affordable = |candidate: &Candidate| left.is_none_or(|left| price(candidate) <= left);
+        let is_worth = |candidate: &Candidate| {
+            left.is_none() || candidate.improvement >= LEAST_IMPROVEMENT * price(candidate).share_of(self.run())
+        };
+        let mut candidates = self.candidates(aim);
+        candidates.retain(|candidate| is_affordable(candidate) && is_worth(candidate));
+        candidates
+    }
+
+    /// Whether nothing comes behind the recipes.
+    fn ends_with_recipes(&self) -> bool {
+        let is_empty = self.queue.is_empty() && self.looks.queue.is_empty();
+        self.by_recipes && is_empty && (self.tries_all || self.work.is_some())
+    }
+
+    /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
+    pub fn share_of(&self, budget: &Budget) -> usize {
+        if self.is_for_loops_alone { 0 } else { budget.runs }
+    }
+
+    /// Gives it a share of work, beside that of its comparison. Turned loops are a recipe then, unless there is no other.
+    pub fn give_work(&mut self, work: Work) {
+        self.work = Some(work);
+        self.rounds.has_turned_loops = !self.is_for_loops_alone || self.run() > self.work_of_variants(work);
+    }
+
+    /// Its share; `None` where runs are counted.
+    pub fn work(&self) -> Option<Work> {
+        self.work
+    }
+
+    fn work_of_variants(&self, work: Work) -> Work {
+        work.times(1.0 - COMPARED)
+    }
+
+    /// What the comparison of what wins with stock may cost; `None` where runs are counted.
+    pub fn work_of_comparison(&self) -> Option<Work> {
+        self.work.map(|work| work.times(COMPARED))
+    }
+
+    /// What is left for variants; `None` where runs are counted.
+    fn work_left(&self) -> Option<Work> {
+        self.work.map(|work| self.work_of_variants(work).less(self.rounds.spent))
     }
 
     /// Whether no further round begins, where so many variants may be judged, and one more with turned loops.
@@ -134,7 +235,9 @@ impl Kernel {
     }
 
     fn is_spent(&self, runs: usize) -> bool {
-        self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs
+        let has_no_work = self.work_left().is_some_and(|work| self.run() > work);
+        let has_no_runs = self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs;
+        self.rounds.is_exhausted || has_no_work || has_no_runs
     }
 
     /// Whether the next question begins a round.
@@ -157,6 +260,7 @@ impl Kernel {
         // Nobody asked for more.
         let Some(variant) = self.rounds.drawn.get(self.rounds.attempts.len()).cloned() else { return };
         self.rounds.compiled += 1;
+        self.rounds.spent += Work::of_passes(self.run());
         let is_new = text.as_ref().is_ok_and(|text| {
             let mut others = self.rounds.attempts.iter();
             self.known(text).is_none() && others.all(|other| other.text.as_ref() != Ok(text))
@@ -166,7 +270,9 @@ impl Kernel {
 
     /// Ends the round. `judged` are the figures of the attempts that are new.
     fn end_round(&mut self, aim: &Aim, judged: Vec<Result<Figures, NoAnswer>>) {
-        self.rounds.judged += judged.iter().filter(|answer| **answer != Err(NoAnswer::BrokenOff)).count();
+        let told = judged.iter().filter(|answer| **answer != Err(NoAnswer::BrokenOff)).count();
+        self.rounds.judged += told;
+        self.rounds.spent += (0..told).map(|_| self.run()).sum();
         let mut judged = judged.into_iter();
         for Attempt { variant, text, is_new } in std::mem::take(&mut self.rounds.attempts) {
             match (text, if is_new { judged.next() } else { None }) {

@@ -112,6 +112,13 @@ impl Kernel {
         }
     }
 
+    /// A variant whose machine code is worth a look by itself, and was not looked at.
+    pub(super) fn worth_a_look(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
+        let variant = variant.with_registers(Names::Llvm, variant.coalesces());
+        let is_worth = self.may_look() && self.is_worth_a_look(figures) && !self.looks.seen.contains(&variant);
+        is_worth.then_some(variant)
+    }
+
     /// Whether somebody can tell what is spilled, and slots are possible.
     fn may_look(&self) -> bool {
         self.may_be_looked_at && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
@@ -221,6 +228,9 @@ mod tests {
     /// order spills less than the one before and takes an instruction more, and `spilled` is found at every look.
     fn searched(block: Block, stock: Figures, choices: Choices, spilled: &[&str], runs: usize) -> [Vec<Variant>; 2] {
         let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), choices);
+        if choices == Choices::Nothing {
+            kernel = kernel.without_recipes();
+        }
         let [mut looked_at, mut judged]: [Vec<Variant>; 2] = Default::default();
         loop {
             let questions = kernel.ask(&aim(0), runs);

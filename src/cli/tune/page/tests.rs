@@ -48,7 +48,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
     let stock = |name: &str| judge(name, "stock").expect("stock is judged");
     let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), Choices::Nothing);
     let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
-    let mut search = Search { aim, budget: Budget { runs }, kernels };
+    let mut search = Search { aim, budget: Budget::of_runs(runs), kernels };
     for (number, name) in names.iter().enumerate() {
         let id = KernelId::new(number);
         let answer = |question: &Question| match question {

@@ -182,7 +182,7 @@ impl Case {
         let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
         // Long searches take long here, too.
         let most = if u.ratio(1, 12)? { 40 } else { 12 };
-        let budget = Budget { runs: u.int_in_range(0..=most)? };
+        let budget = Budget::of_runs(u.int_in_range(0..=most)?);
         let kernel = |u: &mut arbitrary::Unstructured<'_>| {
             let spills = u.ratio(2, 3)?;
             let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };

@@ -1,0 +1,230 @@
+//! What recipes make of a kernel, and which one comes next: the one that is expected to gain most.
+
+use super::Kernel;
+use crate::tune::aim::Aim;
+use crate::tune::figures::Figures;
+use crate::tune::learned::expectation::Neighbours;
+use crate::tune::learned::experience::Experience;
+use crate::tune::learned::gain::{Counts, gain};
+use crate::tune::learned::traits::Traits;
+use crate::tune::recipe::{Base, Recipe, Step};
+use crate::tune::variant::Variant;
+
+/// The recipes that a kernel was given, by their numbers, each with what it made of it.
+pub(super) type Given = Vec<(usize, Variant)>;
+
+/// A recipe that may come next.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Candidate {
+    number: usize,
+    pub(super) step: Step,
+    pub(super) variant: Variant,
+    /// By how much it is expected to improve on the best, as a share of the time of stock.
+    pub(super) improvement: f64,
+}
+
+impl Kernel {
+    /// What came of the recipes: each with its variant and what that costs.
+    pub fn outcomes(&self) -> impl Iterator<Item = (usize, &Variant, Option<Figures>)> {
+        self.given.iter().map(|(number, variant)| (*number, variant, self.figures(variant)))
+    }
+
+    /// What is known of the kernel ahead of any run.
+    pub fn traits(&self, aim: &Aim) -> Traits {
+        let stock = &self.stock;
+        Traits {
+            instructions: stock.sass.instructions,
+            registers: stock.real.registers,
+            spill_cost: stock.spill_cost(),
+            local: stock.sass.local,
+            stack_traffic: stock.sass.stack_traffic,
+            work: stock.sass.work,
+            shared_traffic: stock.sass.shared_traffic,
+            warps: stock.warps,
+            may_win_warps: self.winning_step(aim, stock).is_some(),
+            may_keep: self.most_threads().is_some() && self.block.dynamic_shared.is_some() && !self.is_relocatable,
+        }
+    }
+
+    /// What the best recipes gained on kernels like this one, on average.
+    pub fn hope(&self, aim: &Aim) -> f64 {
+        Neighbours::new(Experience::shipped(), &self.traits(aim)).hope()
+    }
+
+    /// What a variant gains by the formula; nothing where it may not win.
+    fn gain_of(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> f64 {
+        let counts = |of: &Figures| Counts {
+            spill_cost: of.spill_cost() as f64,
+            warps: if of.counts_instructions_alone { 0.0 } else { f64::from(of.warps) },
+            instructions: f64::from(of.instructions()),
+        };
+        if self.is_admissible(aim, variant, figures) { gain(&counts(&self.stock), &counts(figures)) } else { 0.0 }
+    }
+
+    /// What each recipe of which something is known has gained. Of a look, that is the gain of the best variant that keeps what was
+    /// found.
+    fn observed(&self, aim: &Aim) -> Vec<(usize, f64)> {
+        let gain = |variant: &Variant, figures: Figures| self.gain_of(aim, variant, &figures);
+        let recipes = Recipe::all();
+        let of_looks = || {
+            let kept = self.judged().filter(|(variant, _)| !variant.named().is_empty());
+            kept.map(|(variant, figures)| gain(variant, figures)).reduce(f64::max)
+        };
+        let observed = |(number, variant): &(usize, Variant)| match recipes[*number].step {
+            Step::Look => Some((*number, of_looks()?)),
+            _ => Some((*number, self.tried(variant)?.figures.map_or(0.0, |figures| gain(variant, figures)))),
+        };
+        self.given.iter().filter_map(observed).collect()
+    }
+
+    /// The recipes that may come next, those first that are expected to gain most; of equals in the order of the list.
+    /// O(recipes · recorded kernels).
+    pub(super) fn candidates(&self, aim: &Aim) -> Vec<Candidate> {
+        let mut neighbours = Neighbours::new(Experience::shipped(), &self.traits(aim));
+        for (number, gain) in self.observed(aim) {
+            neighbours.observe(number, gain);
+        }
+        let (best, figures) = self.best(aim);
+        let known = self.gain_of(aim, &best, &figures);
+        let is_given = |number: usize| self.given.iter().any(|(given, _)| *given == number);
+        let open = Recipe::all().into_iter().enumerate().filter(|(number, _)| !is_given(*number));
+        let candidate = |(number, recipe): (usize, Recipe)| {
+            let variant = self.prepared(aim, recipe)?;
+            let variant = if recipe.step == Step::Look { variant } else { self.freed(aim, variant) };
+            let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(aim, limit));
+            let is_new = recipe.step == Step::Look || !self.proposed.contains(&variant);
+            let is_wanted = is_allowed && is_new && !self.is_hopeless_choice(aim, &variant);
+            let improvement = neighbours.improvement(number, known);
+            is_wanted.then_some(Candidate { number, step: recipe.step, variant, improvement })
+        };
+        let mut candidates: Vec<Candidate> = open.filter_map(candidate).collect();
+        candidates.sort_by(|one, other| other.improvement.total_cmp(&one.improvement));
+        candidates
+    }
+
+    /// Notes that a recipe is tried.
+    pub(super) fn give(&mut self, candidate: &Candidate) {
+        self.given.push((candidate.number, candidate.variant.clone()));
+    }
+
+    /// What a recipe makes of this kernel now; nothing where it has nothing to change.
+    pub(super) fn prepared(&self, aim: &Aim, recipe: Recipe) -> Option<Variant> {
+        let (base, figures) = match recipe.base {
+            Base::Text => (Variant::DEFAULT, self.default().unwrap_or(self.stock)),
+            Base::Best => {
+                Some(self.best(aim)).filter(|(best, _)| *best != Variant::Stock && *best != Variant::DEFAULT)?
+            }
+        };
+        let variant = match recipe.step {
+            Step::Default => Some(base.clone()),
+            Step::Order(order) => Some(base.with_order(order, 0)),
+            Step::OrderAgain(order) => Some(base.with_order(order, 0).with_remat("peaks")),
+            Step::Remat(remat) => Some(base.with_remat(remat)),
+            Step::Bits => Some(base.with_bits("on")),
+            Step::Names(names, coalesces) => Some(base.with_registers(names, coalesces)),
+            Step::SharedAddresses => Some(base.toggled_shared_addresses()),
+            Step::SimdVideo => Some(base.toggled_simd_video()),
+            Step::FewerRegisters => self.winning_step(aim, &figures).map(|limit| base.with_limit(limit)),
+            Step::AllRegisters => self.limit_at_no_cost(aim, &figures).map(|limit| base.with_limit(limit)),
+            Step::SmemSpilling => {
+                (self.may_spill_to_shared && figures.spill_bytes() > 0).then(|| base.with_smem_spilling())
+            }
+            Step::Kept(way) => self.kept_by(aim, way, &figures).map(|kept| base.with_kept_values(kept)),
+            Step::Look => self.worth_a_look(&base, &figures),
+            Step::Loops => Some(base.with_turned_loops()),
+        }?;
+        let is_base = recipe.step != Step::Default && variant == base && recipe.step != Step::Look;
+        let is_unchanged =
+            is_base || recipe.base == Base::Text && recipe.step != Step::Default && variant == Variant::DEFAULT;
+        (!is_unchanged || recipe.step == Step::Look).then_some(variant)
+    }
+
+    /// The most registers that cost no warp, where ptxas takes fewer and spills.
+    fn limit_at_no_cost(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
+        let limits = self.limits(aim, &Variant::DEFAULT, figures).into_iter().filter_map(|variant| variant.limit());
+        limits.filter(|&limit| limit > figures.real.registers || figures.spill_bytes() > 0).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::aim;
+    use super::*;
+    use crate::tune::figures::{Block, tests::figures};
+    use crate::tune::optimisations::Choices;
+    use crate::tune::price::Work;
+    use crate::tune::question::{Answer, Question};
+
+    fn text(spills: u32) -> Kernel {
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        Kernel::new("k", "0", block, figures(spills, 32, 500), "stock".into(), Choices::Nothing)
+    }
+
+    /// Searches to the end, where each text costs what `outcome` says. What was judged, in this order.
+    fn searched(kernel: &mut Kernel, runs: usize, outcome: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
+        let mut judged = Vec::new();
+        loop {
+            let questions = kernel.ask(&aim(0), runs);
+            assert_eq!(kernel.ask(&aim(0), runs), questions, "what is not answered is asked again");
+            if questions.is_empty() {
+                return judged;
+            }
+            let answer = |question: Question| match question {
+                Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+                Question::Figures(variant) => {
+                    let figures = outcome(&variant);
+                    judged.push(variant);
+                    Answer::Figures(Ok(figures))
+                }
+                Question::Spilled(variant) => Answer::Spilled(Ok(crate::tune::question::Spilled {
+                    registers: ["%r7"].into_iter().collect(),
+                    text: variant.to_string(),
+                    figures: None,
+                })),
+                Question::Compared(_) => Answer::Compared(None),
+            };
+            kernel.tell(&aim(0), questions.into_iter().map(answer).collect());
+        }
+    }
+
+    /// Each recipe is tried once where all are wanted, and no variant twice.
+    #[test]
+    fn all_recipes() {
+        let mut kernel = text(400);
+        kernel.tries_all = true;
+        let judged = searched(&mut kernel, 400, |variant| figures(400 - variant.to_string().len() as u32, 32, 500));
+        let mut once = judged.iter().map(Variant::to_string).collect::<Vec<_>>();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), judged.len());
+        let given: std::collections::BTreeSet<usize> = kernel.outcomes().map(|(number, ..)| number).collect();
+        assert_eq!(given.len(), kernel.outcomes().count(), "each once");
+        let orders = judged.iter().filter(|variant| variant.has_order()).count();
+        assert!(orders >= 10 && judged.len() > 30, "{} of {}", orders, judged.len());
+    }
+
+    /// A share of work bounds what is tried, whatever comes of it, and a larger one begins in the same way.
+    #[test]
+    fn a_share_of_work() {
+        let of = |runs: u64| {
+            let mut kernel = text(400);
+            let run = kernel.run().0;
+            kernel.give_work(Work(run * runs));
+            searched(&mut kernel, 32, |variant| figures(400 - variant.to_string().len() as u32, 32, 500))
+        };
+        let [none, few, more] = [0, 4, 12].map(of);
+        assert!(none.is_empty() && (1..=3).contains(&few.len()) && (4..=9).contains(&more.len()), "{few:?} {more:?}");
+        assert_eq!(few[..1], more[..1]);
+    }
+
+    /// Where nothing comes of what gains most on such kernels, a search ends ahead of its share.
+    #[test]
+    fn nothing_to_expect() {
+        let of = |gains: bool| {
+            let mut kernel = text(0);
+            kernel.give_work(Work(kernel.run().0 * 100));
+            searched(&mut kernel, 64, |_| figures(0, 32, if gains { 400 } else { 500 })).len()
+        };
+        assert!(of(false) < 25, "{}", of(false));
+    }
+}

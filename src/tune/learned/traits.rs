@@ -1,0 +1,75 @@
+//! What is known of a kernel ahead of any run, as coordinates in which kernels that gain by the same recipes are near each other.
+
+/// What is known of stock. Who made the PTX is no part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traits {
+    /// Machine instructions.
+    pub instructions: u32,
+    /// General registers of a thread.
+    pub registers: u32,
+    /// What spills cost, in bytes by the loops around them.
+    pub spill_cost: u64,
+    /// Machine instructions that access local memory.
+    pub local: u32,
+    /// Bytes moved to and from fixed places of the stack, by the loops around them.
+    pub stack_traffic: u64,
+    /// Accesses of other memory, sums and products.
+    pub work: u32,
+    /// Bytes moved to and from shared memory, by the loops around them.
+    pub shared_traffic: u64,
+    /// Warps that an SM holds.
+    pub warps: u32,
+    /// Whether a limit on registers wins a step of warps.
+    pub may_win_warps: bool,
+    /// Whether values can be kept in shared memory: it is known how the kernel is launched.
+    pub may_keep: bool,
+}
+
+/// How many coordinates there are.
+pub const COORDINATES: usize = 10;
+
+impl Traits {
+    /// The numbers in the order of a recorded line.
+    pub fn of_numbers(numbers: [u64; COORDINATES]) -> Option<Self> {
+        let [instructions, registers, spill_cost, local, stack_traffic, work, shared_traffic, warps, wins, keeps] =
+            numbers;
+        let small = |number: u64| u32::try_from(number).ok();
+        Some(Self {
+            instructions: small(instructions)?,
+            registers: small(registers)?,
+            spill_cost,
+            local: small(local)?,
+            stack_traffic,
+            work: small(work)?,
+            shared_traffic,
+            warps: small(warps)?,
+            may_win_warps: wins != 0,
+            may_keep: keeps != 0,
+        })
+    }
+
+    /// The coordinates. A factor says how far apart kernels are that differ in one of them: it was chosen on recorded kernels, with
+    /// each lineage left out in turn.
+    fn coordinates(&self) -> [f64; COORDINATES] {
+        let magnitude = |number: u64| ((1 + number) as f64).log2();
+        let has_spills = f64::from(u8::from(self.spill_cost > 0));
+        [
+            magnitude(self.instructions.into()) / 2.0,
+            f64::from(self.registers) / 64.0,
+            4.0 * has_spills + magnitude(self.spill_cost) / 2.0,
+            magnitude(self.local.into()) / 3.0,
+            magnitude(self.stack_traffic) / 3.0,
+            4.0 * f64::from(self.work) / f64::from(self.instructions.max(1)),
+            magnitude(self.shared_traffic) / 5.0,
+            f64::from(self.warps) / 16.0,
+            3.0 * f64::from(u8::from(self.may_win_warps)),
+            2.0 * f64::from(u8::from(self.may_keep)),
+        ]
+    }
+
+    /// The square of the distance of two kernels.
+    pub fn distance(&self, other: &Self) -> f64 {
+        let differences = self.coordinates().into_iter().zip(other.coordinates()).map(|(one, other)| one - other);
+        differences.map(|difference| difference * difference).sum()
+    }
+}

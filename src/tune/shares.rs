@@ -1,0 +1,76 @@
+//! What each kernel of a file gets of the work that may be spent on the file.
+//!
+//! All kernels that have something to hope for get the same number of runs, as far as the work reaches for a few of each. Where it
+//! does not, those get them that have the most to hope for. The shares depend on figures alone, and not on what a search finds, so that
+//! kernels are searched side by side.
+
+use super::aim::{Aim, Effort};
+use super::kernel::Kernel;
+use super::price::Work;
+
+/// So many runs are worth starting a search of a kernel.
+const FEWEST_RUNS: f64 = 2.0;
+
+/// Gives each kernel its share. O(kernels · log kernels).
+pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
+    let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(aim)).collect();
+    let mut order: Vec<usize> = (0..kernels.len()).collect();
+    order.sort_by(|&one, &other| hopes[other].total_cmp(&hopes[one]));
+    let work = effort.work();
+    let mut all = Work::default();
+    let afforded = order.iter().take_while(|&&kernel| {
+        all += kernels[kernel].run();
+        all.times(FEWEST_RUNS) <= work
+    });
+    let afforded: Vec<usize> = afforded.copied().collect();
+    let prices: Work = afforded.iter().map(|&kernel| kernels[kernel].run()).sum();
+    kernels.iter_mut().for_each(|kernel| kernel.give_work(Work::default()));
+    for kernel in afforded {
+        let share = kernels[kernel].run().share_of(prices);
+        kernels[kernel].give_work(work.times(share));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::{Allowance, Block, tests::figures};
+    use super::super::optimisations::Choices;
+    use super::*;
+    use crate::target::machine::Architecture;
+
+    fn kernels(all: &[(u32, u32)]) -> Vec<Kernel> {
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        let kernel = |&(spills, instructions): &(u32, u32)| {
+            Kernel::new("k", "0", block, figures(spills, 32, instructions), "stock".into(), Choices::Nothing)
+        };
+        all.iter().map(kernel).collect()
+    }
+
+    /// Shares sum to no more than the work; where it does not reach for all, those with the most to hope for are searched.
+    #[test]
+    fn sums() {
+        let aim = Aim::new(Architecture::by_name("sm_90").expect("it is known"), Allowance::default());
+        let mut all = kernels(&[(400, 3000), (0, 300), (100, 900), (0, 90_000)]);
+        let file: Work = all.iter().map(Kernel::run).sum();
+        for (times, again) in [(1.0, true), (4.0, true), (4.0, false), (40.0, true)] {
+            let effort = Effort { times, file, assembles_again: again };
+            allot(&effort, &aim, &mut all);
+            let given: Work = all.iter().map(|kernel| kernel.work().expect("each has a share")).sum();
+            assert!(given <= effort.work(), "{times}");
+        }
+        let effort = Effort { times: 0.5, file, assembles_again: false };
+        allot(&effort, &aim, &mut all);
+        let served: Vec<bool> = all.iter().map(|kernel| kernel.work() > Some(Work(0))).collect();
+        assert!(served.contains(&true) && served.contains(&false), "{served:?}");
+        let hope = |wanted: bool| {
+            let hopes = all
+                .iter()
+                .zip(&served)
+                .filter(move |(_, served)| **served == wanted)
+                .map(|(kernel, _)| kernel.hope(&aim));
+            hopes.collect::<Vec<f64>>()
+        };
+        let least = hope(true).into_iter().fold(f64::MAX, f64::min);
+        assert!(hope(false).into_iter().all(|hope| hope <= least));
+    }
+}
