@@ -24,7 +24,7 @@ const ROUND_OF_A_SHARE: u64 = 2;
 const COMPARED: f64 = 0.3;
 
 /// A run is worth its price where it is expected to save so much of the time of stock.
-const LEAST_IMPROVEMENT: f64 = 0.001;
+const LEAST_IMPROVEMENT: f64 = 0.0005;
 
 /// How far a kernel has come.
 #[derive(Default)]
@@ -75,7 +75,10 @@ impl Kernel {
         }
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
-            self.rounds.drawn = vec![self.best(aim).0.with_turned_loops()];
+            let turned = self.best(aim).0.with_turned_loops();
+            // It may be a recipe's.
+            let is_new = !self.proposed.contains(&turned);
+            self.rounds.drawn.extend(is_new.then_some(turned));
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
             self.rounds.compared = if self.tries_all { None } else { self.due_comparison(aim) };
             if let Some(variant) = &self.rounds.compared {
@@ -104,8 +107,11 @@ impl Kernel {
                 let width = self.width(runs);
                 for candidate in ahead.take(width) {
                     self.give(candidate);
-                    self.proposed.push(candidate.variant.clone());
-                    self.rounds.drawn.push(candidate.variant.clone());
+                    // Two recipes may make the same of it.
+                    if !self.proposed.contains(&candidate.variant) {
+                        self.proposed.push(candidate.variant.clone());
+                        self.rounds.drawn.push(candidate.variant.clone());
+                    }
                 }
                 return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }

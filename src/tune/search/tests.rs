@@ -296,10 +296,9 @@ impl Asked {
         };
         let texts: Vec<Variant> = self.questions[id].iter().filter_map(text).collect();
         let judged = self.questions[id].len() - texts.len() - self.compared[id].len();
-        let turned: Vec<usize> = (0..texts.len()).filter(|&at| texts[at].with_loops_as_they_come().is_some()).collect();
-        assert!(turned.is_empty() || turned == [texts.len() - 1], "the last variant alone has turned loops");
-        assert!(judged <= runs + turned.len() && kernel.runs() <= judged, "{judged} of {runs} runs");
-        let others = texts.len() - turned.len();
+        let turned = texts.last().is_some_and(|variant| variant.with_loops_as_they_come().is_some());
+        assert!(judged <= runs + usize::from(turned) && kernel.runs() <= judged, "{judged} of {runs} runs");
+        let others = texts.len() - usize::from(turned);
         assert!(others < COMPILED_FOR_EACH * runs + ROUND || runs == 0 && others == 0);
         assert!((1..texts.len()).all(|at| !texts[..at].contains(&texts[at])), "a variant is asked for twice");
         assert!(!texts.contains(&Variant::Stock));
