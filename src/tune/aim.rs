@@ -61,8 +61,8 @@ impl Budget {
 pub struct Effort {
     /// How many times what ptxas takes for the file.
     pub times: f64,
-    /// What ptxas takes for the file.
-    pub file: Work,
+    /// What ptxas takes for the file; `None` for what it takes for the kernels that are searched.
+    pub file: Option<Work>,
     /// Whether the file is assembled once more in the end, which is part of the cost.
     pub assembles_again: bool,
 }
@@ -74,9 +74,10 @@ impl Effort {
     /// The most that a user may say.
     pub const MOST_TIMES: f64 = 1000.0;
 
-    /// What may be spent on the variants of all kernels.
-    pub fn work(&self) -> Work {
-        let all = self.file.times(self.times).max(LEAST);
-        if self.assembles_again { all.less(self.file) } else { all }
+    /// What may be spent on the variants of all kernels, for which ptxas takes so much.
+    pub fn work(&self, kernels: Work) -> Work {
+        let file = self.file.unwrap_or(kernels);
+        let all = file.times(self.times).max(LEAST);
+        if self.assembles_again { all.less(file) } else { all }
     }
 }

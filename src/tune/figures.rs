@@ -172,11 +172,6 @@ impl Figures {
                 <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.instructions())
     }
 
-    /// Whether loops are unrolled because they were turned.
-    pub fn rolled(&self) -> bool {
-        self.rolled.is_some()
-    }
-
     /// Machine instructions with one copy of each loop that ptxas unrolls because it was turned.
     pub fn instructions(&self) -> u32 {
         self.rolled.unwrap_or(self.sass.instructions)

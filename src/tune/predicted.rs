@@ -18,7 +18,7 @@ pub enum Source {
 
 impl Source {
     /// It in a word.
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Part => "part",

@@ -16,7 +16,7 @@ pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
     let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(aim)).collect();
     let mut order: Vec<usize> = (0..kernels.len()).collect();
     order.sort_by(|&one, &other| hopes[other].total_cmp(&hopes[one]));
-    let work = effort.work();
+    let work = effort.work(kernels.iter().map(Kernel::run).sum());
     let mut all = Work::default();
     let afforded = order.iter().take_while(|&&kernel| {
         all += kernels[kernel].run();
@@ -53,12 +53,12 @@ mod tests {
         let mut all = kernels(&[(400, 3000), (0, 300), (100, 900), (0, 90_000)]);
         let file: Work = all.iter().map(Kernel::run).sum();
         for (times, again) in [(1.0, true), (4.0, true), (4.0, false), (40.0, true)] {
-            let effort = Effort { times, file, assembles_again: again };
+            let effort = Effort { times, file: Some(file), assembles_again: again };
             allot(&effort, &aim, &mut all);
             let given: Work = all.iter().map(|kernel| kernel.work().expect("each has a share")).sum();
-            assert!(given <= effort.work(), "{times}");
+            assert!(given <= effort.work(file), "{times}");
         }
-        let effort = Effort { times: 0.5, file, assembles_again: false };
+        let effort = Effort { times: 0.5, file: Some(file), assembles_again: false };
         allot(&effort, &aim, &mut all);
         let served: Vec<bool> = all.iter().map(|kernel| kernel.work() > Some(Work(0))).collect();
         assert!(served.contains(&true) && served.contains(&false), "{served:?}");

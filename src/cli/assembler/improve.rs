@@ -143,7 +143,7 @@ fn budget(settings: &Settings, unchanged: &UnchangedResult, is_candidate: bool) 
     }
     let code = machine_code::read(&unchanged.cubin).unwrap_or_default();
     let file = Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)));
-    Budget::of_effort(Effort { times: settings.effort, file, assembles_again: true })
+    Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: true })
 }
 
 fn request<'a>(

@@ -13,6 +13,7 @@ use nvptx_ra::tune::shares;
 use super::code::Code;
 use super::rounds;
 use super::stock::{self, Conditions, Stock, Wanted};
+use super::trials;
 use super::tuning::{Pace, Tuning};
 use super::winners::{self, Comparer, Keep};
 use crate::interrupt;
@@ -32,6 +33,8 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) compares: bool,
     /// Whether the best so far is wanted of a search that is cut.
     pub(super) keeps_best: bool,
+    /// Where all trials are noted, if each recipe is to be tried.
+    pub(super) trials: Option<&'p Path>,
 }
 
 /// Who is told how a search goes on.
@@ -82,8 +85,7 @@ pub(super) struct Searched<'a> {
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<Searched<'a>, Error> {
-    let plan_path = std::env::var("NVPTX_RA_TRIALS_NAME").unwrap_or_default();
-    let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best } = plan;
+    let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
@@ -103,12 +105,8 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         return void(tuning);
     }
     let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
-    let trials = std::env::var_os("NVPTX_RA_TRIALS");
-    let all = std::env::var_os("NVPTX_RA_TRIALS_ALL").is_some();
-    if all {
-        for id in tuning.search.kernels.ids() {
-            tuning.search.kernels[id].tries_all = true;
-        }
+    for id in tuning.search.kernels.ids() {
+        tuning.search.kernels[id].tries_all = trials.is_some();
     }
     listener.begin(&tuning.search);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
@@ -121,7 +119,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     }
     listener.end(cut);
     if let Some(path) = trials {
-        super::trials::write(std::path::Path::new(&path), &tuning, &comparer, plan_path);
+        trials::write(path, &tuning, &comparer)?;
     }
     winners::compare(&mut tuning, &comparer);
     winners::warnings(&tuning.search).for_each(|warning| listener.note(&warning));

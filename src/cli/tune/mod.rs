@@ -17,6 +17,7 @@
 //! * [`compose`]: the best of each in one module, judged once more;
 //! * [`graph`], [`edge`]: the same runs on other machines;
 //! * [`measure`]: what counts first, as an option;
+//! * [`trials`]: what recipes are learned from;
 //! * [`request`]: the search as another command asks for it;
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
@@ -67,7 +68,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::aim::{Aim, Budget, Effort};
 use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
@@ -152,6 +153,10 @@ pub(crate) struct Arguments {
     /// How many variants of each kernel ptxas judges, beside stock and the result
     #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
+    /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
+    /// searched, or one second if that is more. It is counted by rule, so that the result does not depend on the machine
+    #[arg(long, value_name = "X", conflicts_with = "runs", value_parser = effort)]
+    effort: Option<f64>,
     /// Start no round of runs after this many seconds, and write the best that was found so far. The result then depends on the
     /// machine
     #[arg(long, value_name = "S")]
@@ -239,6 +244,10 @@ pub(crate) struct Arguments {
     /// An option of former versions: what it asked for is always done now
     #[arg(long, hide = true)]
     keep_partial: bool,
+    /// Try each recipe on each kernel of PTX that spills or lacks warps, and add what came of it to FILE, a JSON object on a line for
+    /// each kernel: what the order of recipes is learned from
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with_all = ["ninja", "effort"])]
+    trials: Option<PathBuf>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -354,6 +363,12 @@ fn shared_cost(text: &str) -> Result<f64, String> {
     cost.ok_or_else(|| "is no number from 0.25 to 1".to_owned())
 }
 
+/// Reads --effort.
+fn effort(text: &str) -> Result<f64, String> {
+    let times = text.parse().ok().filter(|times| (0.0..=Effort::MOST_TIMES).contains(times));
+    times.ok_or_else(|| format!("is no number from 0 to {}", Effort::MOST_TIMES))
+}
+
 /// Tells a user at a terminal how a search goes on.
 struct Terminal<'a> {
     start: Instant,
@@ -361,6 +376,8 @@ struct Terminal<'a> {
     aim: &'a Aim,
     runs: usize,
     keeps_best: bool,
+    /// Whether trials are recorded.
+    records: bool,
     progress: Mutex<Option<Progress>>,
 }
 
@@ -382,6 +399,10 @@ impl Listener for Terminal<'_> {
         }
     }
 
+    fn admits(&self, kernel: &mut Kernel) -> bool {
+        !self.records || kernel.stock.sass.stack_traffic > 0 || kernel.traits(self.aim).may_win_warps
+    }
+
     fn note_round(&self, kernel: &Kernel) {
         let course = Course::of(kernel, self.aim, self.runs);
         self.progress().iter().for_each(|progress| progress.note(kernel, course));
@@ -401,11 +422,13 @@ fn search<'a>(
     pace: Pace,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<Cut>), Error> {
-    let budget = Budget::of_runs(arguments.runs as usize);
+    let share = |times| Budget::of_effort(Effort { times, file: None, assembles_again: true });
+    let budget = arguments.effort.map_or(Budget::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
     let (until, aim, runs, progress) = (pace.until, conditions.aim, budget.runs, Mutex::new(None));
-    let terminal = Terminal { start, until, aim, runs, keeps_best, progress };
+    let records = arguments.trials.is_some();
+    let terminal = Terminal { start, until, aim, runs, keeps_best, records, progress };
     let plan = Plan {
         code,
         path: &arguments.input,
@@ -414,8 +437,9 @@ fn search<'a>(
         budget,
         pace,
         keep: outputs::keep(arguments, output),
-        compares: !arguments.no_compare,
+        compares: !arguments.no_compare && arguments.trials.is_none(),
         keeps_best,
+        trials: arguments.trials.as_deref(),
     };
     let Searched { tuning, cut, is_void } = driver::search(plan, &terminal)?;
     if !is_void {

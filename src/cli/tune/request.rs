@@ -201,8 +201,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         budget: request.budget,
         pace: request.pace,
         keep: Keep::Nowhere,
-        compares: std::env::var_os("NVPTX_RA_TRIALS_ALL").is_none(),
+        compares: true,
         keeps_best: true,
+        trials: None,
     };
     let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
     left.extend(log.left.into_inner().unwrap_or_else(PoisonError::into_inner));

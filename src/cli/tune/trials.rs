@@ -4,61 +4,67 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
+use nvptx_ra::error::Error;
 use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::{Kernel, Tried};
 use nvptx_ra::tune::recipe::Recipe;
+use nvptx_ra::tune::search::KernelId;
 use serde_json::{Value, json};
 
 use super::tuning::Tuning;
 use super::winners::Comparer;
 
+/// The time of so many of the best variants is predicted.
 const PREDICTED: usize = 4;
 
-fn figures(of: &Figures) -> Value {
+/// Adds the trials of all kernels to a file.
+pub(super) fn write(path: &Path, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Result<(), Error> {
+    let problem = |error| Error::file(path, &error);
+    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(problem)?;
+    for id in tuning.search.kernels.ids() {
+        // One call for one line: lines of several processes do not mix.
+        file.write_all(format!("{}\n", of_kernel(id, tuning, comparer)).as_bytes()).map_err(problem)?;
+    }
+    Ok(())
+}
+
+fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Value {
+    let (search, aim) = (&tuning.search, &tuning.search.aim);
+    let kernel = &search.kernels[id];
+    let wins = kernel.winners(aim);
+    let predicted = |tried: &Tried| {
+        let is_one = wins.iter().take(PREDICTED).any(|winner| *winner == tried.variant);
+        is_one.then(|| comparer.predicted_beside(id, &tuning.slices[id], kernel.block, &tried.variant)).flatten()
+    };
+    let tried = |tried: &Tried| {
+        let predicted = predicted(tried).map(|predicted| json!([predicted.ratio, predicted.source.word()]));
+        json!({
+            "choice": tried.variant.to_string(),
+            "recipes": recipes(kernel, tried),
+            "wins": wins.contains(&tried.variant),
+            "text": tried.text(),
+            "figures": tried.figures.as_ref().map(figures),
+            "predicted": predicted,
+        })
+    };
+    let traits = kernel.traits(aim).numbers();
     json!({
-        "registers": of.real.registers, "stores": of.real.spill_store_bytes, "loads": of.real.spill_load_bytes,
-        "stack": of.real.stack_bytes, "shared": of.real.shared_bytes, "warps": of.warps, "largest": of.blocks.largest(),
-        "instructions": of.sass.instructions, "local": of.sass.local, "work": of.sass.work,
-        "stack_traffic": of.sass.stack_traffic, "shared_traffic": of.sass.shared_traffic, "advice": of.real.advice,
-        "cost": of.spill_cost(), "rolled": of.rolled(),
+        "kernel": kernel.name, "traits": traits, "stock": figures(&kernel.stock),
+        "tried": kernel.tried.iter().map(tried).collect::<Vec<Value>>(),
     })
 }
 
-pub(super) fn write(path: &Path, tuning: &Tuning<'_>, comparer: &Comparer<'_>, name: String) {
-    let recipes = Recipe::all();
-    let search = &tuning.search;
-    for id in search.kernels.ids() {
-        let kernel = &search.kernels[id];
-        let may_win = kernel.may_win_now(&search.aim);
-        let mut tried: Vec<Value> = Vec::new();
-        let mut better: Vec<(usize, Figures)> = Vec::new();
-        for (at, tried_one) in kernel.tried.iter().enumerate() {
-            let wins = tried_one.figures.is_some_and(|figures| may_win(&tried_one.variant, &figures));
-            if let Some(figures) = tried_one.figures.filter(|_| wins) {
-                if better.iter().all(|(_, other)| *other != figures) {
-                    better.push((at, figures));
-                }
-            }
-            let recipe = kernel.outcomes().filter(|(_, variant, _)| **variant == tried_one.variant);
-            let recipes: Vec<String> = recipe.map(|(number, _, _)| recipes[number].name()).collect();
-            tried.push(json!({
-                "choice": tried_one.variant.to_string(), "recipes": recipes, "better": wins, "text": tried_one.text(),
-                "figures": tried_one.figures.as_ref().map(figures),
-            }));
-        }
-        better.sort_by(|one, other| one.1.compare(&other.1, &search.aim.preference));
-        for (at, _) in better.iter().take(PREDICTED) {
-            let variant = &kernel.tried[*at].variant;
-            if let Some(predicted) = comparer.predicted_beside(id, &tuning.slices[id], kernel.block, variant) {
-                tried[*at]["ratio"] = json!(predicted.ratio);
-                tried[*at]["source"] = json!(format!("{:?}", predicted.source));
-            }
-        }
-        let line = json!({
-            "file": name, "kernel": kernel.name, "threads": kernel.block.threads, "dynamic": kernel.block.dynamic_shared,
-            "loops_alone": kernel.is_for_loops_alone, "runs": kernel.runs(),
-            "stock": figures(&kernel.stock), "tried": tried,
-        });
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
-    }
+/// The names of the recipes that have made a variant. What keeps the values that a look has found is the look's.
+fn recipes(kernel: &Kernel, tried: &Tried) -> Vec<String> {
+    let all = Recipe::all();
+    let of_look = kernel.look_of(&tried.variant).into_iter();
+    let made = kernel.outcomes().filter(|(_, variant, _)| **variant == tried.variant).map(|(number, ..)| number);
+    made.chain(of_look).map(|number| all[number].name()).collect()
+}
+
+fn figures(of: &Figures) -> Value {
+    json!({
+        "registers": of.real.registers, "spilled": of.spill_bytes(), "cost": of.spill_cost(), "warps": of.warps,
+        "instructions": of.instructions(), "local": of.sass.local,
+    })
 }

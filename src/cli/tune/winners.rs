@@ -292,6 +292,7 @@ mod tests {
     use nvptx_ra::tune::aim::{Aim, Budget};
     use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
+    use nvptx_ra::tune::kernel::Kernel;
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 

@@ -282,9 +282,10 @@ impl Kernel {
         }
     }
 
-    /// What may win as far as is known now.
-    pub fn may_win_now<'k>(&'k self, aim: &'k Aim) -> impl Fn(&Variant, &Figures) -> bool + 'k {
-        self.may_win(aim, |_| false)
+    /// All variants that may win, as far as is known now, the best first.
+    pub fn winners(&self, aim: &Aim) -> Vec<Variant> {
+        let may_win = self.may_win(aim, |_| false);
+        self.ranked(aim, self.judged().filter(|(variant, figures)| may_win(variant, figures)))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.

@@ -29,6 +29,14 @@ impl Kernel {
         self.given.iter().map(|(number, variant)| (*number, variant, self.figures(variant)))
     }
 
+    /// The number of the look that has found the values that a variant keeps, if one has.
+    pub fn look_of(&self, variant: &Variant) -> Option<usize> {
+        let recipes = Recipe::all();
+        let mut looks = self.given.iter().filter(|(number, _)| recipes[*number].step == Step::Look);
+        let has_found = |looked: &Variant| looked.order() == variant.order() && looked.limit() == variant.limit();
+        (!variant.named().is_empty()).then(|| looks.find(|(_, looked)| has_found(looked)))?.map(|(number, _)| *number)
+    }
+
     /// What is known of the kernel ahead of any run.
     pub fn traits(&self, aim: &Aim) -> Traits {
         let stock = &self.stock;

@@ -15,12 +15,12 @@ pub struct Counts {
 }
 
 /// So many bytes of spills weigh as one instruction.
-const BYTES_OF_AN_INSTRUCTION: f64 = 16.0;
+const BYTES_OF_AN_INSTRUCTION: f64 = 8.0;
 
 /// The exponents of the time: of the work with its spills, of the instructions alone, and of the warps.
-const OF_SPILLS: f64 = 0.5;
-const OF_INSTRUCTIONS: f64 = 0.5;
-const OF_WARPS: f64 = 0.25;
+const OF_SPILLS: f64 = 0.8;
+const OF_INSTRUCTIONS: f64 = 0.8;
+const OF_WARPS: f64 = 0.2;
 
 /// The share of the time of stock that a variant saves; 0 where it saves nothing.
 pub fn gain(stock: &Counts, variant: &Counts) -> f64 {

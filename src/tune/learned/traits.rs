@@ -48,6 +48,25 @@ impl Traits {
         })
     }
 
+    /// The numbers of a recorded line.
+    pub fn numbers(&self) -> [u64; COORDINATES] {
+        let Self { instructions, registers, spill_cost, local, stack_traffic, work, shared_traffic, warps, .. } = *self;
+        let [wins, keeps] = [self.may_win_warps, self.may_keep].map(u64::from);
+        let [instructions, registers, local] = [instructions, registers, local].map(u64::from);
+        [
+            instructions,
+            registers,
+            spill_cost,
+            local,
+            stack_traffic,
+            work.into(),
+            shared_traffic,
+            warps.into(),
+            wins,
+            keeps,
+        ]
+    }
+
     /// The coordinates. A factor says how far apart kernels are that differ in one of them: it was chosen on recorded kernels, with
     /// each lineage left out in turn.
     fn coordinates(&self) -> [f64; COORDINATES] {

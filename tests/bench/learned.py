@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""What recorded searches teach: which recipe a search of PTX tries first, and on which kernels it tries any.
+
+    learned.py --record TRIALS FILE.ptx …    tries all recipes on all kernels that spill or lack warps
+    learned.py --write TRIALS …              writes src/tune/learned/outcomes.txt
+    learned.py TRIALS …                      the curve of gain against runs
+
+TRIALS is a file of JSON, a kernel a line. The curve is that of src/tune/learned/expectation.rs, computed here again: each kernel is
+searched with the kernels of its own lineage left out, or, with --aside TRIALS, kernels of which nothing was learned. The lineage of
+a file is what stands ahead of `__` in its name, else its name. A gain is a share of the time of stock by the formula of
+src/tune/learned/gain.rs; a run counts where the text is a new one.
+"""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import command_line
+import report
+import tools
+
+OUTCOMES = Path(__file__).parents[2] / "src" / "tune" / "learned" / "outcomes.txt"
+BYTES_OF_AN_INSTRUCTION, OF_SPILLS, OF_INSTRUCTIONS, OF_WARPS = 8.0, 0.8, 0.8, 0.2  # gain.rs
+REACH, AGREEMENT, FLOOR, LEAST = 1.5, 0.03, 1e-3, 0.0005  # expectation.rs, rounds.rs
+RUNS = (1, 2, 3, 4, 6, 8, 16, 32)
+LOOKS = ("look", "best+look")
+
+
+@dataclass
+class Kernel:
+    """A recorded kernel: what each recipe gained and the text that it made, by the recipe's name."""
+
+    lineage: str
+    name: str
+    traits: list
+    gains: dict
+    texts: dict
+
+    @property
+    def best(self):
+        return max(self.gains.values(), default=0.0)
+
+
+def parse_arguments():
+    parser = command_line.parser_of(__doc__)
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="recorded trials; with --record files of PTX")
+    add("--record", metavar="TRIALS", help="where trials are added")
+    add("--write", action="store_true", help="write the table that the program brings")
+    add("--aside", metavar="TRIALS", action="append", default=[], help="kernels of which nothing was learned")
+    add("--timeout", type=int, default=900, help="seconds for a file (default: %(default)s)")
+    command_line.add_tool(parser)
+    return parser.parse_args()
+
+
+def lineage_of(path):
+    name = Path(path).name.removesuffix(".ptx")
+    return name.partition("__")[0] if "__" in name else name
+
+
+def record(arguments):
+    """Adds the trials of each file, with its name."""
+    for path in arguments.files:
+        trials = Path(arguments.record + ".part")
+        trials.unlink(missing_ok=True)
+        command = [arguments.tool, "tune", path, "-o", "/dev/null", "--runs", "400", "--trials", str(trials)]
+        outcome = tools.run(command, arguments.timeout)
+        print(path, outcome.error or f"{outcome.seconds:.0f} s", flush=True)
+        if trials.exists():
+            lines = [json.loads(line) | {"file": path} for line in trials.read_text(encoding="utf8").splitlines()]
+            with Path(arguments.record).open("a", encoding="utf8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+            trials.unlink()
+
+
+def gain(stock, variant):
+    """As src/tune/learned/gain.rs computes it."""
+    spills = lambda of: 1 + of["cost"] / (BYTES_OF_AN_INSTRUCTION * max(of["instructions"], 1))
+    ratio = lambda key: max(variant[key], 1) / max(stock[key], 1)
+    time = OF_SPILLS * math.log(spills(variant) / spills(stock)) + OF_INSTRUCTIONS * math.log(ratio("instructions"))
+    return min(max(1 - math.exp(time - OF_WARPS * math.log(ratio("warps"))), 0.0), 1.0)
+
+
+def kernel_of(line):
+    gains, texts = {}, {}
+    for tried in line["tried"]:
+        gained = gain(line["stock"], tried["figures"]) if tried["wins"] and tried["figures"] else 0.0
+        for recipe in tried["recipes"]:
+            # A look has what the best of its variants has.
+            gains[recipe] = max(gained, gains.get(recipe, 0.0)) if recipe in LOOKS else gained
+            texts[recipe] = tried["text"]
+    return Kernel(lineage_of(line["file"]), line["kernel"], line["traits"], gains, texts)
+
+
+def read(paths):
+    lines = [line for path in paths for line in Path(path).read_text(encoding="utf8").splitlines()]
+    return [kernel_of(json.loads(line)) for line in lines]
+
+
+def recipes_of_program():
+    """The names in the first line of the table."""
+    lines = OUTCOMES.read_text(encoding="utf8").splitlines()
+    return next(line for line in lines if not line.startswith("#")).split(" ")
+
+
+def write(kernels):
+    recipes = recipes_of_program()
+    unknown = {recipe for kernel in kernels for recipe in kernel.gains} - set(recipes)
+    if unknown:
+        sys.exit(f"recipes that {OUTCOMES.name} does not name in its first line: {', '.join(sorted(unknown))}")
+    word = lambda kernel, recipe: str(min(round(1000 * kernel.gains[recipe]), 999)) if recipe in kernel.gains else "-"
+    line = lambda kernel: " ".join(
+        [re.sub(r"\s", "_", kernel.lineage), *map(str, kernel.traits), *(word(kernel, recipe) for recipe in recipes)]
+    )
+    lines = sorted({line(kernel) for kernel in kernels})
+    OUTCOMES.write_text("\n".join([" ".join(recipes), *lines]) + "\n", encoding="utf8")
+    print(f"{OUTCOMES}: {len(lines)} kernels of {len({kernel.lineage for kernel in kernels})} lineages")
+
+
+def coordinates(traits):
+    """As src/tune/learned/traits.rs computes them."""
+    instructions, registers, cost, local, traffic, work, shared, warps, wins, keeps = traits
+    magnitude = lambda number: math.log2(1 + number)
+    return np.array(
+        [
+            magnitude(instructions) / 2,
+            registers / 64,
+            4 * (cost > 0) + magnitude(cost) / 2,
+            magnitude(local) / 3,
+            magnitude(traffic) / 3,
+            4 * work / max(instructions, 1),
+            magnitude(shared) / 5,
+            warps / 16,
+            3 * wins,
+            2 * keeps,
+        ]
+    )
+
+
+def learned(kernel, others, recipes, least):
+    """(the gain after each run, the runs) of a search by what others teach."""
+    places = np.array([coordinates(other.traits) for other in others])
+    gains = np.array([[other.gains.get(recipe, np.nan) for recipe in recipes] for other in others])
+    had, gains = ~np.isnan(gains), np.nan_to_num(gains)
+    distance = ((places - coordinates(kernel.traits)) ** 2).sum(1)
+    weights = FLOOR + np.exp(-distance / (2 * REACH))
+    best, curve, seen, given = 0.0, [], set(), set()
+    while len(curve) < max(RUNS):
+        weighted = weights[:, None] * had
+        improvement = (weighted * np.maximum(gains - best, 0)).sum(0) / np.maximum(weighted.sum(0), 1e-12)
+        is_open = lambda recipe: recipe in kernel.gains and (best > 0 or not recipe.startswith("best+"))
+        open_ones = [at for at, recipe in enumerate(recipes) if recipe not in given and is_open(recipe)]
+        if not open_ones or max(improvement[open_ones]) < least:
+            break
+        at = max(open_ones, key=lambda at: improvement[at])
+        recipe = recipes[at]
+        given.add(recipe)
+        weights = weights * (FLOOR + np.exp(-((gains[:, at] - kernel.gains[recipe]) ** 2) / (2 * AGREEMENT**2)))
+        best = max(best, kernel.gains[recipe])
+        extend(curve, seen, kernel.texts.get(recipe), best)
+    return curve, len(curve)
+
+
+def by_list(kernel, recipes):
+    """The same in the order of the list."""
+    best, curve, seen = 0.0, [], set()
+    for recipe in recipes:
+        if recipe in kernel.gains and (best > 0 or not recipe.startswith("best+")):
+            best = max(best, kernel.gains[recipe])
+            extend(curve, seen, kernel.texts.get(recipe), best)
+    return curve, len(curve)
+
+
+def extend(curve, seen, text, best):
+    """A known text costs no run."""
+    if text is None or text not in seen or not curve:
+        curve.append(best)
+        seen.add(text)
+    else:
+        curve[-1] = best
+
+
+def curves(kernels, teachers):
+    """Rows of the table: by the list, learned, and learned until nothing is worth its run."""
+    recipes = recipes_of_program()
+    whole = sum(kernel.best for kernel in kernels)
+    others = lambda kernel: [other for other in teachers if other.lineage != kernel.lineage]
+    ways = {
+        "order of the list": lambda kernel: by_list(kernel, recipes),
+        "learned": lambda kernel: learned(kernel, others(kernel), recipes, 0.0),
+        "learned, with a stop": lambda kernel: learned(kernel, others(kernel), recipes, LEAST),
+    }
+    for name, way in ways.items():
+        found = [way(kernel) for kernel in kernels]
+        after = lambda runs: sum(curve[min(runs, len(curve)) - 1] for curve, _ in found if curve)
+        mean = sum(runs for _, runs in found) / max(len(found), 1)
+        yield [name, *(f"{after(runs) / max(whole, 1e-9):.2f}" for runs in RUNS), f"{mean:.1f}"]
+
+
+def main():
+    arguments = parse_arguments()
+    if arguments.record:
+        record(arguments)
+        return
+    teachers = read(arguments.files)
+    if arguments.write:
+        write(teachers)
+        return
+    kernels = read(arguments.aside) or teachers
+    gainers = sum(kernel.best > 0 for kernel in kernels)
+    print(f"{len(kernels)} kernels, {gainers} gain; share of what all recipes gain, after so many runs of ptxas each\n")
+    print("\n".join(report.table(list(curves(kernels, teachers)), ["", *map(str, RUNS), "runs"])))
+
+
+if __name__ == "__main__":
+    main()
