@@ -259,9 +259,13 @@ impl Listener for Log<'_> {
         let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
         kernel.is_for_loops_alone = !lacks_something;
-        let is_wanted = lacks_something || self.loops.contains(&kernel.name);
+        kernel.has_loops_to_turn = self.loops.contains(&kernel.name);
+        let is_wanted = lacks_something || kernel.has_loops_to_turn;
         let hope = kernel.hope(self.aim);
-        if !is_wanted || self.has_share && hope < LEAST_HOPE {
+        let has_hope = !self.has_share || hope >= LEAST_HOPE;
+        // Of turned loops nothing was recorded: they are tried in any case.
+        kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
+        if !is_wanted || !has_hope && !kernel.has_loops_to_turn {
             let reason = if is_wanted {
                 format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
             } else {

@@ -63,6 +63,8 @@ pub struct Kernel {
     pub may_be_looked_at: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
     pub is_relocatable: bool,
+    /// Whether ptxas would unroll loops of it in another form: then the best is tried in that form in the end.
+    pub has_loops_to_turn: bool,
     /// Whether nothing but the ends of its loops is tried: it lacks nothing.
     pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
@@ -116,6 +118,7 @@ impl Kernel {
             wants_blocks: false,
             may_be_looked_at: true,
             is_relocatable: false,
+            has_loops_to_turn: false,
             is_for_loops_alone: false,
             register_requests: None,
             choices,

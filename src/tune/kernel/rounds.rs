@@ -210,10 +210,10 @@ impl Kernel {
         if self.is_for_loops_alone { 0 } else { budget.runs }
     }
 
-    /// Gives it a share of work, beside that of its comparison. Turned loops are a recipe then, unless there is no other.
+    /// Gives it a share of work. The last run of it is for turned loops, where there are any.
     pub fn give_work(&mut self, work: Work) {
         self.work = Some(work);
-        self.rounds.has_turned_loops = !self.is_for_loops_alone || self.run() > self.work_of_variants(work);
+        self.rounds.has_turned_loops = !self.has_loops_to_turn || self.run() > work;
     }
 
     /// Its share; `None` where runs are counted.
@@ -222,7 +222,8 @@ impl Kernel {
     }
 
     fn work_of_variants(&self, work: Work) -> Work {
-        work.times(1.0 - COMPARED)
+        let of_loops = if self.has_loops_to_turn { self.run() } else { Work::default() };
+        work.times(1.0 - COMPARED).less(of_loops)
     }
 
     /// What the comparison of what wins with stock may cost; `None` where runs are counted.
