@@ -21,8 +21,7 @@ TRIES = 4
 
 def search(folder, *, runs=16, executor=None):
     """Searches the texts that builds with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=`folder` have noted, and writes a profile
-    for each beside it. Builds with NVPTX_RA_PROFILE=`folder` use the profiles. A text that has a profile is not searched
-    again.
+    for each beside it. Builds with NVPTX_RA_PROFILE=`folder` use the profiles. A text with a profile is not searched again.
 
     runs: how many variants of each kernel ptxas judges.
     executor: a `concurrent.futures.Executor`, as that of Dask (`client.get_executor()`) or of mpi4py; unless given,
