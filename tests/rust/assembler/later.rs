@@ -219,6 +219,34 @@ fn folders_that_cannot_be_written() {
     }
 }
 
+/// On a full disk a build gets what it would get otherwise, and nothing that looks like a record is left. Skipped where no file
+/// system can be mounted.
+#[test]
+fn a_full_disk() {
+    let Some(build) = Build::new(ROW_SUM) else { return };
+    let (stock, ..) = build.built(&[]);
+    fs::create_dir(build.path("noted")).expect("there is space");
+    // The folder itself is one of two files that have room.
+    let mount = "mount -t tmpfs -o mode=700,nr_inodes=2 none noted";
+    let tried = Command::new("unshare").args(["-rm", "sh", "-c", mount]).current_dir(build.folder.path()).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        println!("skipped: no file system can be mounted");
+        return;
+    }
+    let mut shell = Command::new("unshare");
+    let script = format!("{mount} && '{TOOL}' ptxas -arch=sm_90 a.ptx -o a.cubin && ls -A noted");
+    shell.args(["-rm", "sh", "-c", &script]);
+    let done = build.with_settings(shell, &NOTES).output().expect("a shell");
+    let log = fs::read_to_string(build.path("log")).expect("a log");
+    assert!(
+        done.status.success() && log.contains("not noted for a later search: ") && log.contains("No space left"),
+        "{log}"
+    );
+    let files = said(&done);
+    assert!(files.lines().all(|name| name.ends_with(".ptx")), "{files}");
+    assert_eq!(fs::read(build.path("a.cubin")).expect("a cubin"), stock);
+}
+
 /// Builds of the same text at once note it once, with the same bytes.
 #[test]
 fn many_builds_at_once() {
