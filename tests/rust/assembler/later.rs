@@ -239,7 +239,7 @@ fn a_full_disk() {
     let done = build.with_settings(shell, &NOTES).output().expect("a shell");
     let log = fs::read_to_string(build.path("log")).expect("a log");
     assert!(
-        done.status.success() && log.contains("not noted for a later search: ") && log.contains("No space left"),
+        done.status.success() && log.contains("not noted for a later search: ") && log.contains("no storage space"),
         "{log}"
     );
     let files = said(&done);
