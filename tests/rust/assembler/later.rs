@@ -75,7 +75,8 @@ impl Build {
 
     /// The files of a folder.
     fn files(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
-        let entries = fs::read_dir(self.path(name)).map(|entries| entries.flatten().collect()).unwrap_or(Vec::new());
+        let entries =
+            fs::read_dir(self.path(name)).map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
         let file = |entry: &fs::DirEntry| {
             (entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path()).expect("a file"))
         };
