@@ -71,9 +71,12 @@ impl Place {
         Ok(Some(Self { cache, key }))
     }
 
-    /// The entry of the text, by its profile where it has one: what a search has found before counts for nothing then.
+    /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the
+    /// profile.
     pub(super) fn get(&self, profile: Option<&str>) -> Option<Entry> {
-        self.cache.get(&self.key(profile))
+        let entry = self.cache.get(&self.key(profile));
+        let is_profile = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.profile.as_str()) == profile;
+        entry.or_else(|| profile.and_then(|_| self.cache.get(&self.key(None)).filter(is_profile)))
     }
 
     pub(super) fn put(&self, entry: &Entry, profile: Option<&str>) -> Result<(), Error> {

@@ -95,10 +95,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         left: left.clone(),
     };
     let keep = |entry: Entry| {
-        // What is found for a folder of profiles is the text's profile from now on.
-        let found = entry.choice.as_ref().filter(|_| settings.profiles.is_some()).map(|choice| choice.profile.as_str());
-        let profile = given.as_deref().or(found);
-        if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry, profile)) {
+        let place = place.as_ref().filter(|_| lasts);
+        if let Some(Err(error)) = place.map(|place| place.put(&entry, given.as_deref())) {
             settings.note(&error.to_string());
         }
     };
