@@ -12,6 +12,7 @@ of the one that JAX's XLA calls.
 from nvptx_ra._call import Error, optimize, report
 from nvptx_ra._program import path
 from nvptx_ra._report import CompiledApart, InMemory, Kernel, LiveValue, Peak, Ptxas, Report, Slots
+from nvptx_ra._search import search
 
 __all__ = [
     "CompiledApart",
@@ -26,4 +27,5 @@ __all__ = [
     "optimize",
     "path",
     "report",
+    "search",
 ]

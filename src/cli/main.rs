@@ -39,6 +39,7 @@ mod kernel_names;
 mod machine;
 #[cfg(feature = "llvm")]
 mod mir;
+mod ninja;
 mod occupancy;
 mod of_kernels;
 mod optimum;
@@ -116,6 +117,7 @@ enum Command {
     Replay(replay::Arguments),
     Report(report::Arguments),
     Run(run::Arguments),
+    Search(assembler::search::Arguments),
     Stats(stats::Arguments),
     Time(time::Arguments),
     Tune(tune::Arguments),
@@ -153,6 +155,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Search(arguments) => assembler::search::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Time(arguments) => time::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
@@ -212,6 +215,7 @@ mod tests {
             "report",
             "tune",
             "ptxas",
+            "search",
             "wrap-cuda",
             "cache",
             "bisect",

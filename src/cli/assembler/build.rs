@@ -7,12 +7,14 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 
 use super::assemble::Runs;
-use super::entry::{Entry, Place};
-use super::improve::{Improved, improve, is_left_out, known, line_of, say};
+use super::entry::Entry;
+use super::improve::{Improved, improve, is_left_out, kernels_to_search, known, line_of, say};
 use super::invocation::Source;
 use super::settings::Log;
 use super::task::Task;
-use super::{deliver, unchanged};
+use super::unchanged::UnchangedResult;
+use super::{deliver, profiles, records, unchanged};
+use crate::kernel_names::readable;
 use crate::ptxas_run::crash;
 use crate::{interrupt, output};
 
@@ -25,15 +27,21 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
             Ok(None)
         });
     }
-    let entry = task.place.as_ref().and_then(Place::get);
+    let profile = task.profile.as_deref();
+    if profile.is_some_and(profiles::says_nothing) {
+        task.settings.note("nothing is better, by the profile of the text");
+        return as_it_is(task);
+    }
+    if !task.may_get_better() && task.settings.record.is_none() {
+        task.settings.note("ptxas runs alone: NVPTX_RA_RUNS or NVPTX_RA_EFFORT is 0, and the text has no profile");
+        return as_it_is(task);
+    }
+    let entry = task.place.as_ref().and_then(|place| place.get(profile));
     if let Some(entry) = &entry {
         match &entry.choice {
             None => {
                 say_left(task, entry);
-                // The standard input was read already.
-                if task.input.source != Source::StandardInput {
-                    return Err(task.real.become_it(&task.invocation.arguments));
-                }
+                return as_it_is(task);
             }
             Some(choice) if is_left_out(task, choice) => {
                 say(task, choice);
@@ -57,10 +65,49 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     }
     let is_searched = unchanged.status.success()
         && entry.is_none_or(|entry| entry.choice.is_some_and(|choice| !is_left_out(task, &choice)));
-    let improved = if is_searched { guarded(task, || improve(task, &unchanged)) } else { None };
+    let improved = if !task.may_get_better() {
+        record(task, &unchanged);
+        None
+    } else if is_searched {
+        guarded(task, || improve(task, &unchanged))
+    } else {
+        None
+    };
     let messages = improved.and_then(|improved| put_in_place(task, improved));
     deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));
-    Ok(if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) })
+    Ok(end(&unchanged))
+}
+
+/// ptxas on the text as it is.
+fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
+    // The standard input was read already.
+    if task.input.source != Source::StandardInput {
+        return Err(task.real.become_it(&task.invocation.arguments));
+    }
+    let unchanged = unchanged::run(task.invocation, task.real)?;
+    deliver::say(&unchanged.output, &unchanged.messages);
+    Ok(end(&unchanged))
+}
+
+fn end(unchanged: &UnchangedResult) -> ExitCode {
+    if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) }
+}
+
+/// Notes a text for a later search, where the user asks for it and there is something to search.
+fn record(task: &Task<'_>, unchanged: &UnchangedResult) {
+    let Some(folder) = task.settings.record.as_deref().filter(|_| unchanged.status.success()) else { return };
+    guarded(task, || {
+        let (kernels, left) = kernels_to_search(task, unchanged)?;
+        left.iter().for_each(|left| task.settings.note(&line_of(left)));
+        if !kernels.is_empty() {
+            let kernels: Vec<String> = kernels.iter().map(|kernel| readable(kernel)).collect();
+            match records::write(folder, task) {
+                Ok(()) => task.settings.note(&format!("noted for a later search: {}", kernels.join(", "))),
+                Err(error) => task.settings.note(&format!("not noted for a later search: {error}")),
+            }
+        }
+        Ok(None)
+    });
 }
 
 /// Says of the kernels that stay as they are what the search has said of them. An earlier version has not kept that.

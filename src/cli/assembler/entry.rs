@@ -45,11 +45,11 @@ pub(super) struct Choice {
 /// The entry of an invocation: where it is, or is to be.
 pub(super) struct Place {
     cache: Cache,
-    key: Key,
+    key: KeyBuilder,
 }
 
 impl Place {
-    /// `None` where there is to be no cache. The key has all that can change the answer.
+    /// `None` where there is to be no cache. The key has all that can change the answer but a profile of the text.
     pub(super) fn of(
         invocation: &Invocation,
         input: &Input,
@@ -68,15 +68,27 @@ impl Place {
             key.field("file", &std::fs::read(path).map_err(|error| Error::file(path, &error))?);
         }
         key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
-        Ok(Some(Self { cache, key: key.key() }))
+        Ok(Some(Self { cache, key }))
     }
 
-    pub(super) fn get(&self) -> Option<Entry> {
-        self.cache.get(&self.key)
+    /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the
+    /// profile.
+    pub(super) fn get(&self, profile: Option<&str>) -> Option<Entry> {
+        let entry = self.cache.get(&self.key(profile));
+        let is_profile = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.profile.as_str()) == profile;
+        entry.or_else(|| profile.and_then(|_| self.cache.get(&self.key(None)).filter(is_profile)))
     }
 
-    pub(super) fn put(&self, entry: &Entry) -> Result<(), Error> {
-        self.cache.put(&self.key, entry)
+    pub(super) fn put(&self, entry: &Entry, profile: Option<&str>) -> Result<(), Error> {
+        self.cache.put(&self.key(profile), entry)
+    }
+
+    fn key(&self, profile: Option<&str>) -> Key {
+        let mut key = self.key.clone();
+        if let Some(profile) = profile {
+            key.field("profile", profile.as_bytes());
+        }
+        key.key()
     }
 }
 

@@ -71,11 +71,10 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs)
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Task { invocation, input, settings, real, place } = task;
+    let Task { invocation, input, settings, real, profile: given, place } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
-    let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
-    let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
+    let (measured, object) = read(task, unchanged)?;
     let note = |line: &str| settings.note(line);
     for (name, real) in measured.iter().filter(|(_, real)| u64::from(real.stack_bytes) > FRAME_LIMIT) {
         let name = crate::kernel_names::readable(name);
@@ -84,13 +83,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             real.stack_bytes
         ));
     }
-    let object =
-        invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
     let request = Request { object: object.as_ref(), ..request(task, unchanged, &measured, start, &note) };
-    let on_file =
-        settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
-    let given = on_file.as_deref().and_then(profiles::read);
-    let Answer { found, left, lasts } = match &given {
+    let Answer { found, left, lasts } = match given {
         Some(profile) => request::replay(request, profile)?,
         None => request::search(request)?,
     };
@@ -104,7 +98,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         left: left.clone(),
     };
     let keep = |entry: Entry| {
-        if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry)) {
+        let place = place.as_ref().filter(|_| lasts);
+        if let Some(Err(error)) = place.map(|place| place.put(&entry, given.as_deref())) {
             settings.note(&error.to_string());
         }
     };
@@ -120,8 +115,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     // It would be so the next time.
     let messages = merged.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
-    if let Some(path) = on_file.filter(|_| given.is_none()) {
-        profiles::write(&path, &profile)?;
+    if let Some(folder) = settings.profiles.as_deref().filter(|_| given.is_none()) {
+        profiles::write(folder, &profiles::name(invocation, input), &profile)?;
     }
     let choice = Choice { profile, figures: figures(invocation, &code), changes };
     let entry = kept(Some(choice.clone()));
@@ -144,6 +139,26 @@ fn budget(settings: &Settings, unchanged: &UnchangedResult, is_candidate: bool) 
     let code = machine_code::read(&unchanged.cubin).unwrap_or_default();
     let file = Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)));
     Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: true })
+}
+
+/// The kernels that a search would look at, by the result on the unchanged text alone, and all others.
+pub(super) fn kernels_to_search(
+    task: &Task<'_>,
+    unchanged: &UnchangedResult,
+) -> Result<(Vec<String>, Vec<Left>), Error> {
+    let (measured, object) = read(task, unchanged)?;
+    let note = |line: &str| task.settings.note(line);
+    let request = request(task, unchanged, &measured, Instant::now(), &note);
+    request::kernels_to_search(&Request { object: object.as_ref(), ..request })
+}
+
+/// What the result on the unchanged text says of its functions, and what a linker sees of it where it is linked later.
+fn read(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<(Measured, Option<Relocatable>), Error> {
+    let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
+    let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
+    let is_relocatable = task.invocation.is_relocatable;
+    let object = is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
+    Ok((measured, object))
 }
 
 fn request<'a>(
@@ -295,7 +310,7 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
 }
 
 /// A kernel's gain in one line.
-fn line(change: &Change) -> String {
+pub(super) fn line(change: &Change) -> String {
     let Change { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
     if [before, after].iter().any(|cost| cost.spill_store_bytes + cost.spill_load_bytes > 0) {

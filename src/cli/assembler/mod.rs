@@ -20,11 +20,15 @@ mod messages;
 mod options;
 mod profiles;
 pub(crate) mod real;
+mod recorded;
+mod records;
+pub(crate) mod search;
 mod settings;
 mod task;
 mod unchanged;
 mod version;
 mod words;
+mod workers;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -43,8 +47,8 @@ use crate::interrupt;
 /// Run ptxas, with its own arguments.
 ///
 /// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
-/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_EFFORT (0: ptxas alone), NVPTX_RA_RUNS, NVPTX_RA_SECONDS, NVPTX_RA_CACHE, NVPTX_RA_LOG and
-/// NVPTX_RA_PROFILE; docs/ptxas.md explains them.
+/// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_EFFORT (0: ptxas alone), NVPTX_RA_RUNS, NVPTX_RA_SECONDS, NVPTX_RA_CACHE,
+/// NVPTX_RA_LOG, NVPTX_RA_PROFILE and NVPTX_RA_RECORD; docs/ptxas.md explains them.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
@@ -71,7 +75,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         return Err(real.become_it(&arguments));
     }
     let mut settings = match Settings::read() {
-        Ok(settings) if settings.searches() && !real.is_nested => settings,
+        Ok(settings) if !settings.wants_ptxas_alone() && !real.is_nested => settings,
         Ok(settings) => {
             // The program that started this one says what it does.
             if !real.is_nested {

@@ -1,30 +1,97 @@
 //! A folder of profiles, one for each text: what one machine has searched, others make again without a search.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nvptx_ra::error::Error;
+use nvptx_ra::profile::Profile;
 
 use super::entry::digest;
+use super::invocation::{Input, Invocation};
 
 /// Digits of a text's digest in a file's name.
 const DIGITS: usize = 16;
 
-/// Where the profile of a text is. A text whose object is linked later has another one: less may be chosen there.
-pub(super) fn path(folder: &Path, text: &[u8], is_relocatable: bool) -> PathBuf {
-    let end = if is_relocatable { "-c" } else { "" };
-    folder.join(format!("{}{end}.toml", &digest(text)[..DIGITS]))
+/// What stands in the comment at the head of a profile.
+const REPLAYED_BY: &str = "nvptx-ra ptxas with NVPTX_RA_PROFILE";
+
+/// The name of a text's profile. A text has one for each processor, and another one where its object is linked later: less
+/// may be chosen there.
+pub(super) fn name(invocation: &Invocation, input: &Input) -> String {
+    let processor = invocation.processor.as_deref().map(|processor| format!("-{processor}"));
+    named(invocation, input, &processor.unwrap_or_default())
 }
 
-/// The profile, where there is one.
-pub(super) fn read(path: &Path) -> Option<String> {
-    fs::read_to_string(path).ok()
+fn named(invocation: &Invocation, input: &Input, processor: &str) -> String {
+    let end = if invocation.is_relocatable { "-c" } else { "" };
+    format!("{}{processor}{end}.toml", &digest(&input.text)[..DIGITS])
 }
 
-/// Writes a profile, completely or not at all.
-pub(super) fn write(path: &Path, profile: &str) -> Result<(), Error> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
+/// The profile of a text, where there is one. A file without a processor in its name is for all that have none of their own.
+pub(super) fn read(folder: &Path, invocation: &Invocation, input: &Input) -> Option<String> {
+    let names = [name(invocation, input), named(invocation, input, "")];
+    names.iter().find_map(|name| fs::read_to_string(folder.join(name)).ok())
+}
+
+/// Writes a profile under its name, completely or not at all.
+pub(super) fn write(folder: &Path, name: &str, profile: &str) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
+    crate::output::write(&folder.join(name), profile.as_bytes())
+}
+
+/// The profile of a text for which nothing is better. `notes` say why.
+pub(super) fn of_nothing(processor: &str, notes: &[String]) -> Result<String, Error> {
+    Profile::new(processor, Vec::new()).print(REPLAYED_BY, notes)
+}
+
+/// Whether a profile leaves the text as it is.
+pub(super) fn says_nothing(profile: &str) -> bool {
+    Profile::parse(profile).is_ok_and(|profile| profile.functions.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invocation(arguments: &[&str]) -> Invocation {
+        let arguments = [&["--input-as-string", "text"], arguments].concat();
+        Invocation::read(arguments.iter().map(Into::into).collect(), &|_| None)
     }
-    crate::output::write(path, profile.as_bytes())
+
+    fn name_of(arguments: &[&str]) -> String {
+        let invocation = invocation(arguments);
+        name(&invocation, &invocation.inputs[0])
+    }
+
+    /// A text has a profile for each processor and each way to link it, whatever its other options are.
+    #[test]
+    fn names() {
+        let digits = &digest(b"text")[..DIGITS];
+        assert_eq!(name_of(&["-arch=sm_90", "-v"]), format!("{digits}-sm_90.toml"));
+        assert_eq!(name_of(&["-arch=sm_86", "-c"]), format!("{digits}-sm_86-c.toml"));
+    }
+
+    /// The processor's own profile counts ahead of the one for all.
+    #[test]
+    fn the_own_profile_comes_first() {
+        let folder = tempfile::tempdir().expect("there is space");
+        let invocation = invocation(&["-arch=sm_90"]);
+        let read = || read(folder.path(), &invocation, &invocation.inputs[0]);
+        assert_eq!(read(), None);
+        for name in [named(&invocation, &invocation.inputs[0], ""), name_of(&["-arch=sm_90"])] {
+            write(folder.path(), &name, &name).expect("there is space");
+            assert_eq!(read(), Some(name));
+        }
+    }
+
+    /// A profile of nothing is read back as one, and no other is.
+    #[test]
+    fn nothing() {
+        let profile = of_nothing("sm_90", &["k: no better".into()]).expect("text");
+        assert!(profile.contains("\n# k: no better\n") && says_nothing(&profile), "{profile}");
+        assert!(
+            !says_nothing("no profile")
+                && !says_nothing(&format!("{profile}[[function]]\nname = \"k\"\nhash = \"0\"\noptions = \"\"\n"))
+        );
+    }
 }

@@ -42,9 +42,14 @@ struct Surroundings {
 
 impl RealPtxas {
     pub(crate) fn find() -> Result<Self, Error> {
+        Self::find_or(None)
+    }
+
+    /// The one that is named, else the one that is found.
+    pub(crate) fn find_or(named: Option<&Path>) -> Result<Self, Error> {
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         Self::find_in(&Surroundings {
-            named: given(NAMED),
+            named: named.map(Into::into).or_else(|| given(NAMED)),
             path: given("PATH"),
             cuda: given("CUDA_PATH"),
             callers: given(CALLERS).and_then(|value| value.into_string().ok()).unwrap_or_default(),

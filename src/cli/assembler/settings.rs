@@ -11,6 +11,10 @@ use nvptx_ra::tune::aim::Effort;
 use super::left_out::{self, AllLeftOut};
 use crate::dynamic_shared::DynamicShared;
 
+/// The variables that change what a search finds, beside the number of its runs.
+pub(super) const OF_SEARCH: [&str; 3] =
+    ["NVPTX_RA_MORE_INSTRUCTIONS", "NVPTX_RA_ALLOW_UNCOMPARED", "NVPTX_RA_DYNAMIC_SHARED"];
+
 /// Where lines about kernels go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Log {
@@ -44,6 +48,8 @@ pub(crate) struct Settings {
     pub report: Option<PathBuf>,
     /// `NVPTX_RA_PROFILE`: a folder with profiles of texts.
     pub profiles: Option<PathBuf>,
+    /// `NVPTX_RA_RECORD`: a folder that gets the texts that could be searched, where there are no runs.
+    pub record: Option<PathBuf>,
     /// `NVPTX_RA_UNCHANGED`: what is left out of what a search has found.
     pub left_out: AllLeftOut,
     /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
@@ -69,7 +75,7 @@ impl Settings {
     }
 
     /// An empty variable is an unset one.
-    fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
+    pub(super) fn read_with(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Self, Error> {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let runs = match given("NVPTX_RA_RUNS") {
             None => None,
@@ -119,6 +125,7 @@ impl Settings {
         };
         let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
         let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
+        let record = given("NVPTX_RA_RECORD").map(PathBuf::from);
         let left_out = given(left_out::VARIABLE).map_or_else(|| Ok(AllLeftOut::default()), AllLeftOut::read)?;
         let dynamic_shared = match given("NVPTX_RA_DYNAMIC_SHARED") {
             None => Vec::new(),
@@ -141,9 +148,15 @@ impl Settings {
             about: String::new(),
             report,
             profiles,
+            record,
             left_out,
             dynamic_shared,
         })
+    }
+
+    /// Whether ptxas is to run as if this program was not there.
+    pub(crate) fn wants_ptxas_alone(&self) -> bool {
+        !self.searches() && self.record.is_none() && self.profiles.is_none()
     }
 
     /// Writes a line of the log.
@@ -226,6 +239,7 @@ mod tests {
             about: String::new(),
             report: None,
             profiles: None,
+            record: None,
             left_out: AllLeftOut::default(),
             dynamic_shared,
         };
@@ -249,6 +263,7 @@ mod tests {
             ("NVPTX_RA_LOG", "/tmp/log.txt"),
             ("NVPTX_RA_REPORT", "r.jsonl"),
             ("NVPTX_RA_PROFILE", "profiles"),
+            ("NVPTX_RA_RECORD", "records"),
             ("NVPTX_RA_DYNAMIC_SHARED", "1024,k=49152"),
         ]);
         let expected = Settings {
@@ -262,6 +277,7 @@ mod tests {
             about: String::new(),
             report: Some("r.jsonl".into()),
             profiles: Some("profiles".into()),
+            record: Some("records".into()),
             left_out: AllLeftOut::default(),
             dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
         };

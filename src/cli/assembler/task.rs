@@ -2,6 +2,7 @@
 
 use super::entry::Place;
 use super::invocation::{Input, Invocation};
+use super::profiles;
 use super::real::RealPtxas;
 use super::settings::Settings;
 
@@ -21,6 +22,8 @@ pub(super) struct Task<'a> {
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
     pub(super) real: &'a RealPtxas,
+    /// The profile of the text, where the folder of profiles has one.
+    pub(super) profile: Option<String>,
     /// Where its result is kept.
     pub(super) place: Option<Place>,
 }
@@ -29,10 +32,19 @@ impl<'a> Task<'a> {
     /// Of an invocation that has one input.
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
         let input = &invocation.inputs[0];
-        let place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
-            settings.note(&error.to_string());
-            None
-        });
-        Self { invocation, input, settings, real, place }
+        let profile = settings.profiles.as_deref().and_then(|folder| profiles::read(folder, invocation, input));
+        let mut task = Self { invocation, input, settings, real, profile, place: None };
+        if task.may_get_better() {
+            task.place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
+                settings.note(&error.to_string());
+                None
+            });
+        }
+        task
+    }
+
+    /// Whether there is anything beside ptxas on the text as it is: a search, or a profile to replay.
+    pub(super) fn may_get_better(&self) -> bool {
+        self.settings.searches() || self.profile.is_some()
     }
 }

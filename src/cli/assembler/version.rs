@@ -65,6 +65,7 @@ mod tests {
             about: String::new(),
             report: None,
             profiles: None,
+            record: None,
             left_out: AllLeftOut::default(),
             dynamic_shared: Vec::new(),
         };

@@ -10,8 +10,8 @@ use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::findings::{Compared, Executed, Reach};
 use nvptx_ra::tune::price::Work;
 
-use super::benchmark::quoted;
 use crate::interrupt::is_interrupted;
+use crate::ninja::quoted;
 
 /// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and so many more for
 /// each byte of stock's PTX. ptxas takes longer for larger kernels, too.

@@ -10,6 +10,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::tune::timing::Timing;
 
 use super::process::{self, Limit};
+use crate::ninja::quoted;
 use crate::ptxas::Folder;
 
 /// What stands for the file with the machine code, and for the kernel's name.
@@ -75,11 +76,6 @@ fn last_number(line: &str) -> Option<f64> {
         digits.parse::<f64>().ok().filter(|number| number.is_finite())
     };
     words.filter(|word| !word.is_empty()).find_map(number)
-}
-
-/// A word that the shell takes as it is.
-pub(super) fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use std::process::ExitCode;
 
 use nvptx_ra::error::{Error, ErrorKind};
 
-use super::benchmark::quoted;
 use super::compose::compose;
 use super::judge::Look;
 use super::judge::planned::Planned;
 use super::judge::ptxas::Tools;
 use super::tuning::Tuning;
 use crate::input;
+use crate::ninja::{in_path, in_value, quoted, word};
 
 /// The graph of what is planned, and how many runs are in it; in the order of the keys. `program` is this very program.
 fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error> {
@@ -67,30 +67,6 @@ pub(super) fn write_step(tuning: &Tuning<'_>, planned: &Planned<'_>, path: &Path
     }
     crate::output::write(path, text.as_bytes())?;
     crate::print(format!("nvptx-ra: {said}").as_bytes())
-}
-
-/// A path as a word of a command.
-fn word(path: &Path) -> Result<String, Error> {
-    Ok(in_value(&quoted(checked(path)?)))
-}
-
-/// Text as the value of a variable of Ninja.
-fn in_value(text: &str) -> String {
-    text.replace('$', "$$")
-}
-
-/// A path as Ninja reads it among others.
-fn in_path(path: &Path) -> Result<String, Error> {
-    let path = checked(path)?.chars();
-    Ok(path.flat_map(|c| matches!(c, '$' | ' ' | ':').then_some('$').into_iter().chain([c])).collect())
-}
-
-/// A path that Ninja can name.
-fn checked(path: &Path) -> Result<&str, Error> {
-    path.to_str().filter(|path| !path.contains(['\n', '\r', '|'])).ok_or_else(|| {
-        let problem = format!("{}: Ninja has no way to write this path", path.display());
-        Error::new(ErrorKind::File, problem, "use one that is UTF-8, without | and line breaks")
-    })
 }
 
 #[cfg(test)]

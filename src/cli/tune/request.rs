@@ -167,14 +167,39 @@ impl From<&Figures> for Cost {
     }
 }
 
+/// The kernels that [`search`] would look at, by the text and what is known of it as it is, and all others. No program runs.
+pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<Left>), Error> {
+    let start = Start::new(request)?;
+    Ok((start.wanted, start.left))
+}
+
+/// Where a search starts.
+struct Start {
+    text: Text,
+    architecture: &'static Architecture,
+    /// The kernels with loops that ptxas would unroll in another form.
+    loops: BTreeSet<String>,
+    /// The kernels that are searched.
+    wanted: Vec<String>,
+    /// All others.
+    left: Vec<Left>,
+}
+
+impl Start {
+    fn new(request: &Request<'_>) -> Result<Self, Error> {
+        let architecture = Architecture::by_name(request.cpu)?;
+        let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
+        let text = text.for_linker(request.object.is_some()).with_other_names(request.allowance.uncompared);
+        let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
+        let (wanted, left) = promising(&text, request, architecture, &loops)?;
+        Ok(Self { text, architecture, loops, wanted, left })
+    }
+}
+
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
-    let architecture = Architecture::by_name(request.cpu)?;
-    let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
-    let text = text.with_other_names(request.allowance.uncompared);
-    let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
-    let (wanted, mut left) = promising(&text, &request, architecture, &loops)?;
+    let Start { text, architecture, loops, wanted, mut left } = Start::new(&request)?;
     if wanted.is_empty() {
         if left.is_empty() {
             (request.note)("nothing to search: no kernel");

@@ -5,6 +5,7 @@ mod callers;
 mod doors;
 mod invocations;
 mod kernel_names;
+mod later;
 mod older_tools;
 mod outcome;
 mod processes;

@@ -283,7 +283,7 @@ fn launches_of_other_files() {
 }
 
 /// A kernel that lacks nothing, with a loop as LLVM 22 prints it.
-const ROW_SUM: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry sum(.param .u64 p, .param .u64 out, .param .u32 n)\n\
+pub(crate) const ROW_SUM: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry sum(.param .u64 p, .param .u64 out, .param .u32 n)\n\
     .maxntid 256, 1, 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<5>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\
     \tld.param.u32 %r1, [n];\n\tmov.u32 %r4, %tid.x;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tmov.b32 %r2, 0f00000000;\n$LOOP:\n\tld.global.f32 %r3, [%rd1];\n\tadd.rn.f32 %r2, %r2, %r3;\n\
     \tadd.s64 %rd1, %rd1, 4;\n\tadd.s32 %r1, %r1, -1;\n\tsetp.eq.b32 %p1, %r1, 0;\n\t@%p1 bra $END;\n\tbra.uni $LOOP;\n$END:\n\
