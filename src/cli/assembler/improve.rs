@@ -10,25 +10,24 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
-use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
 use nvptx_ra::tune::relocatable::Relocatable;
 
-use super::assemble::{Assembled, Runs, assemble};
+use super::assemble::{Runs, assemble};
 use super::entry::{Choice, Entry, digest};
 use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
 use super::left_out::{self, Fate};
-use super::limit::Limit;
+use super::limit::{Limit, memory};
 use super::log::Reported;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
-use crate::machine::cubin::{self, Facts};
-use crate::machine::relocatable;
+use crate::machine::{cubin, relocatable, reported};
 use crate::ptxas::{self, Measured};
-use crate::tune::request::{self, Answer, Change, Found, Left, Pace, Request, Scope};
+use crate::ptxas_run::Assembled;
+use crate::tune::request::{self, Answer, Build, Change, Found, Left, Pace, Request, Scope, Unchanged};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -81,9 +80,11 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             real.stack_bytes
         ));
     }
+    let of_code = Unchanged { cubin: &unchanged.cubin, messages: &messages_on_text, took: unchanged.took };
     let object =
         invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
-    let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
+    let request =
+        Request { object: object.as_ref(), ..request(task, &measured, of_code, unchanged.peak_memory, start, &note) };
     let on_file =
         settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
     let given = on_file.as_deref().and_then(profiles::read);
@@ -109,7 +110,11 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         keep(kept(None));
         return Ok(None);
     };
-    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
+    // With options that name kernels, the kernels of the whole text were judged with others.
+    let has_same_options = invocation.options == invocation.options_of_one_kernel;
+    let assembled = found.assembled.clone().filter(|_| has_same_options);
+    let assembled = assembled.map_or_else(|| assemble(invocation, real, &found.ptx, Runs::Several), Ok)?;
+    let Assembled { cubin: code, messages } = assembled;
     let checked = check_object(object.as_ref(), &code);
     let after = || self::measured(&code).unwrap_or_default();
     let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
@@ -133,11 +138,14 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
 fn request<'a>(
     task: &'a Task<'a>,
     measured: &'a Measured,
+    unchanged: Unchanged<'a>,
+    peak_memory: u64,
     start: Instant,
     note: &'a (dyn Fn(&str) + Sync),
 ) -> Request<'a> {
     let Task { invocation, input, settings, real, .. } = *task;
     let (limit, problem) = Limit::of_environment();
+    let limit = limit.at_most(memory::runs(peak_memory));
     problem.iter().for_each(|problem| settings.note(&problem.to_string()));
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
@@ -156,7 +164,12 @@ fn request<'a>(
         ptxas: real.path.clone(),
         cuobjdump: beside(&real.path, "cuobjdump"),
         nvdisasm: beside(&real.path, "nvdisasm"),
-        options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
+        build: Build {
+            options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
+            is_verbose: invocation.verbose,
+            gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
+        },
+        unchanged,
         measured,
         object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
@@ -169,7 +182,6 @@ fn request<'a>(
         },
         pace: Pace::new(start, settings.seconds, None),
         note,
-        gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
 }
 
@@ -188,18 +200,8 @@ fn beside(ptxas: &Path, name: &str) -> PathBuf {
 
 /// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
 fn measured(cubin: &[u8]) -> Option<Measured> {
-    let real = |(name, facts): (String, Facts)| {
-        let stack_bytes = facts.frame.unwrap_or(0);
-        let real = Real {
-            registers: facts.registers.unwrap_or(0),
-            stack_bytes,
-            total_stack_bytes: facts.stack.unwrap_or(stack_bytes),
-            shared_bytes: facts.shared,
-            ..Real::default()
-        };
-        (name, real)
-    };
-    Some(cubin::facts(cubin)?.into_iter().map(real).collect())
+    let facts = cubin::facts(cubin)?.into_iter();
+    Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
 }
 
 /// The digest of what a cubin says of its functions, and of what a linker sees where it is linked later.
@@ -311,6 +313,8 @@ pub(super) fn line_of(left: &Left) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nvptx_ra::tune::evidence::Real;
+
     use super::*;
     use crate::tune::request::{Cost, Offer};
 

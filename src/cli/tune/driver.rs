@@ -99,7 +99,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     if tuning.waits() {
         return void(tuning);
     }
-    let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
+    let comparer = Comparer::new(&tuning.search, judges, keep, compares);
     // Kept answers have no machine code, and whether they are there is to change nothing.
     if !judges.keeps_answers {
         comparer.note_causes(&mut tuning);

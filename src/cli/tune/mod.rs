@@ -37,6 +37,7 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
+mod known_stock;
 mod linked;
 mod measure;
 #[cfg(feature = "llvm")]
@@ -295,7 +296,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);
     let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
     let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
-    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas, keeps_answers: cache.is_some() };
+    let benchmark = benchmark.as_ref();
+    let judges = Judges { judge, benchmark, ptxas: &ptxas, stock: None, keeps_answers: cache.is_some() };
     let allowance = Allowance {
         fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
         spills_for_arrays: arguments.allow_spills_for_arrays,

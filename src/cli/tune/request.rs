@@ -1,7 +1,6 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,8 +21,11 @@ use nvptx_ra::tune::variant::Variant;
 use super::code::Code as _;
 use super::compose::compose;
 use super::driver::{self, Cut, Listener, Plan, Searched};
-use super::judge::ptxas::{Gate, Ptxas, Tools};
+pub(crate) use super::judge::ptxas::Build;
+use super::judge::ptxas::{Ptxas, Tools};
 use super::judge::{Judge as _, Look};
+use super::known_stock::KnownStock;
+pub(crate) use super::known_stock::Unchanged;
 use super::print::by_blocks;
 use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
@@ -34,6 +36,7 @@ use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
 use crate::ptxas::Measured;
+use crate::ptxas_run::Assembled;
 use crate::threads::{Count, Threads};
 
 /// What is asked.
@@ -48,9 +51,11 @@ pub(crate) struct Request<'a> {
     /// Another program of the same toolkit; where it is not there, machine code is read without it.
     pub(crate) cuobjdump: PathBuf,
     pub(crate) nvdisasm: PathBuf,
-    /// All options of ptxas that bear on machine code, but for the processor.
-    pub(crate) options: Vec<OsString>,
-    /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
+    /// How ptxas is asked.
+    pub(crate) build: Build,
+    /// What ptxas made of the PTX as it is, asked so.
+    pub(crate) unchanged: Unchanged<'a>,
+    /// What its attributes say of the kernels. Bytes spilled are not among it.
     pub(crate) measured: &'a Measured,
     /// What a linker sees of it, where it is linked later.
     pub(crate) object: Option<&'a Relocatable>,
@@ -64,8 +69,6 @@ pub(crate) struct Request<'a> {
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
     pub(crate) pace: Pace,
-    /// Asked before each run of ptxas.
-    pub(crate) gate: Option<Gate>,
     /// Takes what users should know.
     pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
@@ -114,6 +117,8 @@ pub(crate) struct Found {
     /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
     pub(crate) profile: String,
     pub(crate) changes: Vec<Change>,
+    /// What ptxas makes of the PTX, where it has been asked with a build's own options.
+    pub(crate) assembled: Option<Assembled>,
 }
 
 /// A kernel that is better than it was.
@@ -165,7 +170,7 @@ impl From<&Figures> for Cost {
 
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
-pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
+pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
     let text = text.with_other_names(request.allowance.uncompared);
@@ -177,10 +182,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         }
         return Ok(Answer { found: None, left, lasts: true });
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas =
-        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
-    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, keeps_answers: false };
+    let (ptxas, known) = asked(&mut request)?;
+    let stock = known.as_ref();
+    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, stock, keeps_answers: false };
     let aim = Aim::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
@@ -226,7 +230,18 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
     }
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
-    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), left, lasts })
+    let assembled = ptxas.made(&composed.ptx);
+    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes, assembled }), left, lasts })
+}
+
+/// ptxas as a request asks it, and what is known of stock without it.
+fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<KnownStock<'a>>), Error> {
+    let Request { ptxas, cuobjdump, nvdisasm, object, unchanged, .. } = request;
+    let build = std::mem::take(&mut request.build);
+    let known = if object.is_some() { None } else { KnownStock::of(*unchanged, build.is_verbose) };
+    let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
+    let ptxas = Ptxas::within_build(tools, request.cpu, build)?;
+    Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
 }
 
 /// Tells the log of a build how a search goes on.
@@ -322,7 +337,7 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
 ///
 /// # Errors
 /// A profile for other code, or a kernel that would be worse.
-pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Error> {
+pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
     let kernels = text.kernels()?;
@@ -334,14 +349,13 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
         return Err(Error::pass(problem, "the text is left as it is"));
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas =
-        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
+    let (ptxas, known) = asked(&mut request)?;
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
-    let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    let before = known.map_or_else(|| judged(request.content), |known| Ok(known.whole()))?;
+    let after = judged(&output.text)?;
     let as_it_comes = choices.with_loops_as_they_come().map(|choices| {
         let (output, _) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
         judged(&output.text)
@@ -374,7 +388,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
             left.push(Left { kernel, reason, is_searched: true, cost: Some(Cost::from(&stock)) });
         }
     }
-    let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
+    let assembled = ptxas.made(&output.text);
+    let found = Found { ptx: output.text, profile: profile.to_owned(), changes, assembled };
     Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), left, lasts: !ptxas.had_trouble() })
 }
 
