@@ -21,6 +21,7 @@
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 mod agreement;
+mod answer;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
