@@ -121,7 +121,13 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
-    let composed = compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
+    let is_stock = |id| tuning.search.best(id).0 == Variant::Stock;
+    // ptxas has assembled the text as it is.
+    let composed = if tuning.search.kernels.ids().all(is_stock) {
+        None
+    } else {
+        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?)
+    };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &aim.preference);
         is_better.then(|| Change {
@@ -134,15 +140,16 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
             with_fewer_warps: with_fewer_warps(kernel, &aim),
         })
     };
-    let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
+    let chosen = composed.iter().flat_map(|composed| composed.chosen.iter());
+    let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
     left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && cut.is_none();
-    if changes.is_empty() || is_interrupted() {
+    let Some(composed) = composed.filter(|_| !changes.is_empty() && !is_interrupted()) else {
         return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
-    }
+    };
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
     let assembled = ptxas.made(&composed.ptx);
     Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes, assembled }), left, lasts })
