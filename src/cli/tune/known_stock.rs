@@ -61,6 +61,16 @@ impl<'a> KnownStock<'a> {
         Some(Judged { kernels, took: self.unchanged.took.mul_f64(share), ..Judged::default() })
     }
 
+    /// Whether a kernel is known.
+    pub(super) fn has(&self, kernel: &str) -> bool {
+        self.kernels.contains_key(kernel)
+    }
+
+    /// Whether there is one kernel.
+    pub(super) fn has_one(&self) -> bool {
+        self.kernels.len() == 1
+    }
+
     /// What is known of the whole file.
     pub(super) fn whole(&self) -> Judged {
         Judged { kernels: self.kernels.clone(), took: self.unchanged.took, ..Judged::default() }

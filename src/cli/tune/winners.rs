@@ -198,9 +198,12 @@ impl Trial<'_> {
     }
 
     fn code_of_stock(&self) -> Option<&Code> {
-        let known = self.comparer.known.and_then(KnownStock::code);
-        if let Some(known) = known.filter(|known| known.facts.contains_key(&self.slice.kernel)) {
-            return Some(known);
+        if let Some(known) = self.comparer.known.filter(|known| known.has(&self.slice.kernel)) {
+            let code = known.code();
+            // Of several kernels it may be another one that our own tables do not know.
+            if code.is_some() || known.has_one() {
+                return code;
+            }
         }
         let read = || code_of(&self.comparer.ptxas.machine_code(self.ptx_of_stock().as_ref().ok()?, self.slice.limit)?);
         self.stock.code.get_or_init(read).as_ref()
