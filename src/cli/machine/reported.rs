@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use nvptx_ra::tune::evidence::Real;
 
 use super::cubin::{self, Facts};
+use super::instruction::{Instruction, Kind};
 use super::local_access::Access;
 use super::machine_code::{self, BYTES};
 use crate::ptxas::Measured;
@@ -21,14 +22,16 @@ const MOST_ACCESSES: usize = 8192;
 
 /// What is reported of each kernel, without what ptxas advises; `None` where the code does not tell all of it.
 pub(crate) fn reported(code: &[u8]) -> Option<Measured> {
-    let (facts, accesses) = (cubin::facts(code)?, machine_code::local_accesses(code)?);
+    let (facts, instructions) = (cubin::facts(code)?, machine_code::instructions(code)?);
+    let accesses = machine_code::local_accesses(code)?;
     // A function that follows the calling convention saves registers without marks, and counts for kernels that call it.
     let is_alone = |facts: &Facts| facts.is_kernel && facts.release.is_some_and(|release| release >= FIRST_RELEASE);
     if !facts.values().all(is_alone) {
         return None;
     }
     let real = |(name, facts): (String, Facts)| {
-        let [spill_store_bytes, spill_load_bytes] = spilled(&facts.spill_marks, accesses.get(&name)?)?;
+        let [spill_store_bytes, spill_load_bytes] =
+            spilled(&facts.spill_marks, accesses.get(&name)?, instructions.get(&name)?)?;
         Some((name, Real { spill_store_bytes, spill_load_bytes, ..by_attributes(&facts) }))
     };
     facts.into_iter().map(real).collect()
@@ -46,8 +49,9 @@ pub(crate) fn by_attributes(facts: &Facts) -> Real {
     }
 }
 
-/// The bytes stored and loaded by the accesses at these offsets; `None` where marks may be lost, or one is at something else.
-fn spilled(marks: &[u32], accesses: &[Access]) -> Option<[u32; 2]> {
+/// The bytes of local memory stored and loaded by the accesses at these offsets; `None` where marks may be lost, or one is at
+/// something else. What a kernel spills to shared memory has marks, too, and is not counted, as `-v` does not count it.
+fn spilled(marks: &[u32], accesses: &[Access], instructions: &[Instruction]) -> Option<[u32; 2]> {
     let at_fixed_places: BTreeMap<usize, &Access> =
         accesses.iter().filter(|access| access.place.is_some()).map(|access| (access.row * BYTES, access)).collect();
     if at_fixed_places.len() >= MOST_ACCESSES {
@@ -55,8 +59,11 @@ fn spilled(marks: &[u32], accesses: &[Access]) -> Option<[u32; 2]> {
     }
     let mut bytes = [0; 2];
     for &mark in marks {
-        let access = at_fixed_places.get(&(mark as usize))?;
-        bytes[usize::from(!access.is_store)] += access.bytes;
+        match at_fixed_places.get(&(mark as usize)) {
+            Some(access) => bytes[usize::from(!access.is_store)] += access.bytes,
+            None if matches!(instructions.get(mark as usize / BYTES)?.kind, Kind::Shared(_)) => {}
+            None => return None,
+        }
     }
     Some(bytes)
 }
@@ -69,6 +76,14 @@ mod tests {
         Access { row, is_store, bytes, place, is_spill: false }
     }
 
+    /// What is spilled of these accesses, among instructions of which the last one accesses shared memory.
+    fn of(marks: &[u32], accesses: &[Access]) -> Option<[u32; 2]> {
+        let kind = |at: u32| if at == 5 { Kind::Shared(4) } else { Kind::Other };
+        let instruction =
+            |at: u32| Instruction { address: 16 * at, kind: kind(at), is_conditional: false, target: None };
+        spilled(marks, accesses, &(0..6).map(instruction).collect::<Vec<_>>())
+    }
+
     /// Marked accesses count by their width, and others do not: arrays have places in the stack, too.
     #[test]
     fn marked_accesses() {
@@ -78,18 +93,19 @@ mod tests {
             access(3, false, 16, Some(0)),
             access(4, true, 4, None),
         ];
-        assert_eq!(spilled(&[16, 48], &accesses), Some([8, 16]));
-        assert_eq!(spilled(&[], &accesses), Some([0, 0]));
+        assert_eq!(of(&[16, 48], &accesses), Some([8, 16]));
+        assert_eq!(of(&[], &accesses), Some([0, 0]));
+        assert_eq!(of(&[16, 80], &accesses), Some([8, 0]), "spills to shared memory");
     }
 
     /// Nothing is said where a mark is at something else than an access of a fixed place, nor where marks may be lost.
     #[test]
     fn odd_marks() {
         let accesses = [access(1, true, 8, Some(0)), access(4, true, 4, None)];
-        assert_eq!((spilled(&[32], &accesses), spilled(&[64], &accesses)), (None, None));
+        assert_eq!([of(&[32], &accesses), of(&[64], &accesses), of(&[96], &accesses)], [None; 3]);
         let many = |count| (0..count).map(|row| access(row, true, 4, Some(0))).collect::<Vec<_>>();
-        assert_eq!(spilled(&[16], &many(MOST_ACCESSES - 1)), Some([4, 0]));
-        assert_eq!(spilled(&[16], &many(MOST_ACCESSES)), None);
+        assert_eq!(of(&[16], &many(MOST_ACCESSES - 1)), Some([4, 0]));
+        assert_eq!(of(&[16], &many(MOST_ACCESSES)), None);
     }
 
     /// What is no cubin reports nothing.

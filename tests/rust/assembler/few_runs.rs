@@ -17,7 +17,8 @@ fn folder(bin: &Path, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is space");
     fs::write(folder.path().join("k.ptx"), text).expect("there is space");
     let ptxas = format!(
-        "#!/bin/sh\nfor last; do :; done\necho \"$(cksum < \"$last\") $*\" >> calls\nexec {}/ptxas \"$@\"\n",
+        "#!/bin/sh\nfor word; do case $word in *.ptx) text=$word;; esac; done\n\
+        echo \"$(cksum < \"$text\") $*\" >> calls\nexec {}/ptxas \"$@\"\n",
         bin.display()
     );
     for (name, script) in [("ptxas", &*ptxas), ("cuobjdump", "#!/bin/sh\necho disassembler >> calls\nexit 1\n")] {
@@ -79,9 +80,10 @@ fn each_text_is_assembled_once() {
 #[test]
 fn figures_are_asked_for_where_code_does_not_tell() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
-    let function = ".func (.param .b32 r) f(.param .b32 a)\n.noinline\n{\n\t.reg .b32 %r<3>;\n\tld.param.u32 %r1, [a];\n\
+    let function = ".func (.param .b32 r) f(.param .b32 a)\n{\n\t.reg .b32 %r<3>;\n\tld.param.u32 %r1, [a];\n\
         \tmul.lo.u32 %r2, %r1, %r1;\n\tst.param.b32 [r], %r2;\n\tret;\n}\n";
-    let call = "\t{ .param .b32 a0;\n\tst.param.b32 [a0], %r0;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0);\n\
+    // Whoever reads the address may call it.
+    let call = "\tmov.u64 %rd1, f;\n\tst.global.u64 [%rd2+1600], %rd1;\n\t{ .param .b32 a0;\n\tst.param.b32 [a0], %r0;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0);\n\
         \tld.param.b32 %r0, [r0];\n\t}\n\tbar.sync 0;\n";
     let text = spills(0).replacen(".visible", &format!("{function}.visible"), 1).replacen("\tbar.sync 0;\n", call, 1);
     let folder = folder(&bin, &text);
