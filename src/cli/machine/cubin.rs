@@ -1,9 +1,10 @@
 //! What a cubin says of its functions beside their code: registers, stack, bounds and shared memory, by its attributes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use nvptx_ra::sass::cubin::attributes::{MAX_THREADS, MIN_STACK_SIZE, REQUIRED_THREADS, attributes};
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags, SymbolKind};
 
 /// What is said of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(crate) struct Facts {
     pub(crate) shared: u32,
     /// The release of CUDA that compiled it, times ten: 130 for 13.0.
     pub(crate) release: Option<u32>,
+    /// Where functions that it calls stand in its code, in bytes.
+    pub(crate) functions: Vec<Range<u32>>,
     /// The offsets of the accesses of local memory that ptxas marks as those of spilled values, sorted.
     pub(crate) spill_marks: Vec<u32>,
 }
@@ -77,6 +80,12 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
         {
             fact.is_kernel |= st_other & ENTRY != 0;
             fact.symbol = Some(symbol.index().0);
+        } else if symbol.kind() == SymbolKind::Text
+            && let Some(section) = symbol.section_index().and_then(|index| file.section_by_index(index).ok())
+            && let Some(fact) = section.name().ok().and_then(|name| facts.get_mut(name.strip_prefix(".text.")?))
+        {
+            let end = symbol.address().saturating_add(symbol.size());
+            fact.functions.push(symbol.address() as u32..end as u32);
         }
     }
     for section in file.sections() {

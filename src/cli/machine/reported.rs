@@ -24,17 +24,28 @@ const MOST_ACCESSES: usize = 8192;
 pub(crate) fn reported(code: &[u8]) -> Option<Measured> {
     let (facts, instructions) = (cubin::facts(code)?, machine_code::instructions(code)?);
     let accesses = machine_code::local_accesses(code)?;
-    // A function that follows the calling convention saves registers without marks, and counts for kernels that call it.
+    // A function that follows the calling convention saves registers without marks, and counts for the kernels that call it.
     let is_alone = |facts: &Facts| facts.is_kernel && facts.release.is_some_and(|release| release >= FIRST_RELEASE);
     if !facts.values().all(is_alone) {
         return None;
     }
     let real = |(name, facts): (String, Facts)| {
-        let [spill_store_bytes, spill_load_bytes] =
-            spilled(&facts.spill_marks, accesses.get(&name)?, instructions.get(&name)?)?;
+        let accesses = accesses.get(&name)?;
+        if saves_registers(&facts, accesses) {
+            return None;
+        }
+        let [spill_store_bytes, spill_load_bytes] = spilled(&facts.spill_marks, accesses, instructions.get(&name)?)?;
         Some((name, Real { spill_store_bytes, spill_load_bytes, ..by_attributes(&facts) }))
     };
     facts.into_iter().map(real).collect()
+}
+
+/// Whether a function within a kernel's code has accesses without marks: these may be of registers that it saves.
+fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
+    let offset = |access: &Access| (access.row * BYTES) as u32;
+    let is_within = |access: &Access| facts.functions.iter().any(|function| function.contains(&offset(access)));
+    let is_marked = |access: &Access| facts.spill_marks.binary_search(&offset(access)).is_ok();
+    accesses.iter().any(|access| !is_marked(access) && is_within(access))
 }
 
 /// What the attributes of a function say. Its bytes spilled are not among them.
@@ -96,6 +107,15 @@ mod tests {
         assert_eq!(of(&[16, 48], &accesses), Some([8, 16]));
         assert_eq!(of(&[], &accesses), Some([0, 0]));
         assert_eq!(of(&[16, 80], &accesses), Some([8, 0]), "spills to shared memory");
+    }
+
+    /// Accesses without marks are a kernel's own arrays, or registers that a function within its code saves.
+    #[test]
+    fn functions_within() {
+        let accesses = [access(1, true, 4, Some(0)), access(4, true, 4, Some(4))];
+        let facts = |start| Facts { functions: vec![start..96], spill_marks: vec![16], ..Facts::default() };
+        assert!(saves_registers(&facts(64), &accesses) && !saves_registers(&facts(80), &accesses));
+        assert!(!saves_registers(&Facts { spill_marks: vec![16, 64], ..facts(0) }, &accesses));
     }
 
     /// Nothing is said where a mark is at something else than an access of a fixed place, nor where marks may be lost.

@@ -2,6 +2,7 @@
 //! that nothing is assembled only to be delivered or to learn figures. No disassembler is started.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -75,17 +76,32 @@ fn each_text_is_assembled_once() {
     }
 }
 
-/// A kernel with a function that follows the calling convention saves registers without marks: ptxas is asked for figures then, on
-/// the unchanged kernel, too.
+/// A function that follows the calling convention: so many values are live at once in it, and it saves registers for them.
+fn function(values: u32) -> String {
+    let mut text =
+        ".func (.param .b32 r) f(.param .b32 a, .param .b64 q)\n{\n\t.reg .b32 %r<99>;\n\t.reg .b64 %rd<2>;\n\
+        \tld.param.u32 %r98, [a];\n\tld.param.u64 %rd1, [q];\n"
+            .to_owned();
+    for value in 0..values {
+        _ = writeln!(text, "\tld.global.u32 %r{value}, [%rd1+{}];", 4 * value);
+    }
+    text += "\tbar.sync 0;\n";
+    for value in 0..values {
+        _ = writeln!(text, "\tmad.lo.s32 %r98, %r98, 7, %r{value};");
+    }
+    text + "\tst.param.b32 [r], %r98;\n\tret;\n}\n"
+}
+
+/// A kernel calls a function that saves registers, without marks: ptxas is asked for figures then, on the unchanged kernel, too.
 #[test]
 fn figures_are_asked_for_where_code_does_not_tell() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
-    let function = ".func (.param .b32 r) f(.param .b32 a)\n{\n\t.reg .b32 %r<3>;\n\tld.param.u32 %r1, [a];\n\
-        \tmul.lo.u32 %r2, %r1, %r1;\n\tst.param.b32 [r], %r2;\n\tret;\n}\n";
-    // Whoever reads the address may call it.
-    let call = "\tmov.u64 %rd1, f;\n\tst.global.u64 [%rd2+1600], %rd1;\n\t{ .param .b32 a0;\n\tst.param.b32 [a0], %r0;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0);\n\
+    // Whoever reads the address may call it, so that it is no part of the kernel.
+    let call = "\tmov.u64 %rd1, f;\n\tst.global.u64 [%rd2+1600], %rd1;\n\t{ .param .b32 a0;\n\t.param .b64 a1;\n\
+        \tst.param.b32 [a0], %r0;\n\tst.param.b64 [a1], %rd2;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0, a1);\n\
         \tld.param.b32 %r0, [r0];\n\t}\n\tbar.sync 0;\n";
-    let text = spills(0).replacen(".visible", &format!("{function}.visible"), 1).replacen("\tbar.sync 0;\n", call, 1);
+    let text = spills(0).replacen("\tbar.sync 0;\n", call, 1);
+    let text = text.replacen(".visible", &format!("{}.visible", function(20)), 1);
     let folder = folder(&bin, &text);
     let (calls, messages, _) = build(folder.path(), &[]);
     let (unchanged, others) = calls.split_first().expect("it ran");
