@@ -40,12 +40,12 @@ pub(crate) fn reported(code: &[u8]) -> Option<Measured> {
     facts.into_iter().map(real).collect()
 }
 
-/// Whether a function within a kernel's code has accesses without marks: these may be of registers that it saves.
+/// Whether a function within a kernel's code has loads without marks: these may bring back registers that it has saved.
 fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
     let offset = |access: &Access| (access.row * BYTES) as u32;
     let is_within = |access: &Access| facts.functions.iter().any(|function| function.contains(&offset(access)));
     let is_marked = |access: &Access| facts.spill_marks.binary_search(&offset(access)).is_ok();
-    accesses.iter().any(|access| !is_marked(access) && is_within(access))
+    accesses.iter().any(|access| !access.is_store && !is_marked(access) && is_within(access))
 }
 
 /// What the attributes of a function say. Its bytes spilled are not among them.
@@ -109,10 +109,10 @@ mod tests {
         assert_eq!(of(&[16, 80], &accesses), Some([8, 0]), "spills to shared memory");
     }
 
-    /// Accesses without marks are a kernel's own arrays, or registers that a function within its code saves.
+    /// Loads without marks are of a kernel's own arrays, or of registers that a function within its code has saved.
     #[test]
     fn functions_within() {
-        let accesses = [access(1, true, 4, Some(0)), access(4, true, 4, Some(4))];
+        let accesses = [access(1, false, 4, Some(0)), access(4, false, 4, Some(4)), access(5, true, 4, Some(8))];
         let facts = |start| Facts { functions: vec![start..96], spill_marks: vec![16], ..Facts::default() };
         assert!(saves_registers(&facts(64), &accesses) && !saves_registers(&facts(80), &accesses));
         assert!(!saves_registers(&Facts { spill_marks: vec![16, 64], ..facts(0) }, &accesses));

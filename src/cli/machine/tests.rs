@@ -14,16 +14,15 @@ use crate::ptxas;
 /// Processors, and the release of PTX that has them.
 const PROCESSORS: [(u32, &str); 5] = [(75, "8.0"), (80, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
 
-/// Texts with loops, calls, jumps by a table, arrays, shared memory and many live values.
-const TEXTS: [&str; 8] = [
+/// Of other releases than that of development, these are asked, because each start of the disassembler takes half a second.
+const OF_OTHERS: [u32; 2] = [90, 120];
+
+/// Texts with loops, jumps by a table, arrays, shared memory and many live values.
+const TEXTS: [&str; 4] = [
     "tests/ptx/smith_waterman.ptx",
     "tests/ptx/unrolled_array.ptx",
-    "tests/ptx/kernels/bitonic_sort.ptx",
-    "tests/ptx/kernels/reduce.ptx",
     "tests/ptx/kernels/scan.ptx",
-    "tests/ptx/kernels/spmv.ptx",
     "tests/ptx/compared/shuffled_struct.ptx",
-    "tests/ptx/compared/async_copy.ptx",
 ];
 
 /// With few registers, kernels spill.
@@ -57,11 +56,12 @@ fn what_is_read_is_what_nvidias_programs_say() {
     let folder = tempfile::tempdir().expect("there is space");
     let (ptx, cubin) = (folder.path().join("a.ptx"), folder.path().join("a.cubin"));
     let (mut kernels, mut spilled, mut same) = (0, 0, 0);
-    for (bin, (processor, release), text, options) in
-        folders.iter().flat_map(|bin| PROCESSORS.map(|processor| (bin, processor))).flat_map(|(bin, processor)| {
-            TEXTS.into_iter().flat_map(move |text| OPTIONS.map(|options| (bin, processor, text, options)))
-        })
-    {
+    let is_asked = |bin: &PathBuf, processor| *bin == folders[0] || OF_OTHERS.contains(&processor);
+    let cases = folders.iter().flat_map(|bin| PROCESSORS.map(|processor| (bin, processor)));
+    let cases = cases.filter(|&(bin, (processor, _))| is_asked(bin, processor)).flat_map(|(bin, processor)| {
+        TEXTS.into_iter().flat_map(move |text| OPTIONS.map(|options| (bin, processor, text, options)))
+    });
+    for (bin, (processor, release), text, options) in cases {
         let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(text)).expect("a text");
         fs::write(&ptx, for_processor(&source, processor, release)).expect("there is space");
         let mut ptxas = Command::new(bin.join("ptxas"));
@@ -69,20 +69,14 @@ fn what_is_read_is_what_nvidias_programs_say() {
         let done = ptxas.output().expect("it starts");
         let said = String::from_utf8_lossy(&done.stderr).into_owned();
         let place = format!("{text} for sm_{processor} by {} {options:?}", bin.display());
-        if !done.status.success() {
-            // Copies that nobody waits for came with sm_80.
-            assert!(processor == 75 && text.ends_with("async_copy.ptx"), "{place}: {said}");
-            continue;
-        }
+        assert!(done.status.success(), "{place}: {said}");
         let bytes = fs::read(&cubin).expect("a cubin");
         assert!(machine_code::is_compared(&bytes), "{place}");
         let done = Command::new(bin.join("cuobjdump")).arg("-sass").arg(&cubin).output().expect("it starts");
         let read = machine_code::read(&bytes).expect("a cubin");
         assert_eq!(read, listing::read(&String::from_utf8_lossy(&done.stdout)), "{place}");
-        let (Some(reported), printed) = (reported::reported(&bytes), ptxas::parse(&said)) else {
-            assert!(text.ends_with("spmv.ptx"), "{place}: no figures");
-            continue;
-        };
+        let printed = ptxas::parse(&said);
+        let reported = reported::reported(&bytes).unwrap_or_else(|| panic!("{place}: no figures"));
         assert!(reported.keys().eq(printed.keys()), "{place}");
         for (name, real) in &reported {
             let printed = printed[name];
@@ -95,6 +89,6 @@ fn what_is_read_is_what_nvidias_programs_say() {
             same += u32::from(bytes(real) == bytes(&printed));
         }
     }
-    assert!(folders.is_empty() || kernels > 50 && spilled > 5, "{kernels} kernels, of which {spilled} spill");
+    assert!(folders.is_empty() || kernels > 30 && spilled > 5, "{kernels} kernels, of which {spilled} spill");
     assert!(same * 20 >= kernels * 19, "{same} of {kernels}");
 }
