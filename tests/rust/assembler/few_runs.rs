@@ -76,6 +76,17 @@ fn each_text_is_assembled_once() {
     }
 }
 
+/// Variants are judged without the options that name kernels, so the text that was found is assembled once more with these.
+#[test]
+fn options_that_name_kernels() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let folder = folder(&bin, &two(&spills(7)));
+    let (calls, _, cubin) = build(folder.path(), &["--entry=k"]);
+    let last = calls.last().expect("it ran");
+    assert!(last.contains("--entry=k") && last.contains("found.ptx"), "{calls:#?}");
+    assert!(build(folder.path(), &["--entry=k"]).2 == cubin);
+}
+
 /// A function that follows the calling convention: so many values are live at once in it, and it saves registers for them.
 fn function(values: u32) -> String {
     let mut text =
