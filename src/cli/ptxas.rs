@@ -44,8 +44,6 @@ fn read(report: &str, separately: bool) -> Measured {
     // The kernel that ptxas compiles, and what it tells of.
     let mut kernel: Option<&str> = None;
     let mut at: Option<&str> = None;
-    // It may stand ahead of all else that is said of a kernel.
-    let mut advised = Vec::new();
     for line in report.lines() {
         let number_before = |what: &str| {
             let before = line.split(what).next().filter(|before| before.len() < line.len())?;
@@ -59,11 +57,7 @@ fn read(report: &str, separately: bool) -> Measured {
             measured.entry(name.trim_end().to_owned()).or_default();
             at = Some(name.trim_end());
         }
-        if let Some((_, rest)) = line.split_once("info    : (C")
-            && let Some((_, name)) = rest.rsplit_once("function '")
-            && let Some((name, _)) = name.split_once('\'')
-        {
-            advised.push((name, if line.contains(LOSS) { WEIGHT_OF_LOSS } else { 1 }));
+        if advised(line).is_some() {
             continue;
         }
         if line.contains("info    : Used ") {
@@ -94,12 +88,26 @@ fn read(report: &str, separately: bool) -> Measured {
             real.registers = registers;
         }
     }
-    for (name, weight) in advised {
+    with_advice(measured, report)
+}
+
+/// The same figures with what ptxas advises about the kernels, which it prints without `-v`, too. It may stand ahead of all else
+/// that is said of a kernel.
+pub(crate) fn with_advice(mut measured: Measured, report: &str) -> Measured {
+    for (name, weight) in report.lines().filter_map(advised) {
         if let Some(real) = measured.get_mut(name) {
             real.advice += weight;
         }
     }
     measured
+}
+
+/// The function that a line of advice is about, and what that weighs.
+fn advised(line: &str) -> Option<(&str, u32)> {
+    let (_, rest) = line.split_once("info    : (C")?;
+    let (_, name) = rest.rsplit_once("function '")?;
+    let (name, _) = name.split_once('\'')?;
+    Some((name, if line.contains(LOSS) { WEIGHT_OF_LOSS } else { 1 }))
 }
 
 /// Why ptxas refuses a file, by what it prints: its first error, for warnings may stand ahead of that; else its first

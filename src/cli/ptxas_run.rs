@@ -6,6 +6,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
+use nvptx_ra::ptx::OtherName;
+
+use crate::machine::own_names;
 use crate::ptxas::{refusal, tool};
 
 /// The signals of faults that a program has itself made: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
@@ -51,6 +54,28 @@ impl Failure {
             Self::Crashed(crash) => crash.clone(),
             Self::Refused(reason) => format!("ptxas refuses {what}: {reason}"),
         }
+    }
+}
+
+/// What ptxas makes of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Assembled {
+    pub(crate) cubin: Vec<u8>,
+    /// What it prints, with the name of the text's file as it is here.
+    pub(crate) messages: String,
+}
+
+impl Assembled {
+    /// The same with the kernels' own names.
+    ///
+    /// # Errors
+    /// A name stands where nobody can take it back.
+    pub(crate) fn with_own_names(self, others: &[OtherName]) -> Result<Self, String> {
+        if others.is_empty() {
+            return Ok(self);
+        }
+        let cubin = own_names::put_back(&self.cubin, others)?;
+        Ok(Self { cubin, messages: own_names::in_messages(self.messages, others) })
     }
 }
 

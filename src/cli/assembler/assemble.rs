@@ -8,16 +8,8 @@ use nvptx_ra::ptx::other_names;
 
 use super::invocation::Invocation;
 use super::real::RealPtxas;
-use crate::machine::own_names;
 use crate::ptxas::Folder;
-use crate::ptxas_run::Failure;
-
-/// What ptxas makes of a text.
-pub(super) struct Assembled {
-    pub(super) cubin: Vec<u8>,
-    /// What it prints, with the name of the text's file as it is here.
-    pub(super) messages: String,
-}
+use crate::ptxas_run::{Assembled, Failure};
 
 /// The runs of ptxas that an invocation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +35,6 @@ pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8], ru
         return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
     }
     let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
-    let others = other_names(ptx);
-    if others.is_empty() {
-        return Ok(Assembled { cubin, messages });
-    }
     let named = |problem: String| Error::pass(problem, "the unchanged result stays");
-    let cubin = own_names::put_back(&cubin, &others).map_err(named)?;
-    Ok(Assembled { cubin, messages: own_names::in_messages(messages, &others) })
+    Assembled { cubin, messages }.with_own_names(&other_names(ptx)).map_err(named)
 }

@@ -11,27 +11,26 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
 use nvptx_ra::tune::aim::{Budget, Effort};
-use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Allowance;
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 
-use super::assemble::{Assembled, Runs, assemble};
+use super::assemble::{Runs, assemble};
 use super::entry::{Choice, Entry, digest};
 use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
 use super::left_out::{self, Fate};
-use super::limit::Limit;
+use super::limit::{Limit, memory};
 use super::log::Reported;
 use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
-use crate::machine::cubin::{self, Facts};
-use crate::machine::{machine_code, relocatable};
+use crate::machine::{cubin, machine_code, relocatable, reported};
 use crate::ptxas::{self, Measured};
-use crate::tune::request::{self, Answer, Change, Found, Left, Pace, Request, Scope};
+use crate::ptxas_run::Assembled;
+use crate::tune::request::{self, Answer, Build, Change, Found, Left, Pace, Request, Scope, Unchanged};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -83,7 +82,8 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             real.stack_bytes
         ));
     }
-    let request = Request { object: object.as_ref(), ..request(task, unchanged, &measured, start, &note) };
+    let request =
+        Request { object: object.as_ref(), ..request(task, unchanged, &measured, &messages_on_text, start, &note) };
     let Answer { found, left, lasts } = match given {
         Some(profile) => request::replay(request, profile)?,
         None => request::search(request)?,
@@ -107,7 +107,11 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         keep(kept(None));
         return Ok(None);
     };
-    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
+    // With options that name kernels, the kernels of the whole text were judged with others.
+    let has_same_options = invocation.options == invocation.options_of_one_kernel;
+    let assembled = found.assembled.clone().filter(|_| has_same_options);
+    let assembled = assembled.map_or_else(|| assemble(invocation, real, &found.ptx, Runs::Several), Ok)?;
+    let Assembled { cubin: code, messages } = assembled;
     let checked = check_object(object.as_ref(), &code);
     let after = || self::measured(&code).unwrap_or_default();
     let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
@@ -129,7 +133,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
 }
 
 /// What a search may cost: so many runs, where the user says so, or a share of what ptxas takes for the text.
-fn budget(settings: &Settings, unchanged: &UnchangedResult, is_candidate: bool) -> Budget {
+fn budget(settings: &Settings, unchanged: &UnchangedResult, kernels: usize, is_candidate: bool) -> Budget {
     if is_candidate {
         return Budget::of_runs(RUNS_OF_A_CANDIDATE);
     }
@@ -138,7 +142,8 @@ fn budget(settings: &Settings, unchanged: &UnchangedResult, is_candidate: bool) 
     }
     let code = machine_code::read(&unchanged.cubin).unwrap_or_default();
     let file = Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)));
-    Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: true })
+    // What was judged of a single kernel is delivered.
+    Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
 }
 
 /// The kernels that a search would look at, by the result on the unchanged text alone, and all others.
@@ -148,7 +153,8 @@ pub(super) fn kernels_to_search(
 ) -> Result<(Vec<String>, Vec<Left>), Error> {
     let (measured, object) = read(task, unchanged)?;
     let note = |line: &str| task.settings.note(line);
-    let request = request(task, unchanged, &measured, Instant::now(), &note);
+    let messages = String::from_utf8_lossy(&unchanged.messages);
+    let request = request(task, unchanged, &measured, &messages, Instant::now(), &note);
     request::kernels_to_search(&Request { object: object.as_ref(), ..request })
 }
 
@@ -163,13 +169,15 @@ fn read(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<(Measured, Optio
 
 fn request<'a>(
     task: &'a Task<'a>,
-    unchanged: &UnchangedResult,
+    unchanged: &'a UnchangedResult,
     measured: &'a Measured,
+    messages: &'a str,
     start: Instant,
     note: &'a (dyn Fn(&str) + Sync),
 ) -> Request<'a> {
     let Task { invocation, input, settings, real, .. } = *task;
     let (limit, problem) = Limit::of_environment();
+    let limit = limit.at_most(memory::runs(unchanged.peak_memory));
     problem.iter().for_each(|problem| settings.note(&problem.to_string()));
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
@@ -188,12 +196,17 @@ fn request<'a>(
         ptxas: real.path.clone(),
         cuobjdump: beside(&real.path, "cuobjdump"),
         nvdisasm: beside(&real.path, "nvdisasm"),
-        options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
+        build: Build {
+            options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
+            is_verbose: invocation.verbose,
+            gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
+        },
+        unchanged: Unchanged { cubin: &unchanged.cubin, messages, took: unchanged.took },
         measured,
         object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
-        budget: budget(settings, unchanged, noted.is_candidate),
+        budget: budget(settings, unchanged, measured.len(), noted.is_candidate),
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
         allowance: Allowance {
             uncompared: settings.allow_uncompared,
@@ -201,7 +214,6 @@ fn request<'a>(
         },
         pace: Pace::new(start, settings.seconds, None),
         note,
-        gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
 }
 
@@ -220,18 +232,8 @@ fn beside(ptxas: &Path, name: &str) -> PathBuf {
 
 /// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
 fn measured(cubin: &[u8]) -> Option<Measured> {
-    let real = |(name, facts): (String, Facts)| {
-        let stack_bytes = facts.frame.unwrap_or(0);
-        let real = Real {
-            registers: facts.registers.unwrap_or(0),
-            stack_bytes,
-            total_stack_bytes: facts.stack.unwrap_or(stack_bytes),
-            shared_bytes: facts.shared,
-            ..Real::default()
-        };
-        (name, real)
-    };
-    Some(cubin::facts(cubin)?.into_iter().map(real).collect())
+    let facts = cubin::facts(cubin)?.into_iter();
+    Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
 }
 
 /// The digest of what a cubin says of its functions, and of what a linker sees where it is linked later.
@@ -343,6 +345,8 @@ pub(super) fn line_of(left: &Left) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nvptx_ra::tune::evidence::Real;
+
     use super::*;
     use crate::tune::request::{Cost, Offer};
 

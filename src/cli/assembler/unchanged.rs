@@ -5,12 +5,18 @@
 
 use std::io::{Read, Write as _};
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 use nvptx_ra::error::Error;
 
 use super::invocation::{Invocation, Source};
 use super::real::RealPtxas;
 use crate::interrupt;
+
+/// Linux tells memory in these.
+const KIB: u64 = 1024;
 
 /// What ptxas makes of the unchanged text.
 #[derive(Clone, Debug)]
@@ -22,6 +28,10 @@ pub(crate) struct UnchangedResult {
     pub messages: Vec<u8>,
     /// The output file; empty where ptxas fails.
     pub cubin: Vec<u8>,
+    /// Its CPU time.
+    pub took: Duration,
+    /// The most memory that it had, in bytes.
+    pub peak_memory: u64,
 }
 
 /// Runs ptxas with the arguments as they are: a cubin has some of them in it, `--verbose` among them.
@@ -31,6 +41,7 @@ pub(super) fn run(invocation: &Invocation, real: &RealPtxas) -> Result<Unchanged
     command.args(&invocation.arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     let text = invocation.inputs.iter().find(|input| input.source == Source::StandardInput).map(|input| &input.text);
     command.stdin(if text.is_some() { Stdio::piped() } else { Stdio::inherit() });
+    let before = used_by_programs();
     let mut child = command.spawn().map_err(problem)?;
     interrupt::end_with_us(&child);
     let (input, output, messages) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -44,8 +55,22 @@ pub(super) fn run(invocation: &Invocation, real: &RealPtxas) -> Result<Unchanged
         let messages = messages.join().unwrap_or_default();
         let status = interrupt::wait(&mut child).map_err(problem)?;
         let cubin = if status.success() { std::fs::read(&invocation.output).unwrap_or_default() } else { Vec::new() };
-        Ok(UnchangedResult { status, output, messages, cubin })
+        let used = used_by_programs();
+        let took = time(&used).saturating_sub(time(&before));
+        // Programs ahead of it were asked for an option at most, and had less.
+        let peak_memory = used.map_or(0, |used| u64::try_from(used.max_rss()).unwrap_or(0) * KIB);
+        Ok(UnchangedResult { status, output, messages, cubin, took, peak_memory })
     })
+}
+
+/// What all programs together have used that this one has started and waited for.
+fn used_by_programs() -> Option<Usage> {
+    getrusage(UsageWho::RUSAGE_CHILDREN).ok()
+}
+
+fn time(usage: &Option<Usage>) -> Duration {
+    let microseconds = |usage: &Usage| usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(usage.as_ref().map_or(0, microseconds).try_into().unwrap_or(0))
 }
 
 /// Everything that a program writes.

@@ -1,9 +1,10 @@
 //! What a cubin says of its functions beside their code: registers, stack, bounds and shared memory, by its attributes.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use nvptx_ra::sass::cubin::attributes::{MAX_THREADS, MIN_STACK_SIZE, REQUIRED_THREADS, attributes};
-use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SectionFlags, SymbolFlags, SymbolKind};
 
 /// What is said of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,10 +29,12 @@ pub(crate) struct Facts {
     pub(crate) threads: Option<u32>,
     /// The most registers that it may have; not where that is what a thread can have at most.
     pub(crate) max_registers: Option<u32>,
-    /// Bytes of static shared memory of a block.
+    /// Bytes of static shared memory of a block, without those that the processor keeps for itself.
     pub(crate) shared: u32,
     /// The release of CUDA that compiled it, times ten: 130 for 13.0.
     pub(crate) release: Option<u32>,
+    /// Where functions that it calls stand in its code, in bytes.
+    pub(crate) functions: Vec<Range<u32>>,
     /// The offsets of the accesses of local memory that ptxas marks as those of spilled values, sorted.
     pub(crate) spill_marks: Vec<u32>,
 }
@@ -51,12 +54,17 @@ const SPILL: u32 = 1;
 const NO_LIMIT: u32 = 255;
 /// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
 const ENTRY: u8 = 0x10;
+/// The section that a file has where the shared memory of its kernels begins with bytes that the processor keeps for itself.
+const RESERVED: &str = ".nv.shared.reserved.0";
+/// These bytes. An SM has them for each block beside what a kernel asks for.
+const RESERVED_BYTES: u64 = 1024;
 /// The bits of the flags of a section of code that are a number of barriers, where no attribute says it.
 const SECTION_BARRIERS: u64 = 0x07f0_0000;
 
 /// What is said of each function that has code, by its name; `None` where it is no file of that form, or cut.
 pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
     let file = object::File::parse(cubin).ok()?;
+    let reserved = file.section_by_name(RESERVED).map_or(0, |_| RESERVED_BYTES);
     let mut facts: BTreeMap<String, Facts> = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
@@ -72,6 +80,12 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
         {
             fact.is_kernel |= st_other & ENTRY != 0;
             fact.symbol = Some(symbol.index().0);
+        } else if symbol.kind() == SymbolKind::Text
+            && let Some(section) = symbol.section_index().and_then(|index| file.section_by_index(index).ok())
+            && let Some(fact) = section.name().ok().and_then(|name| facts.get_mut(name.strip_prefix(".text.")?))
+        {
+            let end = symbol.address().saturating_add(symbol.size());
+            fact.functions.push(symbol.address() as u32..end as u32);
         }
     }
     for section in file.sections() {
@@ -112,7 +126,7 @@ pub(crate) fn facts(cubin: &[u8]) -> Option<BTreeMap<String, Facts>> {
                 }
             }
         } else if let Some(of) = name.strip_prefix(".nv.shared.").and_then(|name| facts.get_mut(name)) {
-            of.shared = section.size() as u32;
+            of.shared = section.size().saturating_sub(reserved) as u32;
         }
     }
     Some(facts)

@@ -31,7 +31,8 @@ pub(crate) fn read(listing: &str) -> BTreeMap<String, Sass> {
 pub(crate) fn instruction(line: &str) -> Option<Instruction> {
     let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
     let address = u32::from_str_radix(address, 16).ok().filter(|_| address.len() >= 4)?;
-    let text = rest.split(';').next()?.trim();
+    // The disassembler of CUDA 12.8 prints what Blackwell's instructions wait for behind their operands: `&req={0} ?trans5;`.
+    let text = rest.split([';', '?', '&']).next()?.trim();
     let (has_guard, text) = match text.strip_prefix('@') {
         Some(guarded) => (true, guarded.split_once(' ')?.1.trim_start()),
         None => (false, text),
@@ -129,6 +130,12 @@ mod tests {
         assert_eq!(traffic(&["BSSY B0, 0x30", "@P0 EXIT", "BRA 0x0", "LDL R0, [R1]"]), 4);
         assert_eq!(traffic(&["NOP", "BRX R6 -0x20", "LDL R0, [R1]", "BRA 0x10", "NOP", "@P0 BRA 0x10", "EXIT"]), 40);
         assert_eq!(traffic(&["LDL R0, [R1]", "CALL.REL.NOINC 0x30", "EXIT", "RET.REL.NODEC R4 0x0"]), 4);
+    }
+
+    /// What an instruction waits for is no operand of it.
+    #[test]
+    fn waits() {
+        assert_eq!(traffic(&["LDL R0, [R1]", "@!P2 BRA 0x0      &req={2,1}      ?trans5", "EXIT  ?trans5"]), 40);
     }
 
     /// Broken listings are read as far as they go, without a panic.

@@ -6,16 +6,31 @@
 //! now and then.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use nvptx_ra::sass::cubin::image::processor;
 use nvptx_ra::tune::evidence::Sass;
 use object::{Object as _, ObjectSection as _};
 
+use super::cubin::{self, Facts};
 use super::instruction::{Instruction, Kind, find_jumps};
+use super::local_access::Access;
 use super::sass;
 
 /// Bytes of an instruction, on all processors since sm_70.
-const BYTES: usize = 16;
+pub(super) const BYTES: usize = 16;
+
+/// The releases of CUDA, times ten, and the processors of which a test compares what is read here with the disassembler.
+const RELEASES: RangeInclusive<u32> = 128..=135;
+const PROCESSORS: RangeInclusive<u32> = 75..=121;
+
+/// Whether a test compares what is read of such machine code with the disassembler.
+pub(crate) fn is_compared(cubin: &[u8]) -> bool {
+    let processor = object::File::parse(cubin).ok().and_then(|file| processor(&file));
+    let is_of_release = |facts: &Facts| facts.release.is_some_and(|release| RELEASES.contains(&release));
+    let is_of_releases = || cubin::facts(cubin).is_some_and(|facts| facts.values().all(is_of_release));
+    processor.is_some_and(|processor| PROCESSORS.contains(&processor)) && is_of_releases()
+}
 
 /// What each function of a cubin is, by its name; `None` where it is no cubin. O(length · log length).
 pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
@@ -25,17 +40,33 @@ pub(crate) fn read(cubin: &[u8]) -> Option<BTreeMap<String, Sass>> {
 
 /// The instructions of each function of a cubin, by its name; `None` where it is no cubin. O(length).
 pub(crate) fn instructions(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Instruction>>> {
+    let decoded = |(name, words): (String, Vec<Encoded>)| {
+        let words = words.into_iter().enumerate();
+        let mut instructions: Vec<Instruction> =
+            words.map(|(at, word)| word.instruction((at * BYTES) as u32)).collect();
+        find_jumps(&mut instructions);
+        (name, instructions)
+    };
+    Some(words(cubin)?.into_iter().map(decoded).collect())
+}
+
+/// The accesses of local memory of each function of a cubin, by its name, without marks; `None` where it is no cubin. O(length).
+pub(crate) fn local_accesses(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Access>>> {
+    let functions = words(cubin)?.into_iter();
+    let accesses = |words: Vec<Encoded>| (0..).zip(words).filter_map(|(row, word)| word.local_access(row)).collect();
+    Some(functions.map(|(name, words)| (name, accesses(words))).collect())
+}
+
+/// The instructions of each function of a cubin as they are encoded.
+fn words(cubin: &[u8]) -> Option<BTreeMap<String, Vec<Encoded>>> {
     let file = object::File::parse(cubin).ok()?;
     let processor = processor(&file)?;
     let mut functions = BTreeMap::new();
     for section in file.sections() {
         if let Some(name) = section.name().ok()?.strip_prefix(".text.") {
-            let words = section.data().ok()?.chunks_exact(BYTES).filter_map(|bytes| bytes.try_into().ok());
-            let words = words.map(u128::from_le_bytes).enumerate();
-            let mut instructions: Vec<Instruction> =
-                words.map(|(at, word)| Encoded { word, processor }.instruction((at * BYTES) as u32)).collect();
-            find_jumps(&mut instructions);
-            functions.insert(name.to_owned(), instructions);
+            let (words, _) = section.data().ok()?.as_chunks::<BYTES>();
+            let encoded = |&bytes: &[u8; BYTES]| Encoded { word: u128::from_le_bytes(bytes), processor };
+            functions.insert(name.to_owned(), words.iter().map(encoded).collect());
         }
     }
     Some(functions)
@@ -50,6 +81,9 @@ struct Encoded {
 
 /// From this processor on, the lowest byte of a branch's distance stands apart from the rest.
 const PARTED_DISTANCE: u32 = 90;
+
+/// LDL.
+const LOCAL_LOAD: u64 = 0x983;
 
 /// A branch by a uniform predicate.
 const UNIFORM_BRANCH: u64 = 0x547;
@@ -67,7 +101,7 @@ impl Encoded {
         let opcode = self.bits(0, 12);
         let (kind, distance) = match opcode {
             0x918 => (Kind::Nothing, None),
-            0x387 | 0x987 | 0x983 => (Kind::Local(self.stack_bytes()), None),
+            0x387 | 0x987 | LOCAL_LOAD => (Kind::Local(self.stack_bytes()), None),
             0x388 | 0x988 | 0x984 => (Kind::Shared(self.width()), None),
             0x947 | UNIFORM_BRANCH => (Kind::Branch, Some(self.distance())),
             0x949 | 0x958 => (Kind::IndirectBranch, None),
@@ -84,6 +118,14 @@ impl Encoded {
         let next = i64::from(address) + BYTES as i64;
         let target = distance.and_then(|distance| u32::try_from(next.checked_add(distance)?).ok());
         Instruction { address, kind, is_conditional, target }
+    }
+
+    /// The access of local memory that it is.
+    fn local_access(self, row: usize) -> Option<Access> {
+        let Kind::Local(bytes) = self.instruction(0).kind else { return None };
+        let place = (bytes > 0).then(|| self.signed(40, 24) as u32);
+        let is_store = self.bits(0, 12) != LOCAL_LOAD;
+        Some(Access { row, is_store, bytes: self.width(), place, is_spill: false })
     }
 
     /// So many bits from one on.
@@ -164,6 +206,19 @@ mod tests {
         assert_eq!(shared, (Kind::Shared(4), false, None), "STS [R1+0x4], R21");
         let uniform = read(0x14c0, 0x0000_0415_0100_7988, 0x0003_e600_0810_0800);
         assert_eq!(uniform, (Kind::Shared(4), false, None), "STS [R1+UR0+0x4], R21");
+    }
+
+    /// Accesses of local memory are read as the disassembler's text is.
+    #[test]
+    fn accesses() {
+        let read = |low: u64, high: u64| {
+            let word = u128::from(high) << 64 | u128::from(low);
+            Encoded { word, processor: 90 }.local_access(7)
+        };
+        assert_eq!(read(0x0000_0415_0100_7387, 0x0003_e600_0010_0800), Access::of(7, "STL [R1+0x4], R21"));
+        assert_eq!(read(0x0000_0415_0200_7387, 0x0003_e600_0010_0800), Access::of(7, "STL [R2+0x4], R21"));
+        assert_eq!(read(0x0000_0800_0104_7983, 0x0001_6200_0030_0c00), Access::of(7, "LDL.128 R4, [R1+0x8]"));
+        assert_eq!(read(0x0000_0012_1313_7223, 0x004f_e400_0000_001a), None, "FFMA R19, R19, R18, R26");
     }
 
     /// What is no cubin is none, and no panic.

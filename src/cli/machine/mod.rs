@@ -3,6 +3,7 @@
 //! * [`instruction`], [`control_flow`], [`sass`]: what matters of instructions, blocks and functions;
 //! * [`listing`], [`machine_code`]: the disassembler's text and the bits themselves, read as these;
 //! * [`cubin`]: what the file says of its functions beside their code; [`relocatable`]: what a linker sees of it;
+//! * [`reported`]: what `ptxas -v` would say of kernels, by their machine code;
 //! * [`life_ranges`], [`source_lines`]: the disassembler's tables of live registers and of lines;
 //! * [`local_access`], [`writes`], [`reads`]: accesses of local memory, what wrote a register, and what reads it;
 //! * [`spill_slots`], [`spills`]: where ptxas keeps values in the stack, and which values these are;
@@ -24,8 +25,11 @@ pub(crate) mod own_names;
 pub(crate) mod program;
 pub(crate) mod reads;
 pub(crate) mod relocatable;
+pub(crate) mod reported;
 pub(crate) mod sass;
 pub(crate) mod source_lines;
 mod spill_slots;
 pub(crate) mod spills;
+#[cfg(test)]
+mod tests;
 pub(crate) mod writes;

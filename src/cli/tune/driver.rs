@@ -104,7 +104,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     if tuning.waits() {
         return void(tuning);
     }
-    let comparer = Comparer::new(&tuning.search, judges.ptxas, keep, compares);
+    let comparer = Comparer::new(&tuning.search, judges, keep, compares);
     for id in tuning.search.kernels.ids() {
         tuning.search.kernels[id].tries_all = trials.is_some();
     }

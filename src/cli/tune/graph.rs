@@ -74,12 +74,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::tune::judge::ptxas::Ptxas;
+    use crate::tune::judge::ptxas::{Build, Ptxas};
 
     fn ptxas() -> Ptxas {
         let tools =
             Tools { ptxas: "/a b/ptxas".into(), cuobjdump: "/it's $/cuobjdump".into(), nvdisasm: "nvdisasm".into() };
-        Ptxas::within_build(tools, "sm_90", vec!["-O3".into(), "--fmad=false".into()], None).expect("there is space")
+        let build = Build { options: vec!["-O3".into(), "--fmad=false".into()], ..Build::default() };
+        Ptxas::within_build(tools, "sm_90", build).expect("there is space")
     }
 
     /// Spaces, dollars and colons of paths are Ninja's, quotes the shell's; the same runs give the same text, whatever

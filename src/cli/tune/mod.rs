@@ -22,6 +22,7 @@
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 mod agreement;
+mod answer;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -38,6 +39,7 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
+mod known_stock;
 mod linked;
 mod measure;
 #[cfg(feature = "llvm")]
@@ -305,7 +307,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let behind: &dyn Judge = planned.as_ref().map_or(&ptxas, |planned| planned);
     let cached = cache.map(|cache| Cached::new(cache, &ptxas, behind)).transpose()?;
     let judge: &dyn Judge = cached.as_ref().map_or(behind, |cached| cached);
-    let judges = Judges { judge, benchmark: benchmark.as_ref(), ptxas: &ptxas };
+    let benchmark = benchmark.as_ref();
+    let judges = Judges { judge, benchmark, ptxas: &ptxas, stock: None };
     let allowance = Allowance {
         fewer_warps: arguments.allow_occupancy_loss || benchmark.is_some(),
         spills_for_arrays: arguments.allow_spills_for_arrays,

@@ -1,7 +1,6 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,11 +18,15 @@ use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;
 
+pub(crate) use super::answer::{Answer, Change, Cost, Found, Left, Offer, offer};
 use super::code::Code as _;
 use super::compose::compose;
 use super::driver::{self, Cut, Listener, Plan, Searched};
-use super::judge::ptxas::{Gate, Ptxas, Tools};
+pub(crate) use super::judge::ptxas::Build;
+use super::judge::ptxas::{Ptxas, Tools};
 use super::judge::{Judge as _, Look};
+use super::known_stock::KnownStock;
+pub(crate) use super::known_stock::Unchanged;
 use super::print::by_blocks;
 use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
@@ -48,9 +51,11 @@ pub(crate) struct Request<'a> {
     /// Another program of the same toolkit; where it is not there, machine code is read without it.
     pub(crate) cuobjdump: PathBuf,
     pub(crate) nvdisasm: PathBuf,
-    /// All options of ptxas that bear on machine code, but for the processor.
-    pub(crate) options: Vec<OsString>,
-    /// What is known of the PTX as it is, assembled with these options. Bytes spilled need not be.
+    /// How ptxas is asked.
+    pub(crate) build: Build,
+    /// What ptxas made of the PTX as it is, asked so.
+    pub(crate) unchanged: Unchanged<'a>,
+    /// What its attributes say of the kernels. Bytes spilled are not among it.
     pub(crate) measured: &'a Measured,
     /// What a linker sees of it, where it is linked later.
     pub(crate) object: Option<&'a Relocatable>,
@@ -64,8 +69,6 @@ pub(crate) struct Request<'a> {
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
     pub(crate) pace: Pace,
-    /// Asked before each run of ptxas.
-    pub(crate) gate: Option<Gate>,
     /// Takes what users should know.
     pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
@@ -81,90 +84,6 @@ pub(crate) enum Scope {
     All,
     /// Those with a stack for which ptxas gives registers up.
     GivenUp,
-}
-
-/// The answer to a request.
-pub(crate) struct Answer {
-    /// `None` where nothing gets better.
-    pub(crate) found: Option<Found>,
-    /// The kernels that stay as they are, in the order of their names.
-    pub(crate) left: Vec<Left>,
-    /// Whether the next search would find the same.
-    pub(crate) lasts: bool,
-}
-
-/// A kernel that stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Left {
-    pub(crate) kernel: String,
-    /// Why, as a line of a log says it.
-    pub(crate) reason: String,
-    /// Whether it was searched.
-    pub(crate) is_searched: bool,
-    /// What it costs, where a search has measured that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<Cost>,
-}
-
-impl Left {
-    fn unsearched(kernel: &str, reason: &str) -> Self {
-        Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
-    }
-}
-
-/// What a search found.
-pub(crate) struct Found {
-    pub(crate) ptx: Vec<u8>,
-    /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
-    pub(crate) profile: String,
-    pub(crate) changes: Vec<Change>,
-}
-
-/// A kernel that is better than it was.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Change {
-    pub(crate) kernel: String,
-    pub(crate) choice: String,
-    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
-    pub(crate) agreement: String,
-    /// What shows that it does; empty where an earlier version has not said it.
-    #[serde(default)]
-    pub(crate) assurance: String,
-    pub(crate) before: Cost,
-    pub(crate) after: Cost,
-    /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) with_fewer_warps: Option<Offer>,
-}
-
-/// What a kernel would cost in another way.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Offer {
-    #[serde(flatten)]
-    pub(crate) cost: Cost,
-    /// The way, in words, where the user may go it without a search.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) by: String,
-}
-
-/// What a kernel costs, as ptxas and the machine code tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Cost {
-    pub(crate) spill_store_bytes: u32,
-    pub(crate) spill_load_bytes: u32,
-    pub(crate) registers: u32,
-    /// Warps that an SM holds at once; 0 where nobody knows what is linked to it, or where no block fits.
-    pub(crate) warps: u32,
-    pub(crate) instructions: u32,
-}
-
-impl From<&Figures> for Cost {
-    fn from(figures: &Figures) -> Self {
-        let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
-        let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
-        let instructions = figures.sass.instructions;
-        Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
-    }
 }
 
 /// The kernels that [`search`] would look at, by the text and what is known of it as it is, and all others. No program runs.
@@ -198,7 +117,7 @@ impl Start {
 
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
-pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
+pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     let Start { text, architecture, loops, wanted, mut left } = Start::new(&request)?;
     if wanted.is_empty() {
         if left.is_empty() {
@@ -206,10 +125,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
         }
         return Ok(Answer { found: None, left, lasts: true });
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas =
-        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
-    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas };
+    let (ptxas, known) = asked(&mut request)?;
+    let stock = known.as_ref();
+    let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, stock };
     let aim = Aim::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
@@ -235,7 +153,13 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
-    let composed = compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?;
+    let is_stock = |id| tuning.search.best(id).0 == Variant::Stock;
+    // ptxas has assembled the text as it is.
+    let composed = if tuning.search.kernels.ids().all(is_stock) {
+        None
+    } else {
+        Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?)
+    };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &aim.preference);
         is_better.then(|| Change {
@@ -248,17 +172,29 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
             with_fewer_warps: with_fewer_warps(kernel, &aim),
         })
     };
-    let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
+    let chosen = composed.iter().flat_map(|composed| composed.chosen.iter());
+    let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
     left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && cut.is_none();
-    if changes.is_empty() || is_interrupted() {
+    let Some(composed) = composed.filter(|_| !changes.is_empty() && !is_interrupted()) else {
         return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
-    }
+    };
     let profile = composed.profile.print(REPLAYED_BY, &[])?;
-    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), left, lasts })
+    let assembled = ptxas.made(&composed.ptx);
+    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes, assembled }), left, lasts })
+}
+
+/// ptxas as a request asks it, and what is known of stock without it.
+fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<KnownStock<'a>>), Error> {
+    let Request { ptxas, cuobjdump, nvdisasm, object, unchanged, .. } = request;
+    let build = std::mem::take(&mut request.build);
+    let known = if object.is_some() { None } else { KnownStock::of(*unchanged, build.is_verbose) };
+    let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
+    let ptxas = Ptxas::within_build(tools, request.cpu, build)?;
+    Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
 }
 
 /// Tells the log of a build how a search goes on.
@@ -327,16 +263,6 @@ fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
     Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
 }
 
-/// What fewer warps would save, behind all else that a line says of a kernel.
-pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
-    let offer = with_fewer_warps.map(|Offer { cost, by }| {
-        let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
-        let warps = counted(cost.warps as usize, "warp");
-        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
-    });
-    offer.unwrap_or_default()
-}
-
 /// A kernel that was searched and stays as it is.
 fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let cost = Cost::from(&kernel.stock);
@@ -363,7 +289,7 @@ fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
 ///
 /// # Errors
 /// A profile for other code, or a kernel that would be worse.
-pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Error> {
+pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, Error> {
     let architecture = Architecture::by_name(request.cpu)?;
     let text = Text::new(request.content.to_vec(), request.name, request.cpu)?.for_linker(request.object.is_some());
     let kernels = text.kernels()?;
@@ -375,14 +301,13 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
     if let Some(problem) = unfit.warning(["keeps its text", "keep their text"], "remove the profile", "make it again") {
         return Err(Error::pass(problem, "the text is left as it is"));
     }
-    let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
-    let ptxas =
-        Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
+    let (ptxas, known) = asked(&mut request)?;
     let judged = |ptx: &[u8]| {
         let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
-    let [before, after] = [judged(request.content)?, judged(&output.text)?];
+    let before = known.map_or_else(|| judged(request.content), |known| Ok(known.whole()))?;
+    let after = judged(&output.text)?;
     let as_it_comes = choices.with_loops_as_they_come().map(|choices| {
         let (output, _) = replay_on_ptx(request.name, request.content, &choices, "verify", request.cpu)?;
         judged(&output.text)
@@ -415,7 +340,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
             left.push(Left { kernel, reason, is_searched: true, cost: Some(Cost::from(&stock)) });
         }
     }
-    let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
+    let assembled = ptxas.made(&output.text);
+    let found = Found { ptx: output.text, profile: profile.to_owned(), changes, assembled };
     Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), left, lasts: !ptxas.had_trouble() })
 }
 

@@ -18,6 +18,7 @@ use super::code::{Code, Made};
 use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
+use super::known_stock::KnownStock;
 
 /// How fast a search goes on, and until when.
 #[derive(Clone, Copy)]
@@ -50,6 +51,8 @@ pub(super) struct Judges<'a> {
     pub(super) benchmark: Option<&'a Benchmark>,
     /// Has the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
+    /// Stock, where a build has it already.
+    pub(super) stock: Option<&'a KnownStock<'a>>,
 }
 
 impl Judges<'_> {

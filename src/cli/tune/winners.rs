@@ -10,9 +10,6 @@ use nvptx_ra::bundle;
 use nvptx_ra::error::Error;
 use nvptx_ra::index::{EntityIndex as _, IndexVec};
 use nvptx_ra::printable::printable;
-use nvptx_ra::sass::cubin::Cubin;
-use nvptx_ra::sass::machine::Machine;
-use nvptx_ra::sass::meaning::Approximation;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
@@ -24,12 +21,12 @@ use nvptx_ra::tune::variant::Variant;
 
 use super::agreement::{self, Bound, Terms};
 use super::judge::ptxas::Ptxas;
+use super::known_stock::{KnownStock, code_of};
 use super::predict::{self, OfStock};
-use super::tuning::{Slice, Tuning};
+use super::tuning::{Judges, Slice, Tuning};
 use super::turns::{Parties, take_turns};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
-use crate::machine::cubin;
 use crate::time::code::Code;
 
 /// Where the PTX of variants that differ is kept.
@@ -46,6 +43,8 @@ pub(super) enum Keep {
 pub(super) struct Comparer<'a> {
     /// Has the machine code.
     ptxas: &'a Ptxas,
+    /// Has that of stock, where a build has it already.
+    known: Option<&'a KnownStock<'a>>,
     keep: Keep,
     /// Whether they run. If not, the checker alone is asked.
     runs_them: bool,
@@ -64,11 +63,12 @@ struct Stock {
 }
 
 impl<'a> Comparer<'a> {
-    pub(super) fn new(search: &Search, ptxas: &'a Ptxas, keep: Keep, runs_them: bool) -> Self {
+    pub(super) fn new(search: &Search, judges: Judges<'a>, keep: Keep, runs_them: bool) -> Self {
+        let Judges { ptxas, stock: known, .. } = judges;
         let bound =
             |work: Option<Work>| work.map_or(Bound::Runs(search.budget.runs), |work| Bound::Work(work.times(0.5)));
         let bounds = search.kernels.iter().map(|kernel| bound(kernel.work_of_comparison())).collect();
-        Self { ptxas, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
+        Self { ptxas, known, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
     }
 
     /// Predicts a variant beside stock.
@@ -188,6 +188,13 @@ impl Trial<'_> {
     }
 
     fn code_of_stock(&self) -> Option<&Code> {
+        if let Some(known) = self.comparer.known.filter(|known| known.has(&self.slice.kernel)) {
+            let code = known.code();
+            // Of several kernels it may be another one that our own tables do not know.
+            if code.is_some() || known.has_one() {
+                return code;
+            }
+        }
         let read = || code_of(&self.comparer.ptxas.machine_code(self.ptx_of_stock().as_ref().ok()?, self.slice.limit)?);
         self.stock.code.get_or_init(read).as_ref()
     }
@@ -239,12 +246,6 @@ impl Trial<'_> {
 pub(super) fn warnings(search: &Search) -> impl Iterator<Item = String> {
     let refused = search.kernels.iter().flat_map(|kernel| kernel.findings.refused.iter().map(move |one| (kernel, one)));
     refused.filter(|(_, one)| !one.is_known).map(|(kernel, one)| warning(&kernel.name, one))
-}
-
-/// The machine code of a cubin, if our own tables know all of it.
-fn code_of(cubin: &[u8]) -> Option<Code> {
-    let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
-    Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)?, ptx: None })
 }
 
 /// Which variants do not win because a model of time says that they are slower, said once.

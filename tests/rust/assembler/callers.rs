@@ -79,7 +79,7 @@ fn searched() {
         let log = tool.log(&line);
         assert!(log.starts_with("k.ptx for sm_90a: k: "), "{line}: {log}");
         let mut variants = tool.calls();
-        variants.retain(|call| call.contains("-v -arch sm_90a"));
+        variants.retain(|call| call.contains("/nvptx-ra-tune-"));
         assert!(!variants.is_empty(), "{:?}", tool.calls());
         for option in
             ["--apply-controls c.acf", "--regAllocOptLevel", " -c "].iter().filter(|option| line.contains(**option))
@@ -101,7 +101,7 @@ fn files_that_ptxas_reads() {
         tool.calls().len()
     };
     let (first, again, other) = (runs("one"), runs("one"), runs("two"));
-    assert!(first > 2 && again == 1 && other > 2, "{first}, {again} and {other} runs");
+    assert!(first > 1 && again == 1 && other > 1, "{first}, {again} and {other} runs");
 }
 
 /// A trace of times is that of one run, in a build with a search and in one without.

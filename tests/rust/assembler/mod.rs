@@ -3,6 +3,7 @@
 
 mod callers;
 mod doors;
+mod few_runs;
 mod invocations;
 mod kernel_names;
 mod later;

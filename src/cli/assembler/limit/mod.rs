@@ -5,6 +5,7 @@
 //! on this machine ([slots]). Nobody who has a token waits for another to end its child, so there is no deadlock.
 
 mod jobserver;
+pub(crate) mod memory;
 mod slots;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ use std::env;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ pub(crate) struct Limit {
     own: Option<AtomicBool>,
     /// One thread of a process looks for a token at a time.
     looks: Mutex<()>,
+    /// How many children of this process may run at once, however many tokens are free.
+    most: usize,
+    running: AtomicUsize,
 }
 
 enum Shared {
@@ -74,7 +78,18 @@ impl Limit {
     }
 
     fn new(shared: Shared, has_own: bool) -> Self {
-        Self { shared, own: has_own.then(AtomicBool::default), looks: Mutex::new(()) }
+        Self {
+            shared,
+            own: has_own.then(AtomicBool::default),
+            looks: Mutex::new(()),
+            most: usize::MAX,
+            running: AtomicUsize::new(0),
+        }
+    }
+
+    /// The same for so many children of this process at once.
+    pub(crate) fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// Waits for a token; `None` once `is_over` says that nobody needs it any more.
@@ -96,6 +111,16 @@ impl Limit {
 
     /// A token that is free now.
     fn look(&self) -> Option<Held> {
+        // Only who has the turn adds to them.
+        if self.running.load(Ordering::Acquire) >= self.most {
+            return None;
+        }
+        let held = self.look_at_tokens();
+        self.running.fetch_add(usize::from(held.is_some()), Ordering::AcqRel);
+        held
+    }
+
+    fn look_at_tokens(&self) -> Option<Held> {
         if self.own.as_ref().is_some_and(|taken| !taken.swap(true, Ordering::Acquire)) {
             return Some(Held::Own);
         }
@@ -122,6 +147,7 @@ enum Held {
 
 impl Drop for Token<'_> {
     fn drop(&mut self) {
+        self.limit.running.fetch_sub(usize::from(self.held.is_some()), Ordering::AcqRel);
         match (self.held.take(), &self.limit.shared) {
             (Some(Held::Own), _) => {
                 if let Some(own) = &self.limit.own {

@@ -93,6 +93,17 @@ fn processes_share_tokens() {
     assert_eq!(log_of(&log), (3, 24 * 2 * 3));
 }
 
+/// No more children of a process run than have room, however many tokens are free, and each gives its room back.
+#[test]
+fn children_have_room() {
+    let folder = folder();
+    let limit = machine(&folder.path().join("limit"), 4).at_most(2);
+    let tokens = [0, 1].map(|_| limit.acquire(AT_ONCE));
+    assert!(tokens.iter().all(Option::is_some) && limit.acquire(AT_ONCE).is_none());
+    drop(tokens);
+    assert!(limit.acquire(AT_ONCE).is_some());
+}
+
 /// A process that is killed gives its token back.
 #[test]
 fn a_killed_process_gives_back() {

@@ -1,28 +1,30 @@
 //! What ptxas and the disassembler make of a PTX file, each time anew.
 
+mod reading;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::other_names;
-use nvptx_ra::tune::evidence::{Real, Sass, Spills};
+use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::judged::Judged;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::{Footprint, Relocatable};
 
 use super::{Judge, Look};
 use crate::cache::{Key, KeyBuilder};
-use crate::machine::spills::spills;
-use crate::machine::{disassembler, listing, machine_code, own_names, relocatable};
+use crate::machine::{relocatable, reported};
 use crate::ptxas::{self, Folder, Measured};
-use crate::ptxas_run::{Failure, crash};
+use crate::ptxas_run::{Assembled, Failure, crash};
 use crate::tune::process::{self, Limit, Trouble};
 
 /// The programs that are asked.
@@ -45,25 +47,46 @@ const REMEDY: &str = "put NVIDIA's ptxas and cuobjdump on PATH, or set CUDA_PATH
 /// What holds back a run of ptxas until the machine has room for it; the run holds what it returns.
 pub(crate) type Gate = Box<dyn Fn() -> Box<dyn std::any::Any> + Send + Sync>;
 
+/// How a build asks ptxas.
+#[derive(Default)]
+pub(crate) struct Build {
+    /// All options that bear on machine code, the processor among them.
+    pub(crate) options: Vec<OsString>,
+    /// Whether ptxas prints figures for the build.
+    pub(crate) is_verbose: bool,
+    /// Asked before each run of ptxas.
+    pub(crate) gate: Option<Gate>,
+}
+
+/// What was judged in a build.
+struct Known {
+    judged: Judged,
+    /// What ptxas has printed, where it had the build's own options.
+    messages: Option<String>,
+}
+
 /// The form in which results are kept: those in another are not read.
 const FORM: &str = "6";
 
 /// The option that stands ahead of all others where no build says otherwise.
 const LEVEL: &str = "-O3";
 
-/// What messages call the machine code that is looked at for spills.
-const SPILLS: &str = "what ptxas spills";
-
 /// Runs ptxas and the disassembler; several threads may share one.
 pub(in crate::tune) struct Ptxas {
     tools: Tools,
     cpu: String,
-    /// Options of ptxas beside the processor, `-v` and the files.
+    /// Options of ptxas beside the files; ahead of them, where no build asks, are `-v` and the processor.
     options: Vec<OsString>,
     /// Whether what it assembles is linked later.
     is_relocatable: bool,
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
+    /// What was judged before, by the fingerprint of the file; `None` where no build asks.
+    known: Option<Mutex<BTreeMap<String, Known>>>,
+    /// Whether the build asks ptxas for figures.
+    is_verbose: bool,
+    /// Whether figures are those that ptxas prints, also where the build does not ask for them.
+    prints: bool,
     folder: Folder,
     /// What ptxas says of its own version: another one is another judge.
     version: String,
@@ -94,25 +117,23 @@ impl Ptxas {
         if !tools.cuobjdump.is_file() {
             return Err(Error::pass("cuobjdump: not found", REMEDY));
         }
-        Ok(Self {
-            version: String::from_utf8_lossy(&version.stdout).into_owned(),
-            ..Self::within_build(tools, cpu, [OsString::from(LEVEL)].iter().chain(options).cloned().collect(), None)?
-        })
+        let build =
+            Build { options: [OsString::from(LEVEL)].iter().chain(options).cloned().collect(), ..Build::default() };
+        let version = String::from_utf8_lossy(&version.stdout).into_owned();
+        Ok(Self { version, known: None, ..Self::within_build(tools, cpu, build)? })
     }
 
-    /// One that asks ptxas with a build's own options, through a gate. Without a disassembler, all machine code is read by
-    /// ourselves.
-    pub(in crate::tune) fn within_build(
-        tools: Tools,
-        cpu: &str,
-        options: Vec<OsString>,
-        gate: Option<Gate>,
-    ) -> Result<Self, Error> {
+    /// One that asks ptxas as a build does.
+    pub(in crate::tune) fn within_build(tools: Tools, cpu: &str, build: Build) -> Result<Self, Error> {
+        let Build { options, is_verbose, gate } = build;
         Ok(Self {
             cpu: cpu.to_owned(),
             options,
             is_relocatable: false,
             gate,
+            known: Some(Mutex::default()),
+            is_verbose,
+            prints: true,
             folder: Folder::new("tune")?,
             version: String::new(),
             files: AtomicUsize::new(0),
@@ -123,6 +144,11 @@ impl Ptxas {
             disassembles: tools.cuobjdump.is_file(),
             tools,
         })
+    }
+
+    /// The same, which reads figures from machine code where the build does not ask ptxas for them, if that is wanted.
+    pub(in crate::tune) fn with_figures_of_code(self, are_wanted: bool) -> Self {
+        Self { prints: self.is_verbose || !are_wanted, ..self }
     }
 
     /// The same, which reads what a linker sees if its options ask for what is linked later.
@@ -193,71 +219,38 @@ impl Ptxas {
         key.field("processor", self.cpu.as_bytes()).field("ptx", ptx).key()
     }
 
-    /// What ptxas reports of a file, and its CPU time.
-    fn run_ptxas(
+    /// What ptxas makes of a file, and its CPU time. The machine code is left in its file, with the kernels' own names.
+    fn assembled(
         &self,
-        input: &Path,
-        cubin: &Path,
-        log: &Path,
+        Files { input, cubin, log, .. }: &Files,
+        ptx: &[u8],
         limit: Duration,
         has_lines: bool,
-    ) -> Result<(String, Duration), NoAnswer> {
+        prints: bool,
+    ) -> Result<(Assembled, Duration), NoAnswer> {
         let mut assembler = Command::new(&self.tools.ptxas);
-        assembler.args(["-v", "-arch", &self.cpu]).args(&self.options).arg("-o").arg(cubin).arg(input);
-        assembler.args(has_lines.then_some("-lineinfo"));
+        assembler.args(prints.then_some("-v"));
+        if self.known.is_none() {
+            assembler.args(["-arch", &self.cpu]);
+        }
+        assembler.args(&self.options).args(has_lines.then_some("-lineinfo")).arg("-o").arg(cubin).arg(input);
         let _permit = self.gate.as_ref().map(|gate| gate());
         let end = process::run(assembler, log, log, Limit::Computed(limit));
         let end = end.map_err(|trouble| self.lost("ptxas", &trouble))?;
-        let report = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
-        match Failure::of(end.status, &report) {
-            None => Ok((report, end.computed)),
-            Some(Failure::Crashed(crash)) => Err(NoAnswer::Refused(crash)),
-            Some(Failure::Refused(reason)) => Err(NoAnswer::Refused(format!("ptxas: {reason}"))),
+        let messages = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
+        match Failure::of(end.status, &messages) {
+            None => {}
+            Some(Failure::Crashed(crash)) => return Err(NoAnswer::Refused(crash)),
+            Some(Failure::Refused(reason)) => return Err(NoAnswer::Refused(format!("ptxas: {reason}"))),
         }
-    }
-
-    /// What the disassembler says of a file. It is compared with what we read ourselves.
-    fn disassemble(
-        &self,
-        cubin: &Path,
-        listing: &Path,
-        limit: Duration,
-        own: &BTreeMap<String, Sass>,
-    ) -> Result<BTreeMap<String, Sass>, NoAnswer> {
-        let mut disassembler = Command::new(&self.tools.cuobjdump);
-        disassembler.arg("-sass").arg(cubin);
-        let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
-        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?.status;
-        if !status.success() {
-            let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
-            return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));
+        let made = Assembled { cubin: fs::read(cubin).unwrap_or_default(), messages };
+        let others = other_names(ptx);
+        if others.is_empty() {
+            return Ok((made, end.computed));
         }
-        let listing = fs::read(listing).map_err(|error| self.failed(&"cuobjdump", &error))?;
-        let code = listing::read(&String::from_utf8_lossy(&listing));
-        if let Some((name, sass)) = code.iter().find(|(name, sass)| own.get(*name) != Some(sass)) {
-            self.reads_well.store(false, Ordering::Relaxed);
-            log::debug!("{name}: the disassembler has {sass:?}, its bits are read as {:?}", own.get(name));
-        }
-        self.has_compared.store(true, Ordering::Relaxed);
-        Ok(code)
-    }
-
-    /// What each function of machine code with source lines spills; nothing where no disassembler tells. `bytes` are the
-    /// file's.
-    fn spills(&self, cubin: &Path, bytes: &[u8]) -> BTreeMap<String, Spills> {
-        let nvdisasm = &self.tools.nvdisasm;
-        let code = machine_code::instructions(bytes).unwrap_or_default();
-        let mut found = BTreeMap::new();
-        let asked = disassembler::source_lines(nvdisasm, cubin, &[], SPILLS).and_then(|lines| {
-            disassembler::life_ranges(nvdisasm, cubin, &[], SPILLS, |table| {
-                let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
-                found.insert(table.name.clone(), spills(&table, &lines, code));
-            })
-        });
-        if let Err(error) = asked {
-            log::debug!("{error}");
-        }
-        found
+        let made = made.with_own_names(&others).map_err(NoAnswer::Refused)?;
+        fs::write(cubin, &made.cubin).map_err(|error| self.failed(&cubin.display(), &error))?;
+        Ok((made, end.computed))
     }
 
     /// A file that cannot be written or read.
@@ -289,62 +282,89 @@ fn with_footprints(reported: Measured, object: &Relocatable) -> Measured {
 
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+        let known = |known: &Known| known.judged.clone();
+        if let Some(judged) = self.of_known(ptx, known).filter(|_| look != Look::ForSpills) {
+            return Ok(judged);
+        }
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.judged(ptx, limit, look)
     }
 }
 
+/// The files of a run of ptxas.
+struct Files {
+    input: PathBuf,
+    cubin: PathBuf,
+    log: PathBuf,
+    listing: PathBuf,
+}
+
 impl Ptxas {
+    /// What is known of a file that was judged in this build.
+    fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&Known) -> R) -> Option<R> {
+        let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&fingerprint(&String::from_utf8_lossy(ptx))).map(of)
+    }
+
+    /// What ptxas made of a file with the build's own options, where that is at hand: nobody has to ask again.
+    pub(in crate::tune) fn made(&self, ptx: &[u8]) -> Option<Assembled> {
+        let messages = self.of_known(ptx, |known| known.messages.clone())??;
+        Some(Assembled { cubin: fs::read(self.cubin_of(ptx)).ok()?, messages })
+    }
+
     /// What ptxas makes of a file. The machine code is kept until the end.
     fn judged(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
-        let (input, cubin, log, sass) = (file("ptx"), file("cubin"), file("log"), file("sass"));
-        fs::write(&input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
-        let report = self.run_ptxas(&input, &cubin, &log, limit, look == Look::ForSpills);
-        let judged = report.and_then(|(report, took)| {
-            let read = fs::read(&cubin).unwrap_or_default();
-            let others = other_names(ptx);
-            let report = own_names::in_messages(report, &others);
-            let bytes = if others.is_empty() {
-                read
-            } else {
-                let bytes = own_names::put_back(&read, &others).map_err(NoAnswer::Refused)?;
-                fs::write(&cubin, &bytes).map_err(|error| self.failed(&cubin.display(), &error))?;
-                bytes
-            };
-            let object = self.is_relocatable.then(|| {
-                let unread = || NoAnswer::Refused("ptxas: the object cannot be read".into());
-                relocatable::read(&bytes).ok_or_else(unread)
-            });
-            let object = object.transpose()?;
-            let reported = match &object {
-                None => ptxas::parse(&report),
-                Some(object) => with_footprints(ptxas::parse_separately(&report), object),
-            };
-            let has_stack = reported.values().any(|real| real.total_stack_bytes > 0);
-            let own = machine_code::read(&bytes).unwrap_or_default();
-            let is_own_enough = match look {
-                Look::Closely => false,
-                Look::WhereStack => !has_stack,
-                Look::Quickly | Look::ForSpills => true,
-            };
-            let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
-            let is_own_enough = is_own_enough && has_read_well;
-            let code =
-                if is_own_enough || !self.disassembles { own } else { self.disassemble(&cubin, &sass, limit, &own)? };
-            let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
-            let spills = if look == Look::ForSpills { self.spills(&cubin, &bytes) } else { BTreeMap::new() };
-            let kernels = reported.into_iter().filter_map(with_code).collect();
-            Ok(Judged { kernels, took, spills, object })
-        });
+        let files = Files { input: file("ptx"), cubin: file("cubin"), log: file("log"), listing: file("sass") };
+        let Files { input, cubin, log, listing } = &files;
+        fs::write(input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
+        let judged = self.read(&files, ptx, limit, look);
         if judged.is_ok() {
-            fs::rename(&cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
+            fs::rename(cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
-        for path in [input, cubin, log, sass] {
+        for path in [input, cubin, log, listing] {
             // The folder goes away in the end.
             let _ = fs::remove_file(path);
         }
-        judged
+        let (judged, messages) = judged?;
+        if let Some(known) = self.known.as_ref().filter(|_| look != Look::ForSpills) {
+            let known = &mut known.lock().unwrap_or_else(PoisonError::into_inner);
+            let fingerprint = fingerprint(&String::from_utf8_lossy(ptx));
+            known.insert(fingerprint, Known { judged: judged.clone(), messages });
+        }
+        Ok(judged)
+    }
+
+    /// What ptxas makes of a file, and what it printed if it had the build's own options.
+    fn read(
+        &self,
+        files: &Files,
+        ptx: &[u8],
+        limit: Duration,
+        look: Look,
+    ) -> Result<(Judged, Option<String>), NoAnswer> {
+        let assembled = |prints| self.assembled(files, ptx, limit, look == Look::ForSpills, prints);
+        let mut prints = self.prints || self.is_relocatable;
+        let (mut made, mut took) = assembled(prints)?;
+        let reported = if prints { None } else { reported::reported(&made.cubin) };
+        if reported.is_none() && !prints {
+            prints = true;
+            (made, took) = assembled(prints)?;
+        }
+        let Assembled { cubin, messages } = made;
+        let unread = || NoAnswer::Refused("ptxas: the object cannot be read".into());
+        let object = self.is_relocatable.then(|| relocatable::read(&cubin).ok_or_else(unread)).transpose()?;
+        let reported = match (&object, reported) {
+            (Some(object), _) => with_footprints(ptxas::parse_separately(&messages), object),
+            (None, Some(reported)) => ptxas::with_advice(reported, &messages),
+            (None, None) => ptxas::parse(&messages),
+        };
+        let code = self.code(files, &cubin, limit, look, &reported)?;
+        let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
+        let spills = if look == Look::ForSpills { self.spills(&files.cubin, &cubin) } else { BTreeMap::new() };
+        let kernels = reported.into_iter().filter_map(with_code).collect();
+        let messages = (prints == self.is_verbose).then_some(messages);
+        Ok((Judged { kernels, took, spills, object }, messages))
     }
 }

@@ -1,0 +1,94 @@
+//! What is read of machine code beside what NVIDIA's programs say of it: `cuobjdump -sass`, and `ptxas -v`. Skipped where these are
+//! not there, or with `PTXAS=skip` in the environment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nvptx_ra::tune::evidence::Real;
+
+use super::{listing, machine_code, reported};
+use crate::assembler::cuda;
+use crate::ptxas;
+
+/// Processors, and the release of PTX that has them.
+const PROCESSORS: [(u32, &str); 5] = [(75, "8.0"), (80, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
+
+/// Of other releases than that of development, these are asked, because each start of the disassembler takes half a second.
+const OF_OTHERS: [u32; 2] = [90, 120];
+
+/// Texts with loops, jumps by a table, arrays, shared memory and many live values.
+const TEXTS: [&str; 4] = [
+    "tests/ptx/smith_waterman.ptx",
+    "tests/ptx/unrolled_array.ptx",
+    "tests/ptx/kernels/scan.ptx",
+    "tests/ptx/compared/shuffled_struct.ptx",
+];
+
+/// With few registers, kernels spill.
+const OPTIONS: [&[&str]; 2] = [&[], &["-maxrregcount=24"]];
+
+/// The folders of programs: those of development, and of the oldest and the newest release that builds trust, where they are there.
+fn folders() -> Vec<PathBuf> {
+    let doors = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/doors");
+    let others = ["triton-3.5.1/triton/backends/nvidia/bin", "cuda-13.5/nvidia/cu13/bin"].map(|name| doors.join(name));
+    let is_there = |bin: &PathBuf| bin.join("ptxas").is_file();
+    let development = cuda::programs(&["ptxas", "cuobjdump"]);
+    let others = others.into_iter().filter(|bin| development.is_some() && is_there(bin));
+    development.clone().into_iter().chain(others).collect()
+}
+
+/// A text as it is for another processor, if that can have it.
+fn for_processor(text: &str, processor: u32, release: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_whitespace().next() {
+        Some(".version") => format!(".version {release}"),
+        Some(".target") => format!(".target sm_{processor}"),
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// Instructions are read as the disassembler prints them, and figures as `ptxas -v` does. Where it says something else of bytes
+/// spilled, it says less.
+#[test]
+fn what_is_read_is_what_nvidias_programs_say() {
+    let folders = folders();
+    let folder = tempfile::tempdir().expect("there is space");
+    let (ptx, cubin) = (folder.path().join("a.ptx"), folder.path().join("a.cubin"));
+    let (mut kernels, mut spilled, mut same) = (0, 0, 0);
+    let is_asked = |bin: &PathBuf, processor| *bin == folders[0] || OF_OTHERS.contains(&processor);
+    let cases = folders.iter().flat_map(|bin| PROCESSORS.map(|processor| (bin, processor)));
+    let cases = cases.filter(|&(bin, (processor, _))| is_asked(bin, processor)).flat_map(|(bin, processor)| {
+        TEXTS.into_iter().flat_map(move |text| OPTIONS.map(|options| (bin, processor, text, options)))
+    });
+    for (bin, (processor, release), text, options) in cases {
+        let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(text)).expect("a text");
+        fs::write(&ptx, for_processor(&source, processor, release)).expect("there is space");
+        let mut ptxas = Command::new(bin.join("ptxas"));
+        ptxas.arg("-v").arg(format!("-arch=sm_{processor}")).args(options).arg(&ptx).arg("-o").arg(&cubin);
+        let done = ptxas.output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        let place = format!("{text} for sm_{processor} by {} {options:?}", bin.display());
+        assert!(done.status.success(), "{place}: {said}");
+        let bytes = fs::read(&cubin).expect("a cubin");
+        assert!(machine_code::is_compared(&bytes), "{place}");
+        let done = Command::new(bin.join("cuobjdump")).arg("-sass").arg(&cubin).output().expect("it starts");
+        let read = machine_code::read(&bytes).expect("a cubin");
+        assert_eq!(read, listing::read(&String::from_utf8_lossy(&done.stdout)), "{place}");
+        let printed = ptxas::parse(&said);
+        let reported = reported::reported(&bytes).unwrap_or_else(|| panic!("{place}: no figures"));
+        assert!(reported.keys().eq(printed.keys()), "{place}");
+        for (name, real) in &reported {
+            let printed = printed[name];
+            let bytes = |real: &Real| [real.spill_store_bytes, real.spill_load_bytes];
+            let [spill_store_bytes, spill_load_bytes] = bytes(real);
+            assert_eq!(*real, Real { spill_store_bytes, spill_load_bytes, ..printed }, "{place}: {name}");
+            assert!(bytes(real).iter().zip(bytes(&printed)).all(|(read, said)| *read >= said), "{place}: {name}");
+            kernels += 1;
+            spilled += u32::from(bytes(real) != [0; 2]);
+            same += u32::from(bytes(real) == bytes(&printed));
+        }
+    }
+    assert!(folders.is_empty() || kernels > 30 && spilled > 5, "{kernels} kernels, of which {spilled} spill");
+    assert!(same * 20 >= kernels * 19, "{same} of {kernels}");
+}
