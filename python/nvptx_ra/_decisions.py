@@ -29,7 +29,7 @@ _PART = re.compile(r"(?P<module>nvptx_ra(?:::[A-Za-z0-9_]+)*)(?:\s*=\s*(?P<level
 
 # What stands in lines that say why a text was not searched, and where users have not said so themselves.
 _REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
-_WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA is off")
+_WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA_EFFORT is 0", "NVPTX_RA is off")
 
 
 def _part(text):

@@ -33,7 +33,7 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
         return as_it_is(task);
     }
     if !task.may_get_better() && task.settings.record.is_none() {
-        task.settings.note("ptxas runs alone: NVPTX_RA_RUNS or NVPTX_RA_EFFORT is 0, and the text has no profile");
+        task.settings.note(&format!("ptxas runs alone: {}, and the text has no profile", task.settings.why_not()));
         return as_it_is(task);
     }
     let entry = task.place.as_ref().and_then(|place| place.get(profile));

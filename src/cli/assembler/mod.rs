@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
         Ok(settings) => {
             // The program that started this one says what it does.
             if !real.is_nested {
-                note_alone(&settings.log, &arguments, "ptxas runs alone: NVPTX_RA_RUNS or NVPTX_RA_EFFORT is 0");
+                note_alone(&settings.log, &arguments, &format!("ptxas runs alone: {}", settings.why_not()));
             }
             return Err(real.become_it(&arguments));
         }

@@ -169,6 +169,11 @@ impl Settings {
         self.runs.map_or(self.effort > 0.0, |runs| runs > 0)
     }
 
+    /// Why nothing is searched, where nothing may be.
+    pub(crate) fn why_not(&self) -> &'static str {
+        if self.runs == Some(0) { "NVPTX_RA_RUNS is 0" } else { "NVPTX_RA_EFFORT is 0" }
+    }
+
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
         let Self { more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;

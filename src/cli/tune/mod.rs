@@ -332,6 +332,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         threads: &arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
         jobs: pace.jobs,
+        has_share: arguments.effort.is_some(),
     };
     let searched = search(arguments, &output, &*code, conditions, pace, start);
     let result = searched.and_then(|(tuning, cut)| match (&arguments.ninja, &planned) {

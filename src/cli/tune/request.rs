@@ -132,8 +132,8 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
-    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
     let has_share = request.budget.effort.is_some();
+    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs, has_share };
     let log =
         Log { note: request.note, architecture, aim: &aim, has_share, loops: &loops, left: Mutex::new(Vec::new()) };
     let plan = Plan {

@@ -34,6 +34,9 @@ const TIMES_STOCK: u32 = 4;
 /// The CPU time that a variant may take in any case.
 const LEAST_LIMIT: Duration = Duration::from_secs(20);
 
+/// The same where the search may cost a share of what ptxas takes.
+const LEAST_LIMIT_OF_A_SHARE: Duration = Duration::from_secs(1);
+
 /// The CPU time that stock may take.
 pub(super) const STOCK_LIMIT: Duration = Duration::from_secs(3600);
 
@@ -52,6 +55,8 @@ pub(super) struct Conditions<'a> {
     pub(super) dynamic_shared: &'a [DynamicShared],
     /// Threads.
     pub(super) jobs: usize,
+    /// Whether the search may cost a share of what ptxas takes.
+    pub(super) has_share: bool,
 }
 
 /// Which kernels are searched.
@@ -288,7 +293,12 @@ impl Conditions<'_> {
             && kernel.register_requests.as_ref().is_some_and(|requests| requests.want_blocks(self.aim.architecture));
         kernel.may_have_other_name = !is_relocatable && slice.has_other_name(name);
         kernel.add_rare_choices();
-        let limit = limit_of_variants(slice.computed_ahead() + took + judged.took);
+        let of_stock = slice.computed_ahead() + took + judged.took;
+        let limit = if self.has_share {
+            (of_stock * TIMES_STOCK).max(LEAST_LIMIT_OF_A_SHARE)
+        } else {
+            limit_of_variants(of_stock)
+        };
         Ok(Start { kernel, object: judged.object, took, limit })
     }
 }
