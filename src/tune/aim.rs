@@ -74,10 +74,10 @@ impl Effort {
     /// The most that a user may say.
     pub const MOST_TIMES: f64 = 1000.0;
 
-    /// What may be spent on the variants of all kernels, for which ptxas takes so much.
-    pub fn work(&self, kernels: Work) -> Work {
+    /// What may be spent on the variants of all kernels, for which ptxas takes so much: in times of what it takes, and in any case.
+    pub fn work(&self, kernels: Work) -> [Work; 2] {
         let file = self.file.unwrap_or(kernels);
-        let all = file.times(self.times).max(LEAST);
-        if self.assembles_again { all.less(file) } else { all }
+        let in_times = file.times(self.times);
+        [in_times, in_times.max(LEAST)].map(|all| if self.assembles_again { all.less(file) } else { all })
     }
 }

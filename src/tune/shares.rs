@@ -16,7 +16,7 @@ pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
     let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(aim)).collect();
     let mut order: Vec<usize> = (0..kernels.len()).collect();
     order.sort_by(|&one, &other| hopes[other].total_cmp(&hopes[one]));
-    let work = effort.work(kernels.iter().map(Kernel::run).sum());
+    let [in_times, work] = effort.work(kernels.iter().map(Kernel::run).sum());
     let mut all = Work::default();
     let afforded = order.iter().take_while(|&&kernel| {
         all += kernels[kernel].run();
@@ -24,10 +24,10 @@ pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
     });
     let afforded: Vec<usize> = afforded.copied().collect();
     let prices: Work = afforded.iter().map(|&kernel| kernels[kernel].run()).sum();
-    kernels.iter_mut().for_each(|kernel| kernel.give_work(Work::default()));
+    kernels.iter_mut().for_each(|kernel| kernel.give_work(Work::default(), Work::default()));
     for kernel in afforded {
         let share = kernels[kernel].run().share_of(prices);
-        kernels[kernel].give_work(work.times(share));
+        kernels[kernel].give_work(in_times.times(share), work.times(share));
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
             let effort = Effort { times, file: Some(file), assembles_again: again };
             allot(&effort, &aim, &mut all);
             let given: Work = all.iter().map(|kernel| kernel.work().expect("each has a share")).sum();
-            assert!(given <= effort.work(file), "{times}");
+            assert!(given <= effort.work(file)[1], "{times}");
         }
         let effort = Effort { times: 0.5, file: Some(file), assembles_again: false };
         allot(&effort, &aim, &mut all);

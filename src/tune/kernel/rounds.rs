@@ -26,6 +26,9 @@ const COMPARED: f64 = 0.3;
 /// A run is worth its price where it is expected to save so much of the time of stock.
 const LEAST_IMPROVEMENT: f64 = 0.0005;
 
+/// The same beyond what is in times of what ptxas takes for a file.
+const LEAST_IMPROVEMENT_BEYOND: f64 = 0.002;
+
 /// How far a kernel has come.
 #[derive(Default)]
 pub(super) struct Rounds {
@@ -34,6 +37,8 @@ pub(super) struct Rounds {
     judged: usize,
     /// What was spent, by rule.
     spent: Work,
+    /// What of the share of work is in times of what ptxas takes.
+    in_times: Work,
     /// Whether nothing is left that is expected to gain.
     is_exhausted: bool,
     /// Whether the best has been drawn with turned loops, which is the last round.
@@ -191,8 +196,10 @@ impl Kernel {
             if candidate.step == Step::Look { Work::of_look(self.run()) } else { self.run() }
         };
         let is_affordable = |candidate: &Candidate| left.is_none_or(|left| price(candidate) <= left);
+        let is_beyond = self.rounds.spent + self.run() > self.work_of_variants(self.rounds.in_times);
+        let least = if is_beyond { LEAST_IMPROVEMENT_BEYOND } else { LEAST_IMPROVEMENT };
         let is_worth = |candidate: &Candidate| {
-            left.is_none() || candidate.improvement >= LEAST_IMPROVEMENT * price(candidate).share_of(self.run())
+            left.is_none() || candidate.improvement >= least * price(candidate).share_of(self.run())
         };
         let mut candidates = self.candidates(aim);
         candidates.retain(|candidate| is_affordable(candidate) && is_worth(candidate));
@@ -210,9 +217,11 @@ impl Kernel {
         if self.is_for_loops_alone { 0 } else { budget.runs }
     }
 
-    /// Gives it a share of work. The last run of it is for turned loops, where there are any.
-    pub fn give_work(&mut self, work: Work) {
+    /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what
+    /// gains more. The last run of it is for turned loops, where there are any.
+    pub fn give_work(&mut self, in_times: Work, work: Work) {
         self.work = Some(work);
+        self.rounds.in_times = in_times;
         self.rounds.has_turned_loops = !self.has_loops_to_turn || self.run() > work;
     }
 
