@@ -276,6 +276,7 @@ impl Conditions<'_> {
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
+        kernel.template = kernel_names::template(name);
         kernel.register_requests = register_requests(&ptx, name)?;
         kernel.is_relocatable = is_relocatable;
         kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();

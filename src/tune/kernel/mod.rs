@@ -5,6 +5,7 @@ mod causes;
 mod choices_ahead;
 mod compilers;
 mod effects;
+mod lessons;
 mod limits;
 mod proposals;
 mod rounds;
@@ -13,6 +14,7 @@ mod trades;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+pub(super) use self::lessons::{Lessons, TEACHERS};
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
@@ -60,6 +62,8 @@ pub struct Kernel {
     pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
+    /// The template that it is an instance of, by the template's name.
+    pub template: Option<String>,
     /// What limits stock, where a model of time says so.
     pub cause: Option<Cause>,
     /// What of LLVM's optimisations is among the choices.
@@ -68,6 +72,8 @@ pub struct Kernel {
     has_first_choices: bool,
     /// What it costs without the passes.
     pub stock: Figures,
+    /// The fingerprint of its PTX without the passes.
+    stock_text: String,
     /// What was tried, in this order.
     pub tried: Vec<Tried>,
     /// How many variants ptxas did not take.
@@ -84,6 +90,7 @@ pub struct Kernel {
     perturbed: u32,
     rounds: Rounds,
     looks: Looks,
+    lessons: Lessons,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
     /// The same of variants with an order and without kept values.
@@ -106,6 +113,7 @@ impl Kernel {
             is_relocatable: false,
             is_for_loops_alone: false,
             register_requests: None,
+            template: None,
             cause: None,
             choices,
             has_first_choices: choices == Choices::All,
@@ -113,13 +121,15 @@ impl Kernel {
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
-            known: HashMap::from([(text, Some(stock))]),
+            known: HashMap::from([(text.clone(), Some(stock))]),
+            stock_text: text,
             proposed: Vec::new(),
             queue: proposals::first(&stock, choices),
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
             looks: Looks::default(),
+            lessons: Lessons::default(),
             limit_of_kept: None,
             limit_of_ordered: None,
             findings: Findings::default(),

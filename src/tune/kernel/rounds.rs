@@ -20,6 +20,8 @@ pub(super) struct Rounds {
     /// How many variants were compiled, and how many judged.
     compiled: usize,
     judged: usize,
+    /// How many runs count as spent because nobody expects anything of them.
+    spared: usize,
     /// Whether the best has been drawn with turned loops, which is the last round.
     has_turned_loops: bool,
     /// Whether answers to this round come later.
@@ -43,6 +45,18 @@ struct Attempt {
     is_new: bool,
 }
 
+impl Rounds {
+    /// Counts runs as spent.
+    pub(super) fn spare(&mut self, runs: usize) {
+        self.spared += runs;
+    }
+
+    /// How many runs are left of so many.
+    fn left_of(&self, runs: usize) -> usize {
+        runs.saturating_sub(self.judged + self.spared)
+    }
+}
+
 impl Kernel {
     /// What to find out next, all of it at once, where so many variants may be judged; nothing where the search is over,
     /// or where answers come later. Asked again before it is told, it asks the same again.
@@ -56,23 +70,39 @@ impl Kernel {
         }
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
-            self.rounds.drawn = vec![self.best(aim).0.with_turned_loops()];
+            let turned = self.best(aim).0.with_turned_loops();
+            self.rounds.drawn = if self.is_left_out(&turned).is_some() { Vec::new() } else { vec![turned] };
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
             self.rounds.compared = self.due_comparison(aim);
             if let Some(variant) = &self.rounds.compared {
                 return vec![Question::Compared(variant.clone())];
             }
             self.propose_wide();
-            self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.judged >= runs);
-            self.rounds.looked_at.truncate(runs - self.rounds.judged);
+            self.rounds.looked_at = self.to_look_at(aim, 2 * self.rounds.left_of(runs) <= runs);
+            self.rounds.looked_at.truncate(self.rounds.left_of(runs));
             if !self.rounds.looked_at.is_empty() {
                 return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
             }
             let widths = self.until_next_look().into_iter().chain(self.until_first_order());
-            let width = widths.min().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
-            self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
+            let width = widths.min().unwrap_or(ROUND).clamp(1, ROUND);
+            self.draw(aim, width, runs);
+            if self.rounds.drawn.is_empty() {
+                // All that was left of the runs is spared.
+                return self.ask(aim, runs);
+            }
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
+    }
+
+    /// Draws so many variants that are tried, as far as runs are left.
+    fn draw(&mut self, aim: &Aim, width: usize, runs: usize) {
+        while self.rounds.drawn.len() < width.min(self.rounds.left_of(runs)) {
+            let variant = self.propose(aim);
+            match self.is_left_out(&variant) {
+                Some(spares_run) => self.rounds.spare(usize::from(spares_run)),
+                None => self.rounds.drawn.push(variant),
+            }
+        }
     }
 
     /// Takes the answers to what was asked, in the order of the questions.
@@ -134,7 +164,7 @@ impl Kernel {
     }
 
     fn is_spent(&self, runs: usize) -> bool {
-        self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs
+        self.rounds.left_of(runs) == 0 || self.rounds.compiled >= COMPILED_FOR_EACH * runs
     }
 
     /// Whether the next question begins a round.
