@@ -21,8 +21,10 @@ use super::launch_note::LaunchNote;
 use super::left_out::{self, Fate};
 use super::limit::Limit;
 use super::log::Reported;
+use super::progress_line::ProgressLine;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
+use super::unknown_kernels::{Finished, searched};
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::cubin::{self, Facts};
@@ -68,7 +70,7 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs)
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Task { invocation, input, settings, real, place } = task;
+    let Task { invocation, input, settings, real, place, .. } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
@@ -83,14 +85,29 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     }
     let object =
         invocation.is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
-    let request = Request { object: object.as_ref(), ..request(task, &measured, start, &note) };
+    let line = ProgressLine::start(&input.name(), task.start, &settings.log);
+    let progress = |done, of| line.set(done, of);
+    let request = || Request { object: object.as_ref(), progress: &progress, ..request(task, &measured, start, &note) };
     let on_file =
         settings.profiles.as_deref().map(|folder| profiles::path(folder, &input.text, invocation.is_relocatable));
     let given = on_file.as_deref().and_then(profiles::read);
-    let Answer { found, left, lasts } = match &given {
-        Some(profile) => request::replay(request, profile)?,
-        None => request::search(request)?,
+    let finish = |found: &Found| -> Finished {
+        let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
+        let checked = check_object(object.as_ref(), &code);
+        let after = || self::measured(&code).unwrap_or_default();
+        let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
+        let merged = || messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING));
+        Ok(checked.and_then(|()| merged()).map(|messages| (code, messages)))
     };
+    let (answer, finished) = match &given {
+        Some(profile) => {
+            let answer = request::replay(request(), profile)?;
+            let finished = answer.found.as_ref().map(finish);
+            (answer, finished)
+        }
+        None => searched(task, &request, &finish)?,
+    };
+    let Answer { found, left, lasts, known: count, .. } = answer;
     left.iter().for_each(|left| note(&line_of(left)));
     let kept = |choice: Option<Choice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
@@ -99,23 +116,19 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         processor: invocation.processor.clone().unwrap_or_default(),
         milliseconds: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         left: left.clone(),
+        known: count,
     };
     let keep = |entry: Entry| {
         if let Some(Err(error)) = place.as_ref().filter(|_| lasts).map(|place| place.put(&entry)) {
             settings.note(&error.to_string());
         }
     };
-    let Some(found) = found else {
+    let Some((found, finished)) = found.zip(finished) else {
         keep(kept(None));
         return Ok(None);
     };
-    let Assembled { cubin: code, messages } = assemble(invocation, real, &found.ptx, Runs::Several)?;
-    let checked = check_object(object.as_ref(), &code);
-    let after = || self::measured(&code).unwrap_or_default();
-    let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
-    let merged = checked.and_then(|()| messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING)));
     // It would be so the next time.
-    let messages = merged.inspect_err(|_| keep(kept(None)))?;
+    let (code, messages) = finished?.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
     if let Some(path) = on_file.filter(|_| given.is_none()) {
         profiles::write(&path, &profile)?;
@@ -169,6 +182,8 @@ fn request<'a>(
         },
         pace: Pace::new(start, settings.seconds, None),
         note,
+        recall: None,
+        progress: &|_, _| {},
         gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
     }
 }
@@ -312,7 +327,7 @@ pub(super) fn line_of(left: &Left) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::request::{Cost, Offer};
+    use crate::tune::verdict::{Cost, Offer};
 
     fn cost(spill_store_bytes: u32, registers: u32) -> Cost {
         Cost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }

@@ -140,11 +140,14 @@ impl Settings {
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
-        let Self { runs, more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;
+        format!("{} dynamic-shared={:?}", self.of_kernels(), self.dynamic_shared)
+    }
+
+    /// The same but for what is said of kernels by their names.
+    pub(crate) fn of_kernels(&self) -> String {
+        let Self { runs, more_instructions, allow_uncompared, seconds, .. } = self;
         let uncompared = if *allow_uncompared { " allow-uncompared" } else { "" };
-        format!(
-            "runs={runs} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}{uncompared}"
-        )
+        format!("runs={runs} more-instructions={more_instructions} seconds={seconds:?}{uncompared}")
     }
 }
 

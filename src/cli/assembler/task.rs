@@ -1,5 +1,7 @@
 //! An invocation whose kernels may get better, with what is known of it.
 
+use std::time::Instant;
+
 use super::entry::Place;
 use super::invocation::{Input, Invocation};
 use super::real::RealPtxas;
@@ -21,6 +23,8 @@ pub(super) struct Task<'a> {
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
     pub(super) real: &'a RealPtxas,
+    /// When the work on it began.
+    pub(super) start: Instant,
     /// Where its result is kept.
     pub(super) place: Option<Place>,
 }
@@ -28,11 +32,11 @@ pub(super) struct Task<'a> {
 impl<'a> Task<'a> {
     /// Of an invocation that has one input.
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
-        let input = &invocation.inputs[0];
+        let (start, input) = (Instant::now(), &invocation.inputs[0]);
         let place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
             settings.note(&error.to_string());
             None
         });
-        Self { invocation, input, settings, real, place }
+        Self { invocation, input, settings, real, start, place }
     }
 }

@@ -30,6 +30,7 @@ impl fmt::Display for Key {
 
 /// Puts a key together. The digest has the length of each name and content ahead of it, so that no two lists of fields
 /// give it the same bytes.
+#[derive(Clone)]
 pub(crate) struct KeyBuilder(blake3::Hasher);
 
 impl KeyBuilder {

@@ -37,6 +37,7 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
+pub(crate) mod known;
 mod linked;
 mod measure;
 #[cfg(feature = "llvm")]
@@ -55,6 +56,7 @@ mod stock;
 mod text;
 mod tuning;
 mod turns;
+pub(crate) mod verdict;
 mod winners;
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
+mod listener;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,16 +21,19 @@ use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;
 
+use self::listener::Log;
 use super::code::Code as _;
 use super::compose::compose;
-use super::driver::{self, Cut, Listener, Plan, Searched};
+use super::driver::{self, Plan, Searched};
 use super::judge::ptxas::{Gate, Ptxas, Tools};
 use super::judge::{Judge as _, Look};
-use super::print::by_blocks;
+use super::known::{KernelAnswer, Known, Launches, Recall, Subject};
 use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::Judges;
 pub(crate) use super::tuning::Pace;
+use super::tuning::{Judges, checked};
+pub(crate) use super::verdict::{Change, Cost, Left, offer};
+use super::verdict::{unchanged, with_fewer_warps};
 use super::winners::Keep;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
@@ -64,6 +69,10 @@ pub(crate) struct Request<'a> {
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
     pub(crate) pace: Pace,
+    /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
+    pub(crate) recall: Option<&'a Recall<'a>>,
+    /// Is told how many of how many kernels are done.
+    pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Asked before each run of ptxas.
     pub(crate) gate: Option<Gate>,
     /// Takes what users should know.
@@ -87,25 +96,10 @@ pub(crate) struct Answer {
     pub(crate) left: Vec<Left>,
     /// Whether the next search would find the same.
     pub(crate) lasts: bool,
-}
-
-/// A kernel that stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Left {
-    pub(crate) kernel: String,
-    /// Why, as a line of a log says it.
-    pub(crate) reason: String,
-    /// Whether it was searched.
-    pub(crate) is_searched: bool,
-    /// What it costs, where a search has measured that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<Cost>,
-}
-
-impl Left {
-    fn unsearched(kernel: &str, reason: &str) -> Self {
-        Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
-    }
+    /// What is known from now on of kernels by their texts, if the result is what is promised here.
+    pub(crate) learned: Vec<(Subject, KernelAnswer)>,
+    /// How many kernels earlier searches have answered.
+    pub(crate) known: usize,
 }
 
 /// What a search found.
@@ -116,53 +110,6 @@ pub(crate) struct Found {
     pub(crate) changes: Vec<Change>,
 }
 
-/// A kernel that is better than it was.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Change {
-    pub(crate) kernel: String,
-    pub(crate) choice: String,
-    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
-    pub(crate) agreement: String,
-    /// What shows that it does; empty where an earlier version has not said it.
-    #[serde(default)]
-    pub(crate) assurance: String,
-    pub(crate) before: Cost,
-    pub(crate) after: Cost,
-    /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) with_fewer_warps: Option<Offer>,
-}
-
-/// What a kernel would cost in another way.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Offer {
-    #[serde(flatten)]
-    pub(crate) cost: Cost,
-    /// The way, in words, where the user may go it without a search.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(crate) by: String,
-}
-
-/// What a kernel costs, as ptxas and the machine code tell it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Cost {
-    pub(crate) spill_store_bytes: u32,
-    pub(crate) spill_load_bytes: u32,
-    pub(crate) registers: u32,
-    /// Warps that an SM holds at once; 0 where nobody knows what is linked to it, or where no block fits.
-    pub(crate) warps: u32,
-    pub(crate) instructions: u32,
-}
-
-impl From<&Figures> for Cost {
-    fn from(figures: &Figures) -> Self {
-        let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
-        let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
-        let instructions = figures.sass.instructions;
-        Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
-    }
-}
-
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
@@ -171,12 +118,67 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let text = text.with_other_names(request.allowance.uncompared);
     let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
     let (wanted, mut left) = promising(&text, &request, architecture, &loops)?;
-    if wanted.is_empty() {
-        if left.is_empty() {
-            (request.note)("nothing to search: no kernel");
-        }
-        return Ok(Answer { found: None, left, lasts: true });
+    if wanted.is_empty() && left.is_empty() {
+        (request.note)("nothing to search: no kernel");
     }
+    let launches = Launches { threads: request.threads, dynamic_shared: &request.dynamic_shared };
+    let known = match request.recall {
+        Some(recall) if !wanted.is_empty() => Known::of(&text, &wanted, &launches, request.measured, recall)?,
+        _ => Known::nothing(wanted),
+    };
+    let (count, answered) = (known.count(), known.answered());
+    let kernels = known.unknown.len() + count;
+    if count > 0 {
+        (request.note)(&format!(
+            "{} of {}: the texts are known from earlier searches",
+            count,
+            counted(kernels, "kernel")
+        ));
+    }
+    let tell = request.progress;
+    let progress = |done: usize| tell(count + done, kernels);
+    progress(0);
+    let searched = if known.unknown.is_empty() {
+        Outcome::nothing(text.profile(&|_| None))
+    } else {
+        outcome(&text, request, (&known.unknown, &loops), &progress)?
+    };
+    let profile = known.join(&searched.profile);
+    let ptx = if !known.changes.is_empty() { text.compile(&checked(profile.clone()))? } else { searched.ptx };
+    let mut changes: Vec<Change> = searched.changes.iter().chain(&known.changes).cloned().collect();
+    changes.sort_by_key(|change| text.functions().iter().position(|(name, _)| *name == change.kernel));
+    left.extend(searched.left.iter().chain(&known.left).cloned());
+    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
+    let learned = known.learned(&profile, &searched.changes, &searched.left);
+    let lasts = searched.lasts && !is_interrupted();
+    let is_better = !changes.is_empty() && !is_interrupted();
+    let found = is_better.then(|| profile.print(REPLAYED_BY, &[]).map(|profile| Found { ptx, profile, changes }));
+    Ok(Answer { found: found.transpose()?, left, lasts, learned, known: answered })
+}
+
+/// What a search has come to.
+struct Outcome {
+    ptx: Vec<u8>,
+    profile: Profile,
+    changes: Vec<Change>,
+    left: Vec<Left>,
+    lasts: bool,
+}
+
+impl Outcome {
+    fn nothing(profile: Profile) -> Self {
+        Self { ptx: Vec::new(), profile, changes: Vec::new(), left: Vec::new(), lasts: true }
+    }
+}
+
+/// Searches some kernels of a text; beside them, the names of those with loops that ptxas would unroll in another form.
+fn outcome(
+    text: &Text,
+    request: Request<'_>,
+    (wanted, loops): (&[String], &BTreeSet<String>),
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Outcome, Error> {
+    let architecture = Architecture::by_name(request.cpu)?;
     let tools = Tools { ptxas: request.ptxas, cuobjdump: request.cuobjdump, nvdisasm: request.nvdisasm };
     let ptxas =
         Ptxas::within_build(tools, request.cpu, request.options, request.gate)?.for_linker(request.object.is_some());
@@ -186,20 +188,28 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
     let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs };
-    let log = Log { note: request.note, architecture, loops: &loops, left: Mutex::new(Vec::new()) };
-    let plan = Plan {
-        code: &text,
-        path: Path::new(request.name),
-        wanted: Wanted::Named(&wanted),
-        conditions,
+    let log = Log {
+        note: request.note,
+        architecture,
+        loops,
+        left: Mutex::new(Vec::new()),
         budget: Budget { runs: request.runs },
+        progress,
+        over: Mutex::new(BTreeSet::new()),
+    };
+    let plan = Plan {
+        code: text,
+        path: Path::new(request.name),
+        wanted: Wanted::Named(wanted),
+        conditions,
+        budget: log.budget,
         pace: request.pace,
         keep: Keep::Nowhere,
         compares: true,
         keeps_best: true,
     };
     let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
-    left.extend(log.left.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let mut left = log.left.into_inner().unwrap_or_else(PoisonError::into_inner);
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
@@ -219,53 +229,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(composed.chosen.iter()).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
-    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && cut.is_none();
-    if changes.is_empty() || is_interrupted() {
-        return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
-    }
-    let profile = composed.profile.print(REPLAYED_BY, &[])?;
-    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes }), left, lasts })
-}
-
-/// Tells the log of a build how a search goes on.
-struct Log<'a> {
-    note: &'a (dyn Fn(&str) + Sync),
-    architecture: &'a Architecture,
-    /// The kernels with loops that ptxas would unroll in another form.
-    loops: &'a BTreeSet<String>,
-    /// The kernels that stock shows to have nothing to gain.
-    left: Mutex<Vec<Left>>,
-}
-
-impl Listener for Log<'_> {
-    fn note(&self, line: &str) {
-        (self.note)(line.trim_start_matches("nvptx-ra: "));
-    }
-
-    /// A stack may be an array's alone.
-    fn admits(&self, kernel: &mut Kernel) -> bool {
-        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
-        let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
-        kernel.is_for_loops_alone = !lacks_something;
-        let is_wanted = lacks_something || self.loops.contains(&kernel.name);
-        if !is_wanted {
-            let reason = "its stack is an array's, and it lacks no warps for want of registers";
-            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.push(Left::unsearched(&kernel.name, reason));
-        }
-        is_wanted
-    }
-
-    fn end(&self, cut: Option<Cut>) {
-        let reason = match cut {
-            None => return,
-            Some(Cut::Interruption) => "the search was interrupted",
-            Some(Cut::Time) => "the time for the search is over",
-        };
-        (self.note)(&format!("{reason}: the best that was found so far is taken"));
-    }
+    Ok(Outcome { ptx: composed.ptx, profile: composed.profile, changes, left, lasts })
 }
 
 /// What is said of a kernel of which variants were refused, where there is most often a reason beside ptxas: what a linker sees of a
@@ -274,48 +240,6 @@ fn refused(kernel: &Kernel) -> Option<String> {
     let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable || kernel.may_have_other_name)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
     Some(format!("{name}: {variants} refused, the first because {reason}"))
-}
-
-/// What spills at most half as much as the best and would count if it might hold fewer warps.
-fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
-    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
-    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
-}
-
-/// What fewer warps would save, behind all else that a line says of a kernel.
-pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
-    let offer = with_fewer_warps.map(|Offer { cost, by }| {
-        let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
-        let warps = counted(cost.warps as usize, "warp");
-        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
-    });
-    offer.unwrap_or_default()
-}
-
-/// A kernel that was searched and stays as it is.
-fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
-    let cost = Cost::from(&kernel.stock);
-    let Cost { warps, instructions, .. } = cost;
-    let bytes = kernel.stock.spill_bytes();
-    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
-    let variants = counted(kernel.tried.len(), "variant");
-    let unknown = kernel.block.dynamic_shared.is_none();
-    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
-    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
-    let slower = kernel.findings.first_slower();
-    let slower = slower.map_or(String::new(), |(_, predicted)| {
-        format!("; what would win by these is predicted {}", predicted.words())
-    });
-    if kernel.is_limited_by_bandwidth() {
-        let reason = "the bandwidth of memory takes nearly all of its predicted time, and nothing spills";
-        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
-    }
-    let reason = if kernel.is_for_loops_alone {
-        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
-    } else {
-        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
-    };
-    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
@@ -375,7 +299,8 @@ pub(crate) fn replay(request: Request<'_>, profile: &str) -> Result<Answer, Erro
         }
     }
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes };
-    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), left, lasts: !ptxas.had_trouble() })
+    let found = Some(found).filter(|found| !found.changes.is_empty());
+    Ok(Answer { found, left, lasts: !ptxas.had_trouble(), learned: Vec::new(), known: 0 })
 }
 
 /// How a kernel is launched, as far as that is known.

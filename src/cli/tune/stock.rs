@@ -229,6 +229,17 @@ impl Owners {
     }
 }
 
+/// The functions that each of some kernels reaches and no other kernel of the module does.
+pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
+    let in_code = code.kernels()?;
+    let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
+    let owners = Owners::new(code, &all)?;
+    if owners.reached.is_empty() {
+        return Ok(vec![Vec::new(); kernels.len()]);
+    }
+    Ok(code.slices(kernels)?.iter().map(|slice| owners.owned(&**slice)).collect())
+}
+
 /// A kernel of which stock is known.
 struct Start {
     kernel: Kernel,

@@ -1,0 +1,117 @@
+//! What a build is told of a kernel: what it was and is by now, or why it stays as it is.
+
+use nvptx_ra::tune::aim::Aim;
+use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::Kernel;
+
+use super::print::by_blocks;
+use crate::page::counted;
+
+/// A kernel that stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Left {
+    pub(crate) kernel: String,
+    /// Why, as a line of a log says it.
+    pub(crate) reason: String,
+    /// Whether it was searched.
+    pub(crate) is_searched: bool,
+    /// What it costs, where a search has measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Cost>,
+}
+
+impl Left {
+    pub(super) fn unsearched(kernel: &str, reason: &str) -> Self {
+        Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
+    }
+}
+
+/// A kernel that is better than it was.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Change {
+    pub(crate) kernel: String,
+    pub(crate) choice: String,
+    /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
+    pub(crate) agreement: String,
+    /// What shows that it does; empty where an earlier version has not said it.
+    #[serde(default)]
+    pub(crate) assurance: String,
+    pub(crate) before: Cost,
+    pub(crate) after: Cost,
+    /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) with_fewer_warps: Option<Offer>,
+}
+
+/// What a kernel would cost in another way.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Offer {
+    #[serde(flatten)]
+    pub(crate) cost: Cost,
+    /// The way, in words, where the user may go it without a search.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) by: String,
+}
+
+/// What a kernel costs, as ptxas and the machine code tell it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Cost {
+    pub(crate) spill_store_bytes: u32,
+    pub(crate) spill_load_bytes: u32,
+    pub(crate) registers: u32,
+    /// Warps that an SM holds at once; 0 where nobody knows what is linked to it, or where no block fits.
+    pub(crate) warps: u32,
+    pub(crate) instructions: u32,
+}
+
+impl From<&Figures> for Cost {
+    fn from(figures: &Figures) -> Self {
+        let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
+        let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
+        let instructions = figures.sass.instructions;
+        Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
+    }
+}
+
+/// What spills at most half as much as the best and would count if it might hold fewer warps.
+pub(super) fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
+    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
+    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
+}
+
+/// What fewer warps would save, behind all else that a line says of a kernel.
+pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
+    let offer = with_fewer_warps.map(|Offer { cost, by }| {
+        let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
+        let warps = counted(cost.warps as usize, "warp");
+        format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
+    });
+    offer.unwrap_or_default()
+}
+
+/// A kernel that was searched and stays as it is.
+pub(super) fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
+    let cost = Cost::from(&kernel.stock);
+    let Cost { warps, instructions, .. } = cost;
+    let bytes = kernel.stock.spill_bytes();
+    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
+    let variants = counted(kernel.tried.len(), "variant");
+    let unknown = kernel.block.dynamic_shared.is_none();
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
+    let slower = kernel.findings.first_slower();
+    let slower = slower.map_or(String::new(), |(_, predicted)| {
+        format!("; what would win by these is predicted {}", predicted.words())
+    });
+    if kernel.is_limited_by_bandwidth() {
+        let reason = "the bandwidth of memory takes nearly all of its predicted time, and nothing spills";
+        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
+    }
+    let reason = if kernel.is_for_loops_alone {
+        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
+    } else {
+        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
+    };
+    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
+}
