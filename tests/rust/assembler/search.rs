@@ -17,7 +17,7 @@ pub(crate) fn spills(first: u32) -> String {
 }
 
 /// So many values are live at once, in blocks of so many threads.
-fn kernel(values: u32, threads: u32, first: u32) -> String {
+pub(super) fn kernel(values: u32, threads: u32, first: u32) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
         .maxntid {threads}, 1, 1\n{{\n\t.reg .b32 %r<401>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\
