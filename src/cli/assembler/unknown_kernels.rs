@@ -20,26 +20,27 @@ pub(super) fn searched<'a>(
     request: &dyn Fn() -> Request<'a>,
     finish: &dyn Fn(&Found) -> Finished,
 ) -> Result<(Answer, Option<Finished>), Error> {
-    let Request { runs, scope, allowance, .. } = request();
-    let answers = task.place.as_ref().map(|place| place.kernels(&format!("{runs} {scope:?} {allowance:?}")));
+    let first = request();
+    let how = format!("{} {:?} {:?}", first.runs, first.scope, first.allowance);
+    let answers = task.place.as_ref().map(|place| place.kernels(&how));
     let is_better_by_answer = Cell::new(false);
     let recall = |subject: &Subject| {
         let answer = answers.as_ref()?.get(subject);
         is_better_by_answer.set(is_better_by_answer.get() || answer.as_ref().is_some_and(KernelAnswer::is_better));
         answer
     };
-    let search = |recall: &Recall<'_>| -> Result<(Answer, Option<Finished>), Error> {
+    let search = |request: Request<'_>, recall: &Recall<'_>| -> Result<(Answer, Option<Finished>), Error> {
         let recall = answers.is_some().then_some(recall);
-        let answer = request::search(Request { recall, ..request() })?;
+        let answer = request::search(Request { recall, ..request })?;
         let finished = answer.found.as_ref().map(finish);
         Ok((answer, finished))
     };
     let is_good = |done: &Result<(Answer, Option<Finished>), Error>| matches!(done, Ok((_, None | Some(Ok(Ok(_))))));
-    let mut done = search(&recall);
+    let mut done = search(first, &recall);
     if is_better_by_answer.get() && !is_good(&done) && !is_interrupted() {
         task.settings
             .note("what is known of kernels by their texts does not hold in this one: all of them are searched");
-        done = search(&|_| None);
+        done = search(request(), &|_| None);
     }
     if let (true, Ok((answer, _)), Some(answers)) = (is_good(&done), &done, &answers) {
         let learned = answer.learned.iter().filter(|_| answer.lasts);
