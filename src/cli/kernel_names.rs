@@ -18,6 +18,23 @@ fn demangle(name: &str) -> Option<String> {
     of_cpp().or_else(of_rust)
 }
 
+/// The name of the template that a function is an instance of, as C++ has it: without the arguments of it and of its scopes. `None`
+/// where it is no instance.
+pub(crate) fn template(name: &str) -> Option<String> {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let name = cpp_demangle::Symbol::new(name).ok()?.demangle_with_options(&options).ok()?;
+    let (mut depth, mut template) = (0u32, String::new());
+    for letter in name.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => template.push(letter),
+            _ => {}
+        }
+    }
+    (depth == 0 && template.len() < name.len()).then_some(template)
+}
+
 /// Letters of a name that a table has room for, and how many of them are the name's first.
 const ROOM: usize = 60;
 const FIRST: usize = 24;
@@ -91,6 +108,21 @@ mod tests {
         );
         assert!(fits("float, (vllm", MANGLED) && fits("v1_kernelIff", MANGLED) && !fits("v2_kernel", MANGLED));
         assert_eq!(readable("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
+    }
+
+    /// Instances differ in arguments, of their own or of their scopes, and functions that are no instances have no template.
+    #[test]
+    fn templates() {
+        let of = |name| template(name);
+        let [one, other] = ["_Z3mulILi8ELb0EEvPKfPf", "_Z3mulILi16ELb1EEvPKfPf"];
+        assert_eq!((of(one), of(other)), (Some("mul".into()), Some("mul".into())));
+        assert_eq!(
+            of("_ZN4vllm25paged_attention_v1_kernelIffLi512EEEvPT_"),
+            Some("vllm::paged_attention_v1_kernel".into())
+        );
+        let [run, rest] = ["_ZN5ArrayIfLi4EE3runEv", "_ZN5ArrayIfLi4EE4restEv"].map(of);
+        assert_eq!((run, rest), (Some("Array::run".into()), Some("Array::rest".into())));
+        assert_eq!(["_Z1kPi", "mul_kernel", "_ZN2ns1kEPi"].map(of), [None, None, None]);
     }
 
     /// Any of the parts will do, and all kernels are wanted where none is named.

@@ -17,13 +17,8 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// A new bar; `None` where standard error is no terminal that can move its cursor, or where what is logged goes there,
-    /// too.
+    /// A new bar; `None` where there is no place for one.
     pub(crate) fn new() -> Option<Self> {
-        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        if is_dumb || !std::io::stderr().is_terminal() || log::max_level() > log::LevelFilter::Off {
-            return None;
-        }
         let end = Arc::new(Mutex::new(None));
         let read = Arc::clone(&end);
         let left = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
@@ -31,8 +26,24 @@ impl Bar {
             let _ = write.write_str(&left(*lock(&read), Instant::now()));
         };
         let style = ProgressStyle::with_template("{bar:24} {left}{wide_msg}").ok()?;
+        Self::shown(style.progress_chars("━━╌").with_key("left", left), end)
+    }
+
+    /// A line of words without a bar, ahead of which stand the seconds since a moment; `None` where there is no place for one.
+    pub(crate) fn of_words(since: Instant) -> Option<Self> {
+        let seconds = move |_: &ProgressState, write: &mut dyn std::fmt::Write| {
+            let _ = write!(write, "{}", since.elapsed().as_secs());
+        };
+        let style = ProgressStyle::with_template("nvptx-ra: {seconds} s, {wide_msg}").ok()?;
+        Self::shown(style.with_key("seconds", seconds), Arc::default())
+    }
+
+    fn shown(style: ProgressStyle, end: Arc<Mutex<Option<Instant>>>) -> Option<Self> {
+        if !has_place() {
+            return None;
+        }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(4));
-        bar.set_style(style.progress_chars("━━╌").with_key("left", left));
+        bar.set_style(style);
         *lock(&SHOWN) = Some(bar.clone());
         // The time left goes on while nothing else changes.
         bar.enable_steady_tick(Duration::from_secs(1));
@@ -55,6 +66,12 @@ impl Drop for Bar {
         *lock(&SHOWN) = None;
         self.bar.finish_and_clear();
     }
+}
+
+/// Whether standard error is a terminal that can move its cursor, and what is logged does not go there, too.
+pub(crate) fn has_place() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    !is_dumb && std::io::stderr().is_terminal() && log::max_level() == log::LevelFilter::Off
 }
 
 /// Writes to the terminal while no bar stands there.

@@ -9,5 +9,6 @@ mod machine_code;
 mod report_ptx;
 mod report_sass;
 mod time;
+mod tune_instances;
 mod tune_progress;
 mod tune_ptx;

@@ -134,9 +134,15 @@ fn time_is_over() {
 
 /// What a search writes to a terminal, and to standard output, which is none.
 fn on_terminal(folder: &Path, terminal: &str, interrupt: &str, arguments: &[&str]) -> (String, Output) {
-    let pair = nix::pty::openpty(None, None).expect("a terminal");
     let mut command = command(folder, arguments);
-    command.env("TERM", terminal).env("INTERRUPT", interrupt).stderr(Stdio::from(pair.slave)).stdout(Stdio::piped());
+    command.env("TERM", terminal).env("INTERRUPT", interrupt);
+    written_to_terminal(command)
+}
+
+/// What a program writes to a terminal as its standard error, and to standard output, which is none.
+pub(crate) fn written_to_terminal(mut command: Command) -> (String, Output) {
+    let pair = nix::pty::openpty(None, None).expect("a terminal");
+    command.stderr(Stdio::from(pair.slave)).stdout(Stdio::piped());
     let child = command.spawn().expect("the tool starts");
     // The last copy of the other end, so that reading ends with the tool.
     drop(command);

@@ -119,8 +119,9 @@ fn list(entries: &[Entry], taken: &Taken<'_>) -> String {
     let [stored, now] = gain.bytes.map(grouped);
     _ = writeln!(
         text,
-        "{} searched: {} better, {} with more warps; {stored} → {now} bytes spilled; {:.1} s of searches",
-        counted(gain.kernels, "kernel"),
+        "{} searched{}: {} better, {} with more warps; {stored} → {now} bytes spilled; {:.1} s of searches",
+        counted(gain.kernels - gain.known, "kernel"),
+        if gain.known > 0 { format!(", {} known by their texts", gain.known) } else { String::new() },
         gain.better,
         gain.more_warps,
         gain.milliseconds as f64 / 1000.0,
@@ -141,6 +142,7 @@ fn list_as_json(entries: &[Entry], taken: &Taken<'_>) -> Value {
             "file": entry.file,
             "processor": entry.processor,
             "seconds": entry.milliseconds as f64 / 1000.0,
+            "known": entry.known,
             "better": entry.choice.as_ref().map_or(&[][..], |choice| &choice.changes),
             "left": entry.left,
         })
@@ -172,8 +174,9 @@ fn figures(cost: &Cost) -> [String; 3] {
 /// What all searches have gained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Gain {
-    /// Kernels that were searched.
+    /// Kernels that were searched, for their texts or for others that have them, too; and how many for others.
     kernels: usize,
+    known: usize,
     better: usize,
     more_warps: usize,
     /// Bytes spilled by the kernels that were searched, before and after.
@@ -198,6 +201,8 @@ impl Gain {
                 gain.bytes[0] += before;
                 gain.bytes[1] += after;
             }
+            // Kernels that are known stand among those.
+            gain.known += entry.known;
             gain.milliseconds += entry.milliseconds;
             gain.nameless += usize::from(changes.is_empty() && entry.left.is_empty() && entry.file.is_empty());
         }
@@ -237,6 +242,7 @@ mod tests {
             processor: "sm_90".into(),
             milliseconds: 2500,
             left: vec![left(true, Some(cost(8, 32))), left(false, None)],
+            known: 1,
         };
         vec![serde_json::from_str(OLD).expect("it is still read"), new]
     }
@@ -252,7 +258,7 @@ mod tests {
             kept    sm_90      a.ptx  16             32       1,500         no better\n\
             kept    sm_90      a.ptx                                        no better\n\
             \n\
-            2 kernels searched: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
+            1 kernel searched, 1 known by their texts: 1 better, 1 with more warps; 216 → 16 bytes spilled; 2.5 s of searches\n\
             1 text of an earlier version, which has not kept names of kernels\n\
             /c: 2 files, 8,192 of at most 1,073,741,824 bytes\n";
         assert_eq!(text, expected);

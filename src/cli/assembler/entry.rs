@@ -4,6 +4,7 @@ use nvptx_ra::error::Error;
 use serde::{Deserialize, Serialize};
 
 use super::invocation::{Input, Invocation};
+use super::known_kernels::KernelAnswers;
 use super::real::RealPtxas;
 use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyBuilder, program};
@@ -30,6 +31,14 @@ pub(super) struct Entry {
     /// The kernels that stay as they are; none where an earlier version has not kept them.
     #[serde(default)]
     pub(super) left: Vec<Left>,
+    /// How many of the kernels were not searched for this text, because earlier searches of other texts have found their answers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) known: usize,
+}
+
+/// Whether a number says nothing.
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A variant that is better.
@@ -46,6 +55,8 @@ pub(super) struct Choice {
 pub(super) struct Place {
     cache: Cache,
     key: KeyBuilder,
+    /// What is the same for all kernels of the invocation.
+    of_kernels: KeyBuilder,
 }
 
 impl Place {
@@ -59,16 +70,28 @@ impl Place {
         let Some(folder) = &settings.cache else { return Ok(None) };
         let cache = Cache::open(folder, BOUND)?;
         let ptxas = program::digest(&real.path, Some(&cache)).map_err(|error| Error::file(&real.path, &error))?;
-        let mut key = KeyBuilder::new("search");
-        key.field("text", &input.text).field("ptxas", ptxas.as_bytes());
-        for option in &invocation.options {
-            key.field("option", option.as_bytes());
-        }
-        for path in &invocation.files {
-            key.field("file", &std::fs::read(path).map_err(|error| Error::file(path, &error))?);
+        let (mut key, mut of_kernels) = (KeyBuilder::new("search"), KeyBuilder::new("kernel"));
+        key.field("text", &input.text);
+        for key in [&mut key, &mut of_kernels] {
+            key.field("ptxas", ptxas.as_bytes());
+            for option in &invocation.options {
+                key.field("option", option.as_bytes());
+            }
+            for path in &invocation.files {
+                key.field("file", &std::fs::read(path).map_err(|error| Error::file(path, &error))?);
+            }
         }
         key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
-        Ok(Some(Self { cache, key }))
+        of_kernels.field("linked later", &[u8::from(invocation.is_relocatable)]);
+        of_kernels.field("settings", settings.of_kernels().as_bytes());
+        Ok(Some(Self { cache, key, of_kernels }))
+    }
+
+    /// The answers of kernels that are searched as `how` says.
+    pub(super) fn kernels(&self, how: &str) -> KernelAnswers {
+        let mut alike = self.of_kernels.clone();
+        alike.field("how", how.as_bytes());
+        KernelAnswers::new(self.cache.clone(), alike)
     }
 
     /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the

@@ -22,9 +22,11 @@ use super::launch_note::LaunchNote;
 use super::left_out::{self, Fate};
 use super::limit::{Limit, memory};
 use super::log::Reported;
+use super::progress_line::ProgressLine;
 use super::settings::Settings;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
+use super::unknown_kernels::{Finished, searched};
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::{cubin, machine_code, relocatable, reported};
@@ -70,7 +72,7 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs)
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
 pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Task { invocation, input, settings, real, profile: given, place } = task;
+    let Task { invocation, input, settings, real, profile: given, place, .. } = task;
     let start = Instant::now();
     let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
     let (measured, object) = read(task, unchanged)?;
@@ -82,12 +84,33 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             real.stack_bytes
         ));
     }
-    let request =
-        Request { object: object.as_ref(), ..request(task, unchanged, &measured, &messages_on_text, start, &note) };
-    let Answer { found, left, lasts } = match given {
-        Some(profile) => request::replay(request, profile)?,
-        None => request::search(request)?,
+    let line = ProgressLine::start(&input.name(), task.start, &settings.log);
+    let progress = |done, of| line.set(done, of);
+    let request = || {
+        let request = request(task, unchanged, &measured, &messages_on_text, start, &note);
+        Request { object: object.as_ref(), progress: &progress, ..request }
     };
+    // With options that name kernels, the kernels of the whole text were judged with others.
+    let has_same_options = invocation.options == invocation.options_of_one_kernel;
+    let finish = |found: &Found| -> Finished {
+        let assembled = found.assembled.clone().filter(|_| has_same_options);
+        let assembled = assembled.map_or_else(|| assemble(invocation, real, &found.ptx, Runs::Several), Ok)?;
+        let Assembled { cubin: code, messages } = assembled;
+        let checked = check_object(object.as_ref(), &code);
+        let after = || self::measured(&code).unwrap_or_default();
+        let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
+        let merged = || messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING));
+        Ok(checked.and_then(|()| merged()).map(|messages| (code, messages)))
+    };
+    let (answer, finished) = match &given {
+        Some(profile) => {
+            let answer = request::replay(request(), profile)?;
+            let finished = answer.found.as_ref().map(finish);
+            (answer, finished)
+        }
+        None => searched(task, &request, &finish)?,
+    };
+    let Answer { found, left, lasts, known: count, .. } = answer;
     left.iter().for_each(|left| note(&line_of(left)));
     let kept = |choice: Option<Choice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
@@ -96,6 +119,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
         processor: invocation.processor.clone().unwrap_or_default(),
         milliseconds: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         left: left.clone(),
+        known: count,
     };
     let keep = |entry: Entry| {
         let place = place.as_ref().filter(|_| lasts);
@@ -103,21 +127,12 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             settings.note(&error.to_string());
         }
     };
-    let Some(found) = found else {
+    let Some((found, finished)) = found.zip(finished) else {
         keep(kept(None));
         return Ok(None);
     };
-    // With options that name kernels, the kernels of the whole text were judged with others.
-    let has_same_options = invocation.options == invocation.options_of_one_kernel;
-    let assembled = found.assembled.clone().filter(|_| has_same_options);
-    let assembled = assembled.map_or_else(|| assemble(invocation, real, &found.ptx, Runs::Several), Ok)?;
-    let Assembled { cubin: code, messages } = assembled;
-    let checked = check_object(object.as_ref(), &code);
-    let after = || self::measured(&code).unwrap_or_default();
-    let checked = checked.and_then(|()| check(&measured, &after(), &found.changes));
-    let merged = checked.and_then(|()| messages::merged(&messages, &messages_on_text).ok_or_else(|| odd(NEW_WARNING)));
     // It would be so the next time.
-    let messages = merged.inspect_err(|_| keep(kept(None)))?;
+    let (code, messages) = finished?.inspect_err(|_| keep(kept(None)))?;
     let Found { profile, changes, .. } = found;
     if let Some(folder) = settings.profiles.as_deref().filter(|_| given.is_none()) {
         profiles::write(folder, &profiles::name(invocation, input), &profile)?;
@@ -214,6 +229,8 @@ fn request<'a>(
         },
         pace: Pace::new(start, settings.seconds, None),
         note,
+        recall: None,
+        progress: &|_, _| {},
     }
 }
 
@@ -348,7 +365,7 @@ mod tests {
     use nvptx_ra::tune::evidence::Real;
 
     use super::*;
-    use crate::tune::request::{Cost, Offer};
+    use crate::tune::verdict::{Cost, Offer};
 
     fn cost(spill_store_bytes: u32, registers: u32) -> Cost {
         Cost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }

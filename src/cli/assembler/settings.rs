@@ -176,12 +176,15 @@ impl Settings {
 
     /// What can change the result of a search, as text. Where the cache is, and what is logged, cannot.
     pub(crate) fn of_search(&self) -> String {
-        let Self { more_instructions, allow_uncompared, seconds, dynamic_shared, .. } = self;
+        format!("{} dynamic-shared={:?}", self.of_kernels(), self.dynamic_shared)
+    }
+
+    /// The same but for what is said of kernels by their names.
+    pub(crate) fn of_kernels(&self) -> String {
+        let Self { more_instructions, allow_uncompared, seconds, .. } = self;
         let budget = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
         let uncompared = if *allow_uncompared { " allow-uncompared" } else { "" };
-        format!(
-            "{budget} more-instructions={more_instructions} seconds={seconds:?} dynamic-shared={dynamic_shared:?}{uncompared}"
-        )
+        format!("{budget} more-instructions={more_instructions} seconds={seconds:?}{uncompared}")
     }
 }
 

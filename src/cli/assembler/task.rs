@@ -1,5 +1,7 @@
 //! An invocation whose kernels may get better, with what is known of it.
 
+use std::time::Instant;
+
 use super::entry::Place;
 use super::invocation::{Input, Invocation};
 use super::profiles;
@@ -24,6 +26,8 @@ pub(super) struct Task<'a> {
     pub(super) real: &'a RealPtxas,
     /// The profile of the text, where the folder of profiles has one.
     pub(super) profile: Option<String>,
+    /// When the work on it began.
+    pub(super) start: Instant,
     /// Where its result is kept.
     pub(super) place: Option<Place>,
 }
@@ -31,9 +35,9 @@ pub(super) struct Task<'a> {
 impl<'a> Task<'a> {
     /// Of an invocation that has one input.
     pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
-        let input = &invocation.inputs[0];
+        let (start, input) = (Instant::now(), &invocation.inputs[0]);
         let profile = settings.profiles.as_deref().and_then(|folder| profiles::read(folder, invocation, input));
-        let mut task = Self { invocation, input, settings, real, profile, place: None };
+        let mut task = Self { invocation, input, settings, real, profile, start, place: None };
         if task.may_get_better() {
             task.place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
                 settings.note(&error.to_string());

@@ -22,7 +22,6 @@
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 mod agreement;
-mod answer;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -39,6 +38,7 @@ mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
+pub(crate) mod known;
 mod known_stock;
 mod linked;
 mod measure;
@@ -59,6 +59,7 @@ mod text;
 mod trials;
 mod tuning;
 mod turns;
+pub(crate) mod verdict;
 mod winners;
 
 use std::path::{Path, PathBuf};

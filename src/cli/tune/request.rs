@@ -1,5 +1,7 @@
 //! The search as another command asks for it: PTX in, PTX out, with a build's own options of ptxas.
 
+mod listener;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -18,25 +20,28 @@ use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;
 
-pub(crate) use super::answer::{Answer, Change, Cost, Found, Left, Offer, offer};
+use self::listener::Log;
 use super::code::Code as _;
 use super::compose::compose;
-use super::driver::{self, Cut, Listener, Plan, Searched};
+use super::driver::{self, Plan, Searched};
 pub(crate) use super::judge::ptxas::Build;
 use super::judge::ptxas::{Ptxas, Tools};
 use super::judge::{Judge as _, Look};
+use super::known::{KernelAnswer, Known, Launches, Recall, Subject};
 use super::known_stock::KnownStock;
 pub(crate) use super::known_stock::Unchanged;
-use super::print::by_blocks;
 use super::stock::{self, Conditions, Wanted};
 use super::text::{REPLAYED_BY, Text};
-use super::tuning::Judges;
 pub(crate) use super::tuning::Pace;
+use super::tuning::{Judges, checked};
+pub(crate) use super::verdict::{Change, Cost, Left, offer};
+use super::verdict::{unchanged, with_fewer_warps};
 use super::winners::Keep;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
 use crate::ptxas::Measured;
+use crate::ptxas_run::Assembled;
 use crate::threads::{Count, Threads};
 
 /// What is asked.
@@ -69,13 +74,13 @@ pub(crate) struct Request<'a> {
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
     pub(crate) pace: Pace,
+    /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
+    pub(crate) recall: Option<&'a Recall<'a>>,
+    /// Is told how many of how many kernels are done.
+    pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Takes what users should know.
     pub(crate) note: &'a (dyn Fn(&str) + Sync),
 }
-
-/// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
-/// share of ptxas's work.
-const LEAST_HOPE: f64 = 0.003;
 
 /// Which kernels of a text are searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +100,6 @@ pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, V
 /// Where a search starts.
 struct Start {
     text: Text,
-    architecture: &'static Architecture,
     /// The kernels with loops that ptxas would unroll in another form.
     loops: BTreeSet<String>,
     /// The kernels that are searched.
@@ -111,20 +115,103 @@ impl Start {
         let text = text.for_linker(request.object.is_some()).with_other_names(request.allowance.uncompared);
         let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
         let (wanted, left) = promising(&text, request, architecture, &loops)?;
-        Ok(Self { text, architecture, loops, wanted, left })
+        Ok(Self { text, loops, wanted, left })
     }
+}
+
+/// The answer to a request.
+pub(crate) struct Answer {
+    /// `None` where nothing gets better.
+    pub(crate) found: Option<Found>,
+    /// The kernels that stay as they are, in the order of their names.
+    pub(crate) left: Vec<Left>,
+    /// Whether the next search would find the same.
+    pub(crate) lasts: bool,
+    /// What is known from now on of kernels by their texts, if the result is what is promised here.
+    pub(crate) learned: Vec<(Subject, KernelAnswer)>,
+    /// How many kernels earlier searches have answered.
+    pub(crate) known: usize,
+}
+
+/// What a search found.
+pub(crate) struct Found {
+    pub(crate) ptx: Vec<u8>,
+    /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
+    pub(crate) profile: String,
+    pub(crate) changes: Vec<Change>,
+    /// What ptxas made of the PTX, if that very text was judged with the options of the build.
+    pub(crate) assembled: Option<Assembled>,
 }
 
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
-pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
-    let Start { text, architecture, loops, wanted, mut left } = Start::new(&request)?;
-    if wanted.is_empty() {
-        if left.is_empty() {
-            (request.note)("nothing to search: no kernel");
-        }
-        return Ok(Answer { found: None, left, lasts: true });
+pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
+    let Start { text, loops, wanted, mut left } = Start::new(&request)?;
+    if wanted.is_empty() && left.is_empty() {
+        (request.note)("nothing to search: no kernel");
     }
+    let launches = Launches { threads: request.threads, dynamic_shared: &request.dynamic_shared };
+    let known = match request.recall {
+        Some(recall) if !wanted.is_empty() => Known::of(&text, &wanted, &launches, request.measured, recall)?,
+        _ => Known::nothing(wanted),
+    };
+    let (count, answered) = (known.count(), known.answered());
+    let kernels = known.unknown.len() + count;
+    if count > 0 {
+        (request.note)(&format!(
+            "{} of {}: the texts are known from earlier searches",
+            count,
+            counted(kernels, "kernel")
+        ));
+    }
+    let tell = request.progress;
+    let progress = |done: usize| tell(count + done, kernels);
+    progress(0);
+    let searched = if known.unknown.is_empty() {
+        Outcome::nothing(text.profile(&|_| None))
+    } else {
+        outcome(&text, request, (&known.unknown, &loops), &progress)?
+    };
+    let profile = known.join(&searched.profile);
+    let ptx = if !known.changes.is_empty() { text.compile(&checked(profile.clone()))? } else { searched.ptx };
+    let mut changes: Vec<Change> = searched.changes.iter().chain(&known.changes).cloned().collect();
+    changes.sort_by_key(|change| text.functions().iter().position(|(name, _)| *name == change.kernel));
+    left.extend(searched.left.iter().chain(&known.left).cloned());
+    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
+    let assembled = searched.assembled.filter(|_| known.changes.is_empty());
+    let learned = known.learned(&profile, &searched.changes, &searched.left);
+    let lasts = searched.lasts && !is_interrupted();
+    let is_better = !changes.is_empty() && !is_interrupted();
+    let found = |profile| Found { ptx, profile, changes, assembled };
+    let found = is_better.then(|| profile.print(REPLAYED_BY, &[]).map(found));
+    Ok(Answer { found: found.transpose()?, left, lasts, learned, known: answered })
+}
+
+/// What a search has come to.
+struct Outcome {
+    ptx: Vec<u8>,
+    /// What ptxas made of it.
+    assembled: Option<Assembled>,
+    profile: Profile,
+    changes: Vec<Change>,
+    left: Vec<Left>,
+    lasts: bool,
+}
+
+impl Outcome {
+    fn nothing(profile: Profile) -> Self {
+        Self { ptx: Vec::new(), assembled: None, profile, changes: Vec::new(), left: Vec::new(), lasts: true }
+    }
+}
+
+/// Searches some kernels of a text; beside them, the names of those with loops that ptxas would unroll in another form.
+fn outcome(
+    text: &Text,
+    mut request: Request<'_>,
+    (wanted, loops): (&[String], &BTreeSet<String>),
+    progress: &(dyn Fn(usize) + Sync),
+) -> Result<Outcome, Error> {
+    let architecture = Architecture::by_name(request.cpu)?;
     let (ptxas, known) = asked(&mut request)?;
     let stock = known.as_ref();
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, stock };
@@ -134,12 +221,20 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
     let has_share = request.budget.effort.is_some();
     let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs, has_share };
-    let log =
-        Log { note: request.note, architecture, aim: &aim, has_share, loops: &loops, left: Mutex::new(Vec::new()) };
+    let log = Log {
+        note: request.note,
+        architecture,
+        aim: &aim,
+        loops,
+        left: Mutex::new(Vec::new()),
+        budget: request.budget,
+        progress,
+        over: Mutex::new(BTreeSet::new()),
+    };
     let plan = Plan {
-        code: &text,
+        code: text,
         path: Path::new(request.name),
-        wanted: Wanted::Named(&wanted),
+        wanted: Wanted::Named(wanted),
         conditions,
         budget: request.budget,
         pace: request.pace,
@@ -149,7 +244,7 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
         trials: None,
     };
     let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
-    left.extend(log.left.into_inner().unwrap_or_else(PoisonError::into_inner));
+    let mut left = log.left.into_inner().unwrap_or_else(PoisonError::into_inner);
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
@@ -176,15 +271,13 @@ pub(crate) fn search(mut request: Request<'_>) -> Result<Answer, Error> {
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
-    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && cut.is_none();
-    let Some(composed) = composed.filter(|_| !changes.is_empty() && !is_interrupted()) else {
-        return Ok(Answer { found: None, left, lasts: lasts && !is_interrupted() });
+    let Some(composed) = composed.filter(|_| !changes.is_empty()) else {
+        return Ok(Outcome { left, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
     };
-    let profile = composed.profile.print(REPLAYED_BY, &[])?;
     let assembled = ptxas.made(&composed.ptx);
-    Ok(Answer { found: Some(Found { ptx: composed.ptx, profile, changes, assembled }), left, lasts })
+    Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, left, lasts })
 }
 
 /// ptxas as a request asks it, and what is known of stock without it.
@@ -197,92 +290,12 @@ fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<KnownStock<'a>>
     Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
 }
 
-/// Tells the log of a build how a search goes on.
-struct Log<'a> {
-    note: &'a (dyn Fn(&str) + Sync),
-    architecture: &'a Architecture,
-    aim: &'a Aim,
-    /// Whether the search may cost a share of what ptxas takes, and is for kernels that are likely to gain.
-    has_share: bool,
-    /// The kernels with loops that ptxas would unroll in another form.
-    loops: &'a BTreeSet<String>,
-    /// The kernels that stock shows to have nothing to gain.
-    left: Mutex<Vec<Left>>,
-}
-
-impl Listener for Log<'_> {
-    fn note(&self, line: &str) {
-        (self.note)(line.trim_start_matches("nvptx-ra: "));
-    }
-
-    /// A stack may be an array's alone.
-    fn admits(&self, kernel: &mut Kernel) -> bool {
-        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
-        let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
-        kernel.is_for_loops_alone = !lacks_something;
-        kernel.has_loops_to_turn = self.loops.contains(&kernel.name);
-        let is_wanted = lacks_something || kernel.has_loops_to_turn;
-        let hope = kernel.hope(self.aim);
-        let has_hope = !self.has_share || hope >= LEAST_HOPE;
-        // Of turned loops nothing was recorded: they are tried in any case.
-        kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
-        if !is_wanted || !has_hope && !kernel.has_loops_to_turn {
-            let reason = if is_wanted {
-                format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
-            } else {
-                "its stack is an array's, and it lacks no warps for want of registers".into()
-            };
-            let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-            left.push(Left::unsearched(&kernel.name, &reason));
-            return false;
-        }
-        true
-    }
-
-    fn end(&self, cut: Option<Cut>) {
-        let reason = match cut {
-            None => return,
-            Some(Cut::Interruption) => "the search was interrupted",
-            Some(Cut::Time) => "the time for the search is over",
-        };
-        (self.note)(&format!("{reason}: the best that was found so far is taken"));
-    }
-}
-
 /// What is said of a kernel of which variants were refused, where there is most often a reason beside ptxas: what a linker sees of a
 /// kernel that is linked later, and another name that stands where nobody can take it back.
 fn refused(kernel: &Kernel) -> Option<String> {
     let reason = kernel.first_loss.as_ref().filter(|_| kernel.is_relocatable || kernel.may_have_other_name)?;
     let (name, variants) = (crate::kernel_names::readable(&kernel.name), counted(kernel.lost, "variant"));
     Some(format!("{name}: {variants} refused, the first because {reason}"))
-}
-
-/// What spills at most half as much as the best and would count if it might hold fewer warps.
-fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
-    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
-    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
-}
-
-/// A kernel that was searched and stays as it is.
-fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
-    let cost = Cost::from(&kernel.stock);
-    let Cost { warps, instructions, .. } = cost;
-    let bytes = kernel.stock.spill_bytes();
-    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
-    let variants = counted(kernel.tried.len(), "variant");
-    let unknown = kernel.block.dynamic_shared.is_none();
-    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
-    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
-    let slower = kernel.findings.first_slower();
-    let slower = slower.map_or(String::new(), |(_, predicted)| {
-        format!("; what would win by these is predicted {}", predicted.words())
-    });
-    let reason = if kernel.is_for_loops_alone {
-        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
-    } else {
-        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
-    };
-    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }
 
 /// Makes the choices of a profile again, and asks ptxas of the text as it is and as it is then.
@@ -342,7 +355,8 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     }
     let assembled = ptxas.made(&output.text);
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes, assembled };
-    Ok(Answer { found: Some(found).filter(|found| !found.changes.is_empty()), left, lasts: !ptxas.had_trouble() })
+    let found = Some(found).filter(|found| !found.changes.is_empty());
+    Ok(Answer { found, left, lasts: !ptxas.had_trouble(), learned: Vec::new(), known: 0 })
 }
 
 /// How a kernel is launched, as far as that is known.

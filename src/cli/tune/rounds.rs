@@ -1,12 +1,12 @@
-//! The rounds of all kernels: what the search asks is compiled and judged by several threads. No kernel waits for
-//! another one.
+//! The rounds of all kernels: what the search asks is compiled and judged by several threads. A kernel waits for no other one
+//! but for those that it learns from.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nvptx_ra::config::NamedRegister;
 use nvptx_ra::error::Error;
-use nvptx_ra::index::{EntityIndex as _, IndexVec};
+use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::RegisterRequests;
@@ -30,11 +30,8 @@ use crate::interrupt::is_interrupted;
 /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, pace, .. } = tuning;
-    let (aim, kernels) = (search.aim, search.kernels.len());
-    let texts = search.kernels.iter().map(|_| Vec::new()).collect();
-    let mut rounds = Rounds { search, until: pace.until, texts, progress };
-    take_turns(pace.jobs, kernels, &mut rounds, |kernel, task| {
-        let id = KernelId::new(kernel);
+    let aim = search.aim;
+    let work = |id: KernelId, task| {
         let slice = &slices[id];
         match task {
             Task::Compile(variant) => {
@@ -45,7 +42,15 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(
             Task::Compare(variant, block) => Outcome::Compared(Box::new(comparer.compared(id, slice, block, &variant))),
             Task::Judge(text) => Outcome::Judged(text.figures(judges, slice, &aim)),
         }
-    });
+    };
+    let texts = search.kernels.iter().map(|_| Vec::new()).collect();
+    let phases = search.phases();
+    let mut rounds = Rounds { search, until: pace.until, texts, progress, phase: Vec::new() };
+    for phase in phases {
+        let phase = rounds.search.begin(&phase);
+        rounds.phase.clone_from(&phase);
+        take_turns(pace.jobs, phase.len(), &mut rounds, |party, task| work(phase[party], task));
+    }
 }
 
 /// What a worker does for a kernel.
@@ -168,6 +173,8 @@ struct Rounds<'a> {
     /// The PTX of the variants of each kernel's round.
     texts: IndexVec<KernelId, Vec<(Variant, Assembly)>>,
     progress: &'a (dyn Fn(&Kernel) + Sync),
+    /// The kernels whose turns these are.
+    phase: Vec<KernelId>,
 }
 
 impl Rounds<'_> {
@@ -181,8 +188,8 @@ impl Parties for Rounds<'_> {
     type Task = Task;
     type Outcome = Outcome;
 
-    fn next(&mut self, kernel: usize) -> Vec<Task> {
-        let id = KernelId::new(kernel);
+    fn next(&mut self, party: usize) -> Vec<Task> {
+        let id = self.phase[party];
         if self.search.kernels[id].is_between_rounds() && self.is_over() {
             return Vec::new();
         }
@@ -205,8 +212,8 @@ impl Parties for Rounds<'_> {
         questions.into_iter().filter_map(task).collect()
     }
 
-    fn take(&mut self, kernel: usize, outcomes: Vec<Outcome>) {
-        let id = KernelId::new(kernel);
+    fn take(&mut self, party: usize, outcomes: Vec<Outcome>) {
+        let id = self.phase[party];
         let mut answers = Vec::new();
         for outcome in outcomes {
             answers.push(match outcome {

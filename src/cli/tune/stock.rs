@@ -234,6 +234,17 @@ impl Owners {
     }
 }
 
+/// The functions that each of some kernels reaches and no other kernel of the module does.
+pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
+    let in_code = code.kernels()?;
+    let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
+    let owners = Owners::new(code, &all)?;
+    if owners.reached.is_empty() {
+        return Ok(vec![Vec::new(); kernels.len()]);
+    }
+    Ok(code.slices(kernels)?.iter().map(|slice| owners.owned(&**slice)).collect())
+}
+
 /// A kernel of which stock is known.
 struct Start {
     kernel: Kernel,
@@ -284,6 +295,7 @@ impl Conditions<'_> {
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
+        kernel.template = kernel_names::template(name);
         kernel.register_requests = register_requests(&ptx, name)?;
         kernel.is_relocatable = is_relocatable;
         kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();

@@ -87,6 +87,13 @@ impl Text {
         Ok(self.functions.iter().zip(&turned).filter_map(is_turned).collect())
     }
 
+    /// Each of some kernels by itself, as PTX.
+    pub(super) fn texts_of(&self, kernels: &[&str]) -> Result<Vec<Vec<u8>>, Error> {
+        let missing = |kernel| Error::internal("it is no function of the file", None).in_function(kernel);
+        let slices = self.module()?.slices(kernels);
+        kernels.iter().zip(slices).map(|(kernel, slice)| slice.ok_or_else(|| missing(kernel))).collect()
+    }
+
     fn module(&self) -> Result<Module<'_>, Error> {
         Module::read(&self.name, &self.content)
     }
@@ -113,14 +120,12 @@ impl Code for Text {
     }
 
     fn slices(&self, kernels: &[&str]) -> Result<Vec<Box<dyn Code + '_>>, Error> {
-        let module = self.module()?;
-        let of_kernel = |(kernel, slice): (&&str, Option<Vec<u8>>)| {
-            let missing = || Error::internal("it is no function of the file", None).in_function(kernel);
-            let slice = Self::new(slice.ok_or_else(missing)?, &self.name, &self.cpu)?;
+        let of_kernel = |slice: Vec<u8>| {
+            let slice = Self::new(slice, &self.name, &self.cpu)?;
             let slice = slice.for_linker(self.is_relocatable).with_other_names(self.may_have_other_names);
             Ok(Box::new(slice) as Box<dyn Code>)
         };
-        kernels.iter().zip(module.slices(kernels)).map(of_kernel).collect()
+        self.texts_of(kernels)?.into_iter().map(of_kernel).collect()
     }
 
     fn compile(&self, profile: &Profile) -> Result<Vec<u8>, Error> {

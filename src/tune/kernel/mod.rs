@@ -4,6 +4,7 @@ mod bars;
 mod choices_ahead;
 mod compilers;
 mod effects;
+mod lessons;
 mod limits;
 mod proposals;
 mod recipes;
@@ -13,6 +14,7 @@ mod trades;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+pub(super) use self::lessons::{Lessons, TEACHERS};
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
@@ -69,12 +71,16 @@ pub struct Kernel {
     pub is_for_loops_alone: bool,
     /// What the kernel asks of its registers while it runs, by `setmaxnreg`; `None` where it asks for nothing.
     pub register_requests: Option<RegisterRequests>,
+    /// The template that it is an instance of, by the template's name.
+    pub template: Option<String>,
     /// What of LLVM's optimisations is among the choices.
     choices: Choices,
     /// Whether the queue holds what is chosen ahead of LLVM's optimisations, and the rest waits for what comes of it.
     has_first_choices: bool,
     /// What it costs without the passes.
     pub stock: Figures,
+    /// The fingerprint of its PTX without the passes.
+    stock_text: String,
     /// What was tried, in this order.
     pub tried: Vec<Tried>,
     /// How many variants ptxas did not take.
@@ -98,6 +104,7 @@ pub struct Kernel {
     perturbed: u32,
     rounds: Rounds,
     looks: Looks,
+    lessons: Lessons,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
     /// The same of variants with an order and without kept values.
@@ -121,13 +128,15 @@ impl Kernel {
             has_loops_to_turn: false,
             is_for_loops_alone: false,
             register_requests: None,
+            template: None,
             choices,
             has_first_choices: choices == Choices::All,
             stock,
             tried: Vec::new(),
             lost: 0,
             first_loss: None,
-            known: HashMap::from([(text, Some(stock))]),
+            known: HashMap::from([(text.clone(), Some(stock))]),
+            stock_text: text,
             proposed: Vec::new(),
             given: Vec::new(),
             by_recipes: choices == Choices::Nothing,
@@ -138,6 +147,7 @@ impl Kernel {
             perturbed: 0,
             rounds: Rounds::default(),
             looks: Looks::default(),
+            lessons: Lessons::default(),
             limit_of_kept: None,
             limit_of_ordered: None,
             findings: Findings::default(),

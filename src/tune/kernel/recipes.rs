@@ -101,7 +101,8 @@ impl Kernel {
             let variant = if recipe.step == Step::Look { variant } else { self.freed(aim, variant) };
             let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(aim, limit));
             let is_new = recipe.step == Step::Look || !self.proposed.contains(&variant);
-            let is_wanted = is_allowed && is_new && !self.is_hopeless_choice(aim, &variant);
+            let is_left_out = self.is_left_out(&variant).is_some();
+            let is_wanted = is_allowed && is_new && !is_left_out && !self.is_hopeless_choice(aim, &variant);
             let improvement = neighbours.improvement(number, known);
             is_wanted.then_some(Candidate { number, step: recipe.step, variant, improvement })
         };

@@ -41,6 +41,8 @@ pub(super) struct Rounds {
     in_times: Work,
     /// Whether nothing is left that is expected to gain.
     is_exhausted: bool,
+    /// How many runs count as spent because nobody expects anything of them.
+    spared: usize,
     /// Whether the best has been drawn with turned loops, which is the last round.
     has_turned_loops: bool,
     /// Whether answers to this round come later.
@@ -64,6 +66,18 @@ struct Attempt {
     is_new: bool,
 }
 
+impl Rounds {
+    /// Counts runs as spent.
+    pub(super) fn spare(&mut self, runs: usize) {
+        self.spared += runs;
+    }
+
+    /// How many runs are left of so many.
+    fn left_of(&self, runs: usize) -> usize {
+        runs.saturating_sub(self.judged + self.spared)
+    }
+}
+
 impl Kernel {
     /// What to find out next, all of it at once, where so many variants may be judged; nothing where the search is over,
     /// or where answers come later. Asked again before it is told, it asks the same again.
@@ -82,7 +96,7 @@ impl Kernel {
             self.rounds.has_turned_loops = true;
             let turned = self.best(aim).0.with_turned_loops();
             // It may be a recipe's.
-            let is_new = !self.proposed.contains(&turned);
+            let is_new = !self.proposed.contains(&turned) && self.is_left_out(&turned).is_none();
             self.rounds.drawn.extend(is_new.then_some(turned));
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
             self.rounds.compared = if self.tries_all { None } else { self.due_comparison(aim) };
@@ -101,9 +115,9 @@ impl Kernel {
                     vec![first.variant.clone()]
                 }
                 [_, ..] => Vec::new(),
-                [] => self.to_look_at(aim, 2 * self.rounds.judged >= runs),
+                [] => self.to_look_at(aim, 2 * self.rounds.left_of(runs) <= runs),
             };
-            self.rounds.looked_at.truncate(runs - self.rounds.judged);
+            self.rounds.looked_at.truncate(self.rounds.left_of(runs));
             if !self.rounds.looked_at.is_empty() {
                 return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
             }
@@ -121,10 +135,28 @@ impl Kernel {
                 return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }
             let widths = self.until_next_look().into_iter().chain(self.until_first_order());
-            let width = widths.min().unwrap_or(ROUND).clamp(1, ROUND).min(runs - self.rounds.judged);
-            self.rounds.drawn = (0..width).map(|_| self.propose(aim)).collect();
+            // Recipes come behind what is to be tried ahead of them.
+            let ahead = self.queue.len() + self.looks.queue.len();
+            let most = if self.by_recipes && ahead > 0 { ahead.min(ROUND) } else { ROUND };
+            let width = widths.min().unwrap_or(most).clamp(1, most);
+            self.draw(aim, width, runs);
+            if self.rounds.drawn.is_empty() {
+                // All that was left of the runs is spared.
+                return self.ask(aim, runs);
+            }
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
+    }
+
+    /// Draws so many variants that are tried, as far as runs are left.
+    fn draw(&mut self, aim: &Aim, width: usize, runs: usize) {
+        while self.rounds.drawn.len() < width.min(self.rounds.left_of(runs)) {
+            let variant = self.propose(aim);
+            match self.is_left_out(&variant) {
+                Some(spares_run) => self.rounds.spare(usize::from(spares_run)),
+                None => self.rounds.drawn.push(variant),
+            }
+        }
     }
 
     /// Takes the answers to what was asked, in the order of the questions.
@@ -173,7 +205,7 @@ impl Kernel {
 
     /// How many variants are drawn at once: few where each run counts, so that the first tell of the others.
     fn width(&self, runs: usize) -> usize {
-        let left = runs.saturating_sub(self.rounds.judged).max(1);
+        let left = self.rounds.left_of(runs).max(1);
         let affordable = |work: Work| work.0 / self.run().0.max(1);
         let affordable = self.work_left().map_or(ROUND, |work| affordable(work).clamp(1, ROUND_OF_A_SHARE) as usize);
         affordable.min(left)
@@ -252,7 +284,7 @@ impl Kernel {
 
     fn is_spent(&self, runs: usize) -> bool {
         let has_no_work = self.work_left().is_some_and(|work| self.run() > work);
-        let has_no_runs = self.rounds.judged >= runs || self.rounds.compiled >= COMPILED_FOR_EACH * runs;
+        let has_no_runs = self.rounds.left_of(runs) == 0 || self.rounds.compiled >= COMPILED_FOR_EACH * runs;
         self.rounds.is_exhausted || has_no_work || has_no_runs
     }
 

@@ -54,6 +54,13 @@ pub(super) struct Looks {
     later: VecDeque<Variant>,
 }
 
+impl Looks {
+    /// How many variants were looked at.
+    pub(super) fn count(&self) -> usize {
+        self.seen.len()
+    }
+}
+
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.

@@ -4,6 +4,7 @@
 //! takes what was found. Once a kernel has had its rounds, [`Search::ask_comparison`] names the variant that would win,
 //! until a comparison does not refuse it.
 
+mod instances;
 #[cfg(test)]
 mod tests;
 

@@ -37,9 +37,14 @@ fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> 
     let mut told = BTreeMap::new();
     let mut compared: IndexVec<KernelId, Vec<(Variant, Compared)>> =
         search.kernels.iter().map(|_| Vec::new()).collect();
-    let mut open: Vec<KernelId> = search.kernels.ids().collect();
+    let (mut open, mut phases) = (Vec::new(), search.phases().into_iter());
     let by = Judge { number: turns, ..judge };
     for turn in 0.. {
+        while open.is_empty()
+            && let Some(phase) = phases.next()
+        {
+            open = search.begin(&phase);
+        }
         let Some(at) = (!open.is_empty()).then(|| by.draw(&format!("turn {turn}"), open.len() as u64) as usize) else {
             break;
         };

@@ -17,7 +17,7 @@ pub(crate) fn spills(first: u32) -> String {
 }
 
 /// So many values are live at once, in blocks of so many threads.
-fn kernel(values: u32, threads: u32, first: u32) -> String {
+pub(super) fn kernel(values: u32, threads: u32, first: u32) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
         .maxntid {threads}, 1, 1\n{{\n\t.reg .b32 %r<401>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\
@@ -35,13 +35,13 @@ fn kernel(values: u32, threads: u32, first: u32) -> String {
 }
 
 /// A folder with `k.ptx`, and a ptxas that notes each of its calls.
-struct Build {
+pub(super) struct Build {
     folder: tempfile::TempDir,
-    ptxas: PathBuf,
+    pub(super) ptxas: PathBuf,
 }
 
 impl Build {
-    fn new(bin: &Path, text: &str) -> Self {
+    pub(super) fn new(bin: &Path, text: &str) -> Self {
         let folder = tempfile::tempdir().expect("there is space");
         fs::write(folder.path().join("k.ptx"), text).expect("there is space");
         let ptxas = folder.path().join("real");
@@ -51,11 +51,11 @@ impl Build {
         Self { folder, ptxas }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, settings: &[(&str, &str)]) -> Command {
+    pub(super) fn command(&self, settings: &[(&str, &str)]) -> Command {
         let mut command = Command::new(TOOL);
         command.args(["ptxas", "-v", "-arch=sm_90", "k.ptx", "-o", "k.cubin"]).current_dir(self.folder.path());
         for name in ["SECONDS", "REPORT", "PROFILE", "DYNAMIC_SHARED", "CALLERS"] {
@@ -68,7 +68,7 @@ impl Build {
     }
 
     /// The bytes that ptxas reports as spilled, how often it ran beside questions for its version, and the cubin.
-    fn run(&self, settings: &[(&str, &str)]) -> (u32, usize, Vec<u8>) {
+    pub(super) fn run(&self, settings: &[(&str, &str)]) -> (u32, usize, Vec<u8>) {
         _ = fs::remove_file(self.path("calls"));
         let done = self.command(settings).output().expect("it starts");
         let messages = String::from_utf8_lossy(&done.stderr).into_owned();
@@ -79,7 +79,7 @@ impl Build {
         (spilled.sum(), calls.lines().count(), fs::read(self.path("k.cubin")).expect("a cubin"))
     }
 
-    fn log(&self) -> String {
+    pub(super) fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 }

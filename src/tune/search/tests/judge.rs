@@ -159,6 +159,8 @@ pub(super) struct Case {
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
     kernels: Vec<(Figures, Block, Choices, bool)>,
+    /// The template of each kernel that is an instance of one.
+    templates: Vec<Option<&'static str>>,
     /// The numbers of other compilers that have code of each kernel.
     compilers: Vec<u8>,
 }
@@ -206,10 +208,12 @@ impl Case {
             let choices = *u.choose(&[Choices::Nothing, Choices::CodeGeneration, Choices::All])?;
             Ok((stock, block, choices, u.arbitrary()?))
         };
-        let count = u.int_in_range(1..=3)?;
+        let count = u.int_in_range(1..=5)?;
         let kernels = (0..count).map(|_| kernel(u)).collect::<arbitrary::Result<Vec<_>>>()?;
         let compilers = (1..=u.int_in_range(0..=2)?).collect();
-        Ok(Self { judge, aim, budget, kernels, compilers })
+        let template = |_| u.choose(&[None, Some("one"), Some("one"), Some("other")]).copied();
+        let templates = (0..count).map(template).collect::<arbitrary::Result<_>>()?;
+        Ok(Self { judge, aim, budget, kernels, templates, compilers })
     }
 
     pub(super) fn search(&self) -> Search {
@@ -218,6 +222,7 @@ impl Case {
             let mut kernel = Kernel::new(&format!("k{number}"), "0", block, stock, text, choices);
             kernel.add_compilers(&self.compilers);
             kernel.may_spill_to_shared = to_shared;
+            kernel.template = self.templates[number].map(str::to_owned);
             kernel
         };
         let kernels = self.kernels.iter().enumerate().map(kernel).collect();

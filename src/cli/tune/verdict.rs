@@ -1,20 +1,12 @@
-//! What a search for another command comes to: the kernels that got better and those that stay as they are, with what they cost.
+//! What a build is told of a kernel: what it was and is by now, or why it stays as it is.
 
+use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Figures;
+use nvptx_ra::tune::kernel::Kernel;
 
+use super::print::by_blocks;
 use crate::page::counted;
-use crate::ptxas_run::Assembled;
-
-/// The answer to a request.
-pub(crate) struct Answer {
-    /// `None` where nothing gets better.
-    pub(crate) found: Option<Found>,
-    /// The kernels that stay as they are, in the order of their names.
-    pub(crate) left: Vec<Left>,
-    /// Whether the next search would find the same.
-    pub(crate) lasts: bool,
-}
 
 /// A kernel that stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -33,16 +25,6 @@ impl Left {
     pub(super) fn unsearched(kernel: &str, reason: &str) -> Self {
         Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
     }
-}
-
-/// What a search found.
-pub(crate) struct Found {
-    pub(crate) ptx: Vec<u8>,
-    /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
-    pub(crate) profile: String,
-    pub(crate) changes: Vec<Change>,
-    /// What ptxas makes of the PTX, where it has been asked with a build's own options.
-    pub(crate) assembled: Option<Assembled>,
 }
 
 /// A kernel that is better than it was.
@@ -92,6 +74,12 @@ impl From<&Figures> for Cost {
     }
 }
 
+/// What spills at most half as much as the best and would count if it might hold fewer warps.
+pub(super) fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
+    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
+    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
+}
+
 /// What fewer warps would save, behind all else that a line says of a kernel.
 pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
     let offer = with_fewer_warps.map(|Offer { cost, by }| {
@@ -100,4 +88,26 @@ pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
         format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
     });
     offer.unwrap_or_default()
+}
+
+/// A kernel that was searched and stays as it is.
+pub(super) fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
+    let cost = Cost::from(&kernel.stock);
+    let Cost { warps, instructions, .. } = cost;
+    let bytes = kernel.stock.spill_bytes();
+    let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
+    let variants = counted(kernel.tried.len(), "variant");
+    let unknown = kernel.block.dynamic_shared.is_none();
+    let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
+    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
+    let slower = kernel.findings.first_slower();
+    let slower = slower.map_or(String::new(), |(_, predicted)| {
+        format!("; what would win by these is predicted {}", predicted.words())
+    });
+    let reason = if kernel.is_for_loops_alone {
+        format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
+    } else {
+        format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
+    };
+    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }

@@ -1,0 +1,100 @@
+//! A line of progress in ptxas's place: what takes so long, how far it is, and how to do without. It stands at the foot of a terminal
+//! while a build takes longer than people expect of ptxas, and is gone before anything else is written.
+
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::settings::Log;
+use crate::progress_bar::{Bar, has_place};
+
+/// The time that a build may take without a word.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The line, for as long as it lives.
+pub(super) struct ProgressLine {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    /// How many of how many kernels are done.
+    kernels: [usize; 2],
+    is_over: bool,
+}
+
+impl ProgressLine {
+    /// Begins work on a file that began at `start`. Where the log goes to the same place, its lines say enough.
+    pub(super) fn start(file: &str, start: Instant, log: &Log) -> Self {
+        let shared = Arc::<Shared>::default();
+        let is_wanted = *log != Log::StandardError && has_place();
+        let thread = is_wanted.then(|| {
+            let (shared, file) = (Arc::clone(&shared), file.to_owned());
+            std::thread::spawn(move || shared.show(&file, start))
+        });
+        Self { shared, thread }
+    }
+
+    /// Notes that so many of so many kernels are done.
+    pub(super) fn set(&self, done: usize, of: usize) {
+        self.shared.lock().kernels = [done, of];
+        self.shared.changed.notify_all();
+    }
+}
+
+/// The line goes away, and the terminal is as it was.
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.shared.lock().is_over = true;
+        self.shared.changed.notify_all();
+        // A panic there has left no line.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl Shared {
+    fn show(&self, file: &str, start: Instant) {
+        let mut state = self.lock();
+        while !state.is_over && start.elapsed() < PATIENCE {
+            let left = PATIENCE.saturating_sub(start.elapsed());
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let Some(bar) = (!state.is_over).then(|| Bar::of_words(start)).flatten() else { return };
+        while !state.is_over {
+            bar.set(0, 0, text(file, state.kernels), None);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the line says behind the seconds.
+fn text(file: &str, [done, of]: [usize; 2]) -> String {
+    let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    let file = nvptx_ra::printable::printable(&file);
+    format!("{file}: {done} of {of} kernels searched; NVPTX_RA_RUNS=0 turns this off")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line names the file without its folder, and nothing that a terminal would act on.
+    #[test]
+    fn words() {
+        let expected = "k.ptx: 3 of 8 kernels searched; NVPTX_RA_RUNS=0 turns this off";
+        assert_eq!(text("/tmp/a/k.ptx", [3, 8]), expected);
+        assert!(!text("\u{1b}[2J.ptx", [0, 1]).contains('\u{1b}'));
+    }
+}

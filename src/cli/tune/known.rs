@@ -1,0 +1,153 @@
+//! What is known of a kernel by its text, in whatever file the kernel stands.
+
+use std::collections::BTreeSet;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::profile::{Entry, Profile};
+use nvptx_ra::tune::evidence::Real;
+use serde::{Deserialize, Serialize};
+
+use super::code::Code as _;
+use super::stock;
+use super::text::Text;
+use super::verdict::{Change, Left};
+use crate::dynamic_shared::{self, DynamicShared};
+use crate::ptxas::Measured;
+
+/// A kernel, with all that its answer depends on but for what is the same for all kernels of a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subject {
+    /// Its name.
+    pub(crate) kernel: String,
+    /// The kernel with what it names, as PTX that stands by itself.
+    pub(crate) text: Vec<u8>,
+    /// The functions that this kernel alone reaches, which are compiled as it is.
+    pub(crate) owned: Vec<String>,
+    /// What is said of its launches, beside its text: threads of a block, and bytes of shared memory.
+    pub(crate) launch: [Option<u32>; 2],
+}
+
+/// What a search has found of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KernelAnswer {
+    /// The choices for the kernel and for the functions that it alone reaches; none where the kernel stays as it is.
+    entries: Vec<Entry>,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Verdict {
+    Better(Change),
+    Same(Left),
+}
+
+/// Where answers of earlier builds are.
+pub(crate) type Recall<'a> = dyn Fn(&Subject) -> Option<KernelAnswer> + 'a;
+
+/// The kernels of a text, by whether their answers are known.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The names of those that are to be searched.
+    pub(super) unknown: Vec<String>,
+    /// What these are; empty where nobody keeps answers.
+    subjects: Vec<Subject>,
+    /// The choices for all others.
+    entries: Vec<Entry>,
+    pub(super) changes: Vec<Change>,
+    pub(super) left: Vec<Left>,
+}
+
+/// What is said of launches.
+pub(super) struct Launches<'a> {
+    pub(super) threads: Option<u32>,
+    pub(super) dynamic_shared: &'a [DynamicShared],
+}
+
+impl KernelAnswer {
+    /// Whether the kernel is better by it.
+    pub(crate) fn is_better(&self) -> bool {
+        matches!(self.verdict, Verdict::Better(_))
+    }
+
+    /// Whether the answer is for this code, of which ptxas makes what it made then.
+    fn holds(&self, text: &Text, real: Option<&Real>) -> bool {
+        let before = match &self.verdict {
+            Verdict::Better(change) => Some(change.before),
+            Verdict::Same(left) => left.cost,
+        };
+        let is_there =
+            |entry: &Entry| text.functions().iter().any(|(name, hash)| (name, hash) == (&entry.name, &entry.hash));
+        real.is_some_and(|real| before.is_none_or(|before| before.registers == real.registers))
+            && self.entries.iter().all(is_there)
+    }
+}
+
+impl Known {
+    /// All kernels are to be searched.
+    pub(super) fn nothing(wanted: Vec<String>) -> Self {
+        Self { unknown: wanted, ..Self::default() }
+    }
+
+    /// Asks for the answers of the kernels that are wanted. `measured` is what ptxas makes of the text as it is.
+    pub(super) fn of(
+        text: &Text,
+        wanted: &[String],
+        launches: &Launches<'_>,
+        measured: &Measured,
+        recall: &Recall<'_>,
+    ) -> Result<Self, Error> {
+        let names: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let (texts, owned) = (text.texts_of(&names)?, stock::owned(text, &names)?);
+        let mut known = Self::default();
+        for ((kernel, text_of_kernel), owned) in wanted.iter().zip(texts).zip(owned) {
+            let launch = [launches.threads, dynamic_shared::bytes_of(launches.dynamic_shared, kernel)];
+            let subject = Subject { kernel: kernel.clone(), text: text_of_kernel, owned, launch };
+            match recall(&subject).filter(|answer| answer.holds(text, measured.get(kernel))) {
+                Some(KernelAnswer { entries, verdict }) => {
+                    known.entries.extend(entries);
+                    match verdict {
+                        Verdict::Better(change) => known.changes.push(change),
+                        Verdict::Same(left) => known.left.push(left),
+                    }
+                }
+                None => {
+                    known.unknown.push(kernel.clone());
+                    known.subjects.push(subject);
+                }
+            }
+        }
+        Ok(known)
+    }
+
+    /// How many kernels have an answer.
+    pub(super) fn count(&self) -> usize {
+        self.changes.len() + self.left.len()
+    }
+
+    /// How many kernels have the answer of a search: the others are those that stock shows to have nothing to gain.
+    pub(super) fn answered(&self) -> usize {
+        self.changes.len() + self.left.iter().filter(|left| left.is_searched).count()
+    }
+
+    /// A profile with the choices that are known.
+    pub(super) fn join(&self, profile: &Profile) -> Profile {
+        let known = |entry: &Entry| self.entries.iter().find(|known| known.name == entry.name);
+        let functions = profile.functions.iter().map(|entry| known(entry).unwrap_or(entry).clone()).collect();
+        profile.clone().with_functions(functions)
+    }
+
+    /// What is known from now on of the kernels that were searched: these changed, and those stay as they are.
+    pub(super) fn learned(self, profile: &Profile, changes: &[Change], left: &[Left]) -> Vec<(Subject, KernelAnswer)> {
+        let answer = |subject: &Subject| {
+            let change = changes.iter().find(|change| change.kernel == subject.kernel);
+            let Some(change) = change else {
+                let left = left.iter().find(|left| left.kernel == subject.kernel)?;
+                return Some(KernelAnswer { entries: Vec::new(), verdict: Verdict::Same(left.clone()) });
+            };
+            let own: BTreeSet<&String> = subject.owned.iter().chain([&subject.kernel]).collect();
+            let entries = profile.functions.iter().filter(|entry| own.contains(&entry.name)).cloned().collect();
+            Some(KernelAnswer { entries, verdict: Verdict::Better(change.clone()) })
+        };
+        self.subjects.into_iter().filter_map(|subject| answer(&subject).map(|answer| (subject, answer))).collect()
+    }
+}

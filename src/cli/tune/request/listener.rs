@@ -1,0 +1,87 @@
+//! What a build is told while a search goes on.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::tune::aim::{Aim, Budget};
+use nvptx_ra::tune::kernel::Kernel;
+
+use super::lacks_warps;
+use crate::tune::driver::{Cut, Listener};
+use crate::tune::verdict::Left;
+
+/// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
+/// share of ptxas's work.
+const LEAST_HOPE: f64 = 0.003;
+
+/// Tells the log of a build how a search goes on.
+pub(super) struct Log<'a> {
+    pub(super) note: &'a (dyn Fn(&str) + Sync),
+    pub(super) architecture: &'a Architecture,
+    pub(super) aim: &'a Aim,
+    /// The kernels with loops that ptxas would unroll in another form.
+    pub(super) loops: &'a BTreeSet<String>,
+    /// The kernels that stock shows to have nothing to gain.
+    pub(super) left: Mutex<Vec<Left>>,
+    pub(super) budget: Budget,
+    /// Is told how many kernels are done.
+    pub(super) progress: &'a (dyn Fn(usize) + Sync),
+    /// The kernels that are done.
+    pub(super) over: Mutex<BTreeSet<String>>,
+}
+
+impl Log<'_> {
+    fn note_over(&self, kernel: &Kernel) {
+        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        if over.insert(kernel.name.clone()) {
+            (self.progress)(over.len());
+        }
+    }
+}
+
+impl Listener for Log<'_> {
+    fn note(&self, line: &str) {
+        (self.note)(line.trim_start_matches("nvptx-ra: "));
+    }
+
+    /// A stack may be an array's alone.
+    fn admits(&self, kernel: &mut Kernel) -> bool {
+        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
+        let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
+        kernel.is_for_loops_alone = !lacks_something;
+        kernel.has_loops_to_turn = self.loops.contains(&kernel.name);
+        let is_wanted = lacks_something || kernel.has_loops_to_turn;
+        let hope = kernel.hope(self.aim);
+        let has_hope = self.budget.effort.is_none() || hope >= LEAST_HOPE;
+        // Of turned loops nothing was recorded: they are tried in any case.
+        kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
+        if is_wanted && (has_hope || kernel.has_loops_to_turn) {
+            return true;
+        }
+        let reason = if is_wanted {
+            format!("the recorded kernels that are like it gained {:.1} % by all that is tried", 100.0 * hope)
+        } else {
+            "its stack is an array's, and it lacks no warps for want of registers".into()
+        };
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.push(Left::unsearched(&kernel.name, &reason));
+        self.note_over(kernel);
+        false
+    }
+
+    fn note_round(&self, kernel: &Kernel) {
+        if kernel.is_over(kernel.share_of(&self.budget)) {
+            self.note_over(kernel);
+        }
+    }
+
+    fn end(&self, cut: Option<Cut>) {
+        let reason = match cut {
+            None => return,
+            Some(Cut::Interruption) => "the search was interrupted",
+            Some(Cut::Time) => "the time for the search is over",
+        };
+        (self.note)(&format!("{reason}: the best that was found so far is taken"));
+    }
+}

@@ -1,0 +1,272 @@
+//! What the search of a kernel learns from those of other instances of its template.
+//!
+//! What helped one instance is tried on the next as soon as the defaults are. What was tried on several and helped none is not
+//! tried on the rest, and counts as a run that is spent: it is not to be replaced by what is less likely to help.
+
+use super::Kernel;
+use crate::tune::aim::Aim;
+use crate::tune::axis::Axis;
+use crate::tune::variant::Variant;
+
+/// How many instances of a template are to have tried something in vain, so that the others do not try it.
+pub(in super::super) const TEACHERS: usize = 3;
+
+/// What a kernel learns from other instances of its template.
+#[derive(Debug, Default)]
+pub(in super::super) struct Lessons {
+    /// What helped others and may be made of the kernel, too, that first which helped most of them.
+    ahead: Vec<Variant>,
+    /// What was tried on all of the others, and helped none.
+    in_vain: Vec<InVain>,
+    /// Runs that each of the others has spent on the values that ptxas spills in it, if they helped none.
+    looks_in_vain: Option<usize>,
+}
+
+/// A variant that helped no other instance.
+#[derive(Clone, Debug)]
+struct InVain {
+    variant: Variant,
+    /// Whether ptxas judged it for one of them: text that is known costs nothing.
+    costs_run: bool,
+}
+
+impl Lessons {
+    /// What a kernel learns from others, whose searches are over. O(what they have tried, squared).
+    pub(in super::super) fn of(aim: &Aim, kernel: &Kernel, others: &[&Kernel]) -> Self {
+        let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(aim, variant)).count();
+        let mut ahead: Vec<Variant> = Vec::new();
+        for other in others {
+            let best = other.best(aim).0;
+            // Its loops are turned at the end, as those of all winners are.
+            let best = best.with_loops_as_they_come().unwrap_or(best);
+            if kernel.may_copy(&best, other) && !ahead.contains(&best) {
+                ahead.push(best);
+            }
+        }
+        ahead.sort_by_key(|variant| std::cmp::Reverse(helped(variant)));
+        let Some((first, rest)) = others.split_first().filter(|_| others.len() >= TEACHERS) else {
+            return Self { ahead, ..Self::default() };
+        };
+        let everywhere = first.tried.iter().map(|tried| &tried.variant);
+        let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
+        // The defaults are what all else is measured by.
+        let in_vain = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
+        let costs_run = |variant: &Variant| others.iter().any(|other| other.is_judged_for(variant));
+        let in_vain = in_vain.map(|variant| InVain { variant: variant.clone(), costs_run: costs_run(variant) });
+        let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(aim)).collect();
+        let looks_in_vain = looks.and_then(|looks| looks.into_iter().min());
+        Self { ahead, in_vain: in_vain.collect(), looks_in_vain }
+    }
+}
+
+impl Kernel {
+    /// Takes what other instances have taught, ahead of the first round.
+    pub(in super::super) fn learn(&mut self, lessons: Lessons) {
+        let at = self.queue.iter().position(|variant| *variant == Variant::DEFAULT);
+        let at = at.map_or(self.queue.len(), |at| at + 1);
+        for variant in lessons.ahead.iter().rev() {
+            self.queue.insert(at, variant.clone());
+        }
+        if let Some(runs) = lessons.looks_in_vain {
+            self.may_be_looked_at = false;
+            self.rounds.spare(runs);
+        }
+        self.lessons = lessons;
+    }
+
+    /// Whether a variant is not tried, because it helped no other instance; and whether a run is spared by that.
+    pub(super) fn is_left_out(&self, variant: &Variant) -> Option<bool> {
+        let in_vain = self.lessons.in_vain.iter().find(|in_vain| in_vain.variant == *variant);
+        in_vain.map(|in_vain| in_vain.costs_run)
+    }
+
+    /// Whether a variant was tried and may win.
+    fn is_helped(&self, aim: &Aim, variant: &Variant) -> bool {
+        let figures = self.figures(variant);
+        figures.is_some_and(|figures| self.may_win(aim, |_| false)(variant, &figures))
+    }
+
+    /// Whether ptxas judged a text for this variant, and not for an earlier one.
+    fn is_judged_for(&self, variant: &Variant) -> bool {
+        let Some(text) = self.text(variant).filter(|text| *text != self.stock_text) else { return false };
+        let first = self.tried.iter().find(|tried| tried.text.as_deref() == Some(text));
+        first.is_some_and(|first| first.variant == *variant)
+    }
+
+    /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
+    fn looks_without_help(&self, aim: &Aim) -> Option<usize> {
+        let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
+        let has_looked = self.looks.count() > 0 && !named().any(|variant| self.is_helped(aim, variant));
+        has_looked.then(|| self.looks.count() + named().filter(|variant| self.is_judged_for(variant)).count())
+    }
+
+    /// Whether a variant of another kernel says of this one what it said of that.
+    fn may_copy(&self, variant: &Variant, other: &Self) -> bool {
+        let is_new = *variant != Variant::Stock && *variant != Variant::DEFAULT;
+        let is_own = variant.compiler() == 0 && variant.named().is_empty();
+        // Registers and shared memory that are good for one are so for another with the same of both.
+        let has_numbers = variant.limits_registers() || variant.kept().is_some();
+        let is_alike = || {
+            let of = |kernel: &Self| (kernel.stock.real.registers, kernel.stock.real.shared_bytes, kernel.block);
+            of(self) == of(other)
+        };
+        let has = |axis, is_possible: bool| is_possible || !variant.moves_along(axis);
+        is_new
+            && is_own
+            && (!has_numbers || is_alike())
+            && has(Axis::SmemSpilling, self.may_spill_to_shared)
+            && has(Axis::Blocks, self.wants_blocks)
+            && has(Axis::KernelName, self.may_have_other_name)
+            && (!self.is_relocatable || variant.is_safe_when_relocatable())
+            && self.choices == other.choices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::proposals::first_of_text;
+    use super::super::tests::{aim, kernel, kernel_with};
+    use super::*;
+    use crate::config::RegisterNames;
+    use crate::tune::evidence::Real;
+    use crate::tune::figures::{Figures, tests::figures};
+    use crate::tune::kept::Kept;
+    use crate::tune::optimisations::Choices;
+    use crate::tune::question::{Answer, NoAnswer, Question};
+
+    const LATE: fn() -> Variant = || Variant::ordered("late", 0);
+
+    /// A kernel on which variants were tried, each with a text of its own; `None` is what ptxas refuses.
+    fn tried(variants: &[(Variant, Option<Figures>)]) -> Kernel {
+        let mut kernel = kernel();
+        for (number, (variant, figures)) in variants.iter().enumerate() {
+            kernel.record(&aim(0), variant.clone(), number.to_string(), *figures);
+        }
+        kernel
+    }
+
+    fn taught(mut kernel: Kernel, others: &[&Kernel]) -> Kernel {
+        let lessons = Lessons::of(&aim(0), &kernel, others);
+        kernel.learn(lessons);
+        kernel
+    }
+
+    /// Searches with `figures` for each variant that has a text of its own. All that was asked for.
+    fn searched(kernel: &mut Kernel, runs: usize, figures: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
+        let mut all = Vec::new();
+        loop {
+            let questions = kernel.ask(&aim(0), runs);
+            if questions.is_empty() {
+                return all;
+            }
+            let answer = |question: &Question| match question {
+                Question::Text(variant) => {
+                    all.push(variant.clone());
+                    Answer::Text(Ok(variant.to_string()))
+                }
+                Question::Figures(variant) => Answer::Figures(Ok(figures(variant))),
+                Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
+                Question::Compared(_) => Answer::Compared(None),
+            };
+            let answers = questions.iter().map(answer).collect();
+            kernel.tell(&aim(0), answers);
+        }
+    }
+
+    /// What helped comes right behind the defaults: first what helped most instances, whatever the order of these.
+    #[test]
+    fn what_helped_comes_first() {
+        let bits = Variant::DEFAULT.with_bits("on");
+        let one = tried(&[(bits.clone(), Some(figures(10, 32, 500)))]);
+        let other = tried(&[(bits.clone(), Some(figures(60, 32, 500))), (LATE(), Some(figures(20, 32, 500)))]);
+        for others in [[&one, &other], [&other, &one]] {
+            let mut kernel = taught(kernel(), &others);
+            let first: Vec<Variant> = (0..3).map(|_| kernel.propose(&aim(0))).collect();
+            assert_eq!(first, [Variant::DEFAULT, bits.clone(), LATE()]);
+        }
+    }
+
+    /// Nothing is copied that names registers, nor numbers where registers differ, nor what the kernel cannot have. Loops are
+    /// turned at the end.
+    #[test]
+    fn what_may_be_copied() {
+        let ahead = |kernel: Kernel, best: Variant| {
+            let other = tried(&[(best, Some(figures(10, 32, 500)))]);
+            Lessons::of(&aim(0), &kernel, &[&other]).ahead
+        };
+        let fewer = || {
+            let stock = figures(100, 32, 500);
+            kernel_with(Figures { real: Real { registers: stock.real.registers - 8, ..stock.real }, ..stock })
+        };
+        let kept = |named: &[&str]| {
+            let named: RegisterNames = named.iter().copied().collect();
+            LATE().with_kept_values(Kept { named, ..Kept::for_registers(64, 0) })
+        };
+        assert_eq!(ahead(kernel(), LATE().with_limit(40)), [LATE().with_limit(40)]);
+        assert_eq!(ahead(fewer(), LATE().with_limit(40)), []);
+        assert_eq!(ahead(fewer(), LATE()), [LATE()]);
+        assert_eq!(ahead(kernel(), kept(&[])), [kept(&[])]);
+        assert_eq!(ahead(fewer(), kept(&[])), []);
+        assert_eq!(ahead(kernel(), kept(&["%r1"])), []);
+        assert_eq!(ahead(kernel(), LATE().with_smem_spilling()), []);
+        let to_shared = Kernel { may_spill_to_shared: true, ..kernel() };
+        assert_eq!(ahead(to_shared, LATE().with_smem_spilling()), [LATE().with_smem_spilling()]);
+        assert_eq!(ahead(kernel(), LATE().with_turned_loops()), [LATE()]);
+        let linked_later = Kernel { is_relocatable: true, ..kernel() };
+        assert_eq!(ahead(linked_later, LATE().with_limit(40)), []);
+    }
+
+    /// What was tried on three instances and helped none is not tried on the next, and its runs are not spent on something else;
+    /// two instances, or three of which one was helped, leave nothing out. The defaults are always tried.
+    #[test]
+    fn in_vain_on_three() {
+        let in_vain = |_: &Variant| figures(100, 32, 500);
+        let search = |mut kernel: Kernel| {
+            let asked = searched(&mut kernel, 8, in_vain);
+            (kernel, asked)
+        };
+        let text = || Kernel { choices: Choices::Nothing, queue: first_of_text(), ..kernel() };
+        let [one, two, three] = [(); 3].map(|()| search(text()).0);
+        let (alone, all) = search(text());
+        assert_eq!(alone.runs(), 8, "{all:?}");
+        assert_eq!(search(taught(text(), &[&one, &two])).1, all);
+        assert_eq!(search(taught(text(), &[&one, &two, &three])).1, [Variant::DEFAULT]);
+        let mut helped = text();
+        searched(&mut helped, 8, |variant| if *variant == LATE() { figures(10, 32, 500) } else { in_vain(variant) });
+        let (last, asked) = search(taught(text(), &[&one, &helped, &three]));
+        assert_eq!(asked[..2], [Variant::DEFAULT, LATE()]);
+        assert!(asked.len() < 8 && last.is_over(8) && last.runs() < 8, "{asked:?}");
+    }
+
+    /// What has changed no text spares no run where it is left out.
+    #[test]
+    fn what_costs_nothing_spares_nothing() {
+        for (text, expected) in [("stock", Some(false)), ("late", Some(true))] {
+            let [one, two, three] = [(); 3].map(|()| {
+                let mut kernel = kernel();
+                kernel.record(&aim(0), LATE(), text.into(), Some(kernel.stock));
+                kernel
+            });
+            assert_eq!(taught(kernel(), &[&one, &two, &three]).is_left_out(&LATE()), expected, "{text}");
+        }
+    }
+
+    /// Nobody looks for what ptxas spills where that has helped none of three, and the runs are spared.
+    #[test]
+    fn looks_in_vain() {
+        let looked = |better: bool| {
+            let mut kernel = tried(&[(Variant::DEFAULT, Some(figures(100, 32, 500)))]);
+            kernel.note_spilled(&aim(0), Variant::DEFAULT, None);
+            let named = Kept { named: ["%r1"].into_iter().collect(), ..Kept::for_registers(64, 0) };
+            let figures = figures(if better { 10 } else { 100 }, 32, 500);
+            kernel.record(&aim(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
+            kernel
+        };
+        let ([one, two, three], helped) = ([(); 3].map(|()| looked(false)), looked(true));
+        let last = taught(kernel(), &[&one, &two, &three]);
+        assert!(!last.may_be_looked_at);
+        assert!(taught(kernel(), &[&one, &helped, &three]).may_be_looked_at);
+        assert!(taught(kernel(), &[&one, &two]).may_be_looked_at);
+        assert!(last.is_over(1) || last.runs() == 0);
+    }
+}

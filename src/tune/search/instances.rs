@@ -1,0 +1,51 @@
+//! The order of the kernels of a search. Of a template the first instances are searched one behind the other, so that each
+//! learns from those before it; all others learn from these.
+
+use std::collections::BTreeMap;
+
+use super::{KernelId, Search};
+use crate::tune::kernel::{Kernel, Lessons, TEACHERS};
+
+impl Search {
+    /// The kernels in phases, each kernel in one of them: what is searched in a phase needs the phases before it, and nothing of
+    /// its own. The first has the first instance of each template, and all kernels that are no instances.
+    pub fn phases(&self) -> Vec<Vec<KernelId>> {
+        let mut phases: Vec<Vec<KernelId>> = vec![Vec::new(); TEACHERS + 1];
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for (id, kernel) in self.kernels.iter_enumerated() {
+            let before = kernel.template.as_deref().map_or(0, |template| {
+                let seen = seen.entry(template).or_default();
+                std::mem::replace(seen, *seen + 1)
+            });
+            phases[before.min(TEACHERS)].push(id);
+        }
+        phases.retain(|phase| !phase.is_empty());
+        phases
+    }
+
+    /// Begins a phase: each kernel learns from the instances before it. The kernels of the phase whose searches may begin: no
+    /// other one has answers that come later.
+    pub fn begin(&mut self, phase: &[KernelId]) -> Vec<KernelId> {
+        let mut ready = Vec::new();
+        for &id in phase {
+            let teachers = self.teachers(id);
+            if teachers.iter().any(|teacher| teacher.waits()) {
+                continue;
+            }
+            if !teachers.is_empty() {
+                let lessons = Lessons::of(&self.aim, &self.kernels[id], &teachers);
+                self.kernels[id].learn(lessons);
+            }
+            ready.push(id);
+        }
+        ready
+    }
+
+    /// The first instances of a kernel's template, up to the kernel itself.
+    fn teachers(&self, kernel: KernelId) -> Vec<&Kernel> {
+        let Some(template) = &self.kernels[kernel].template else { return Vec::new() };
+        let before = self.kernels.iter_enumerated().take_while(|&(id, _)| id != kernel);
+        let instances = before.filter(|(_, other)| other.template.as_ref() == Some(template));
+        instances.map(|(_, other)| other).take(TEACHERS).collect()
+    }
+}
