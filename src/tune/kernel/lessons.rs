@@ -11,6 +11,16 @@ use crate::tune::variant::Variant;
 /// How many instances of a template are to have tried something in vain, so that the others do not try it.
 pub(in super::super) const TEACHERS: usize = 3;
 
+/// The kernels that learn from each other: instances of one template that lack the same. A limit on registers that wins warps on an
+/// instance with 8 of them helps none with 12 (`flash_attn_ext_vec` of ggml).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) struct Kind<'a> {
+    template: &'a str,
+    spills: bool,
+    warps: u32,
+    is_for_loops_alone: bool,
+}
+
 /// What a kernel learns from other instances of its template.
 #[derive(Debug, Default)]
 pub(in super::super) struct Lessons {
@@ -50,7 +60,9 @@ impl Lessons {
         let everywhere = first.tried.iter().map(|tried| &tried.variant);
         let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
         // The defaults are what all else is measured by.
+        let may_differ = |variant: &Variant| others.iter().any(|other| !kernel.may_take_numbers_of(variant, other));
         let in_vain = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
+        let in_vain = in_vain.filter(|variant| !may_differ(variant));
         let costs_run = |variant: &Variant| others.iter().any(|other| other.is_judged_for(variant));
         let in_vain = in_vain.map(|variant| InVain { variant: variant.clone(), costs_run: costs_run(variant) });
         let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(aim)).collect();
@@ -60,6 +72,13 @@ impl Lessons {
 }
 
 impl Kernel {
+    /// What it lacks, if it is an instance of a template.
+    pub(in super::super) fn kind(&self) -> Option<Kind<'_>> {
+        let template = self.template.as_deref()?;
+        let (spills, warps) = (self.stock.spill_bytes() > 0, self.stock.warps);
+        Some(Kind { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
+    }
+
     /// Takes what other instances have taught, ahead of the first round.
     pub(in super::super) fn learn(&mut self, lessons: Lessons) {
         let at = self.queue.iter().position(|variant| *variant == Variant::DEFAULT);
@@ -104,21 +123,23 @@ impl Kernel {
     fn may_copy(&self, variant: &Variant, other: &Self) -> bool {
         let is_new = *variant != Variant::Stock && *variant != Variant::DEFAULT;
         let is_own = variant.compiler() == 0 && variant.named().is_empty();
-        // Registers and shared memory that are good for one are so for another with the same of both.
-        let has_numbers = variant.limits_registers() || variant.kept().is_some();
-        let is_alike = || {
-            let of = |kernel: &Self| (kernel.stock.real.registers, kernel.stock.real.shared_bytes, kernel.block);
-            of(self) == of(other)
-        };
         let has = |axis, is_possible: bool| is_possible || !variant.moves_along(axis);
         is_new
             && is_own
-            && (!has_numbers || is_alike())
+            && self.may_take_numbers_of(variant, other)
             && has(Axis::SmemSpilling, self.may_spill_to_shared)
             && has(Axis::Blocks, self.wants_blocks)
             && has(Axis::KernelName, self.may_have_other_name)
             && (!self.is_relocatable || variant.is_safe_when_relocatable())
             && self.choices == other.choices
+    }
+
+    /// Whether the numbers of a variant, where it has some, say of this kernel what they say of another: registers and shared memory
+    /// that are good for one are so for another with the same of both.
+    fn may_take_numbers_of(&self, variant: &Variant, other: &Self) -> bool {
+        let of = |kernel: &Self| (kernel.stock.real.registers, kernel.stock.real.shared_bytes, kernel.block);
+        let has_numbers = variant.limits_registers() || variant.kept().is_some();
+        !has_numbers || of(self) == of(other)
     }
 }
 
@@ -236,6 +257,24 @@ mod tests {
         let (last, asked) = search(taught(text(), &[&one, &helped, &three]));
         assert_eq!(asked[..2], [Variant::DEFAULT, LATE()]);
         assert!(asked.len() < 8 && last.is_over(8) && last.runs() < 8, "{asked:?}");
+    }
+
+    /// A limit that helped none with so many registers may help one with more. Kernels that lack something else learn nothing at all.
+    #[test]
+    fn numbers_in_vain() {
+        let limited = || tried(&[(LATE().with_limit(40), Some(figures(100, 32, 501)))]);
+        let [one, two, three] = [(); 3].map(|()| limited());
+        let others = [&one, &two, &three];
+        let stock = figures(100, 32, 500);
+        let more = kernel_with(Figures { real: Real { registers: stock.real.registers + 8, ..stock.real }, ..stock });
+        assert_eq!(taught(kernel(), &others).is_left_out(&LATE().with_limit(40)), Some(true));
+        assert_eq!(taught(more, &others).is_left_out(&LATE().with_limit(40)), None);
+        let instance = |stock| Kernel { template: Some("t".into()), ..kernel_with(stock) };
+        let kinds =
+            [figures(100, 32, 500), figures(60, 32, 70), figures(0, 32, 500), figures(100, 24, 500)].map(instance);
+        let is_same = |other: &Kernel| other.kind() == kinds[0].kind();
+        assert_eq!([1, 2, 3].map(|at: usize| is_same(&kinds[at])), [true, false, false]);
+        assert_eq!(kernel().kind(), None);
     }
 
     /// What has changed no text spares no run where it is left out.

@@ -14,7 +14,7 @@ mod trades;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-pub(super) use self::lessons::{Lessons, TEACHERS};
+pub(super) use self::lessons::{Kind, Lessons, TEACHERS};
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! The order of the kernels of a search. Of a template the first instances are searched one behind the other, so that each
-//! learns from those before it; all others learn from these.
+//! The order of the kernels of a search. Of the instances of a template that lack the same, the first are searched one behind the
+//! other, so that each learns from those before it; all others learn from these.
 
 use std::collections::BTreeMap;
 
 use super::{KernelId, Search};
-use crate::tune::kernel::{Kernel, Lessons, TEACHERS};
+use crate::tune::kernel::{Kernel, Kind, Lessons, TEACHERS};
 
 impl Search {
     /// The kernels in phases, each kernel in one of them: what is searched in a phase needs the phases before it, and nothing of
     /// its own. The first has the first instance of each template, and all kernels that are no instances.
     pub fn phases(&self) -> Vec<Vec<KernelId>> {
         let mut phases: Vec<Vec<KernelId>> = vec![Vec::new(); TEACHERS + 1];
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
         for (id, kernel) in self.kernels.iter_enumerated() {
-            let before = kernel.template.as_deref().map_or(0, |template| {
-                let seen = seen.entry(template).or_default();
+            let before = kernel.kind().map_or(0, |kind| {
+                let seen = seen.entry(kind).or_default();
                 std::mem::replace(seen, *seen + 1)
             });
             phases[before.min(TEACHERS)].push(id);
@@ -41,11 +41,11 @@ impl Search {
         ready
     }
 
-    /// The first instances of a kernel's template, up to the kernel itself.
+    /// The first instances of a kernel's kind, up to the kernel itself.
     fn teachers(&self, kernel: KernelId) -> Vec<&Kernel> {
-        let Some(template) = &self.kernels[kernel].template else { return Vec::new() };
+        let Some(kind) = self.kernels[kernel].kind() else { return Vec::new() };
         let before = self.kernels.iter_enumerated().take_while(|&(id, _)| id != kernel);
-        let instances = before.filter(|(_, other)| other.template.as_ref() == Some(template));
+        let instances = before.filter(|(_, other)| other.kind() == Some(kind));
         instances.map(|(_, other)| other).take(TEACHERS).collect()
     }
 }
