@@ -18,7 +18,7 @@ fn file(kernels: &[(&str, u32)]) -> String {
 }
 
 /// Enough for an order that is better.
-const FEW: [(&str, &str); 1] = [("NVPTX_RA_RUNS", "3")];
+const FEW: [(&str, &str); 1] = [("NVPTX_RA_RUNS", "8")];
 
 impl Build {
     /// Builds another file in the same folder: bytes spilled, and runs of ptxas.

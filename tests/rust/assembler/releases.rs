@@ -42,7 +42,7 @@ fn each_release_is_searched() {
             _ = fs::remove_file(&log);
             let mut command = Command::new(TOOL);
             command.args(["ptxas", "-arch", processor, "k.ptx", "-o", "k.cubin"]).current_dir(folder.path());
-            command.env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_RUNS", "2").env("NVPTX_RA_CACHE", "off");
+            command.env("NVPTX_RA_PTXAS", &real).env("NVPTX_RA_RUNS", "8").env("NVPTX_RA_CACHE", "off");
             let done = command.env("NVPTX_RA_LOG", &log).output().expect("it starts");
             assert!(done.status.success(), "{}: {}", real.display(), String::from_utf8_lossy(&done.stderr));
             let log = fs::read_to_string(&log).expect("a log");
@@ -62,7 +62,7 @@ fn nvcc_by_an_option() {
         let mut command = Command::new(toolkit.join("bin/nvcc"));
         command.arg(format!("--ptxas-prefix={TOOL}")).arg(format!("-arch={processor}")).arg("-c");
         command.arg(root().join("tests/cmake/kernels.cu")).arg("-o").arg(folder.path().join("kernels.o"));
-        command.env("NVPTX_RA_RUNS", "2").env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_LOG", &log);
+        command.env("NVPTX_RA_RUNS", "8").env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_LOG", &log);
         let done = command.env_remove("NVPTX_RA_PTXAS").output().expect("it starts");
         assert!(done.status.success(), "{processor}: {}", String::from_utf8_lossy(&done.stderr));
         let log = fs::read_to_string(&log).expect("a log");
