@@ -1,6 +1,6 @@
 # Everything is brought by scripts/setup.sh, which says what it brings and is quick where all is there.
 
-.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators gpu-calibrate recorded clean
+.PHONY: all setup build demo check check-doors wheel dist valgrind sanitize corpus bench bench-diff calibrate cost throughput optimum schedule tuning kept spill-plans meaning mutants gpu-bench gpu-bundle gpu-operators gpu-calibrate recorded learned clean
 
 all: build
 
@@ -120,6 +120,11 @@ mutants: build
 # target/recorded, or where ARGS="--folder FOLDER" says; tests/bench/recorded_code.py says how to build it again.
 recorded: build
 	@tests/bench/recorded.py $(ARGS)
+
+# Which share of the gain a search of so many runs finds by what was recorded of searches, each lineage left out. ARGS are files of
+# trials, which `ARGS="--record TRIALS FILE.ptx …"` adds to; with --write the table of the program is written anew.
+learned: build
+	@scripts/with-env.sh tests/bench/learned.py $(ARGS)
 
 # The examples on a GPU, without and with the plugin: the same bits, and how long. Without a GPU it only prepares them.
 gpu-bench: setup build

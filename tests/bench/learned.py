@@ -19,8 +19,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 import command_line
 import report
 import tools
@@ -127,44 +125,47 @@ def coordinates(traits):
     """As src/tune/learned/traits.rs computes them."""
     instructions, registers, cost, local, traffic, work, shared, warps, wins, keeps = traits
     magnitude = lambda number: math.log2(1 + number)
-    return np.array(
-        [
-            magnitude(instructions) / 2,
-            registers / 64,
-            4 * (cost > 0) + magnitude(cost) / 2,
-            magnitude(local) / 3,
-            magnitude(traffic) / 3,
-            4 * work / max(instructions, 1),
-            magnitude(shared) / 5,
-            warps / 16,
-            3 * wins,
-            2 * keeps,
-        ]
+    return (
+        magnitude(instructions) / 2,
+        registers / 64,
+        4 * (cost > 0) + magnitude(cost) / 2,
+        magnitude(local) / 3,
+        magnitude(traffic) / 3,
+        4 * work / max(instructions, 1),
+        magnitude(shared) / 5,
+        warps / 16,
+        3 * wins,
+        2 * keeps,
     )
 
 
 def learned(kernel, others, recipes, least):
     """(the gain after each run, the runs) of a search by what others teach."""
-    places = np.array([coordinates(other.traits) for other in others])
-    gains = np.array([[other.gains.get(recipe, np.nan) for recipe in recipes] for other in others])
-    had, gains = ~np.isnan(gains), np.nan_to_num(gains)
-    distance = ((places - coordinates(kernel.traits)) ** 2).sum(1)
-    weights = FLOOR + np.exp(-distance / (2 * REACH))
+    place = coordinates(kernel.traits)
+    near = lambda other: FLOOR + math.exp(-math.dist(place, coordinates(other.traits)) ** 2 / (2 * REACH))
+    weighted = [(near(other), other.gains) for other in others]
     best, curve, seen, given = 0.0, [], set(), set()
     while len(curve) < max(RUNS):
-        weighted = weights[:, None] * had
-        improvement = (weighted * np.maximum(gains - best, 0)).sum(0) / np.maximum(weighted.sum(0), 1e-12)
         is_open = lambda recipe: recipe in kernel.gains and (best > 0 or not recipe.startswith("best+"))
-        open_ones = [at for at, recipe in enumerate(recipes) if recipe not in given and is_open(recipe)]
-        if not open_ones or max(improvement[open_ones]) < least:
+        open_ones = [recipe for recipe in recipes if recipe not in given and is_open(recipe)]
+        improvements = [(improvement(recipe, best, weighted), recipe) for recipe in open_ones]
+        expected, recipe = max(improvements, key=lambda pair: pair[0], default=(-1.0, ""))
+        if expected < least:
             break
-        at = max(open_ones, key=lambda at: improvement[at])
-        recipe = recipes[at]
         given.add(recipe)
-        weights = weights * (FLOOR + np.exp(-((gains[:, at] - kernel.gains[recipe]) ** 2) / (2 * AGREEMENT**2)))
-        best = max(best, kernel.gains[recipe])
+        gained = kernel.gains[recipe]
+        agrees = lambda gains: math.exp(-((gains.get(recipe, 0.0) - gained) ** 2) / (2 * AGREEMENT**2))
+        weighted = [(weight * (FLOOR + agrees(gains)), gains) for weight, gains in weighted]
+        best = max(best, gained)
         extend(curve, seen, kernel.texts.get(recipe), best)
     return curve, len(curve)
+
+
+def improvement(recipe, best, weighted):
+    """By how much a recipe improves on a gain of `best`, on average, where it has something to change."""
+    had = [(weight, gains[recipe]) for weight, gains in weighted if recipe in gains]
+    whole = sum(weight for weight, _ in had)
+    return sum(weight * max(gain - best, 0.0) for weight, gain in had) / whole if whole else 0.0
 
 
 def by_list(kernel, recipes):

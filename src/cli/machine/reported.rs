@@ -113,7 +113,10 @@ mod tests {
     #[test]
     fn functions_within() {
         let accesses = [access(1, false, 4, Some(0)), access(4, false, 4, Some(4)), access(5, true, 4, Some(8))];
-        let facts = |start| Facts { functions: vec![start..96], spill_marks: vec![16], ..Facts::default() };
+        let facts = |start| {
+            let functions = Vec::from_iter([start..96]);
+            Facts { functions, spill_marks: vec![16], ..Facts::default() }
+        };
         assert!(saves_registers(&facts(64), &accesses) && !saves_registers(&facts(80), &accesses));
         assert!(!saves_registers(&Facts { spill_marks: vec![16, 64], ..facts(0) }, &accesses));
     }
