@@ -90,6 +90,6 @@ mod tests {
         ];
         lines.sort();
         lines.dedup();
-        assert_eq!(lines.len(), 7);
+        assert_eq!(lines.len(), 9);
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     fn functions_within() {
         let accesses = [access(1, false, 4, Some(0)), access(4, false, 4, Some(4)), access(5, true, 4, Some(8))];
         let facts = |start| {
-            let functions = Vec::from_iter([start..96]);
+            let functions = std::iter::once(start..96).collect();
             Facts { functions, spill_marks: vec![16], ..Facts::default() }
         };
         assert!(saves_registers(&facts(64), &accesses) && !saves_registers(&facts(80), &accesses));
