@@ -120,7 +120,7 @@ enum Command {
     Search(assembler::search::Arguments),
     Stats(stats::Arguments),
     Time(time::Arguments),
-    Tune(tune::Arguments),
+    Tune(Box<tune::Arguments>),
     WrapCuda(wrap_cuda::Arguments),
 }
 
