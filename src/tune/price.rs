@@ -17,13 +17,13 @@ const OF_AN_INSTRUCTION: u64 = 53;
 const OF_A_SPILLING_ONE: u64 = 86;
 
 /// What the passes take to make the text of a variant, in hundredths of a run of ptxas on it.
-const COMPILED_HUNDREDTHS: u64 = 12;
+const COMPILED_HUNDREDTHS: u64 = 25;
 
 /// What the disassembler takes to say what is spilled, beside the run of ptxas.
 const LOOK: Work = Work(500_000);
 
 /// What may be spent on a file in any case.
-pub const LEAST: Work = Work(1_000_000);
+pub const LEAST: Work = Work(500_000);
 
 impl Work {
     /// A run of ptxas on a file with these kernels: the machine instructions of each, and whether it moves values to and from

@@ -24,10 +24,12 @@ pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
     });
     let afforded: Vec<usize> = afforded.copied().collect();
     let prices: Work = afforded.iter().map(|&kernel| kernels[kernel].run()).sum();
-    kernels.iter_mut().for_each(|kernel| kernel.give_work(Work::default(), Work::default()));
+    // Who pays more for a search wants what is less likely, too.
+    let exactingness = (Effort::TIMES / effort.times).min(1.0);
+    kernels.iter_mut().for_each(|kernel| kernel.give_work([Work::default(); 2], exactingness));
     for kernel in afforded {
         let share = kernels[kernel].run().share_of(prices);
-        kernels[kernel].give_work(in_times.times(share), work.times(share));
+        kernels[kernel].give_work([in_times, work].map(|all| all.times(share)), exactingness);
     }
 }
 

@@ -157,7 +157,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
-    /// searched, or one second if that is more. It is counted by rule, so that the result does not depend on the machine
+    /// searched, or half a second if that is more. It is counted by rule, so that the result does not depend on the machine
     #[arg(long, value_name = "X", conflicts_with = "runs", value_parser = effort)]
     effort: Option<f64>,
     /// Start no round of runs after this many seconds, and write the best that was found so far. The result then depends on the

@@ -218,7 +218,7 @@ mod tests {
         let of = |runs: u64| {
             let mut kernel = text(400);
             let run = kernel.run().0;
-            kernel.give_work(Work(run * runs), Work(run * runs));
+            kernel.give_work([Work(run * runs); 2], 1.0);
             searched(&mut kernel, 32, |variant| figures(400 - variant.to_string().len() as u32, 32, 500))
         };
         let [none, few, more] = [0, 4, 12].map(of);
@@ -231,7 +231,7 @@ mod tests {
     fn nothing_to_expect() {
         let of = |gains: bool| {
             let mut kernel = text(0);
-            kernel.give_work(Work(kernel.run().0 * 100), Work(kernel.run().0 * 100));
+            kernel.give_work([Work(kernel.run().0 * 100); 2], 1.0);
             searched(&mut kernel, 64, |_| figures(0, 32, if gains { 400 } else { 500 })).len()
         };
         assert!(of(false) < 25, "{}", of(false));

@@ -39,6 +39,8 @@ pub(super) struct Rounds {
     spent: Work,
     /// What of the share of work is in times of what ptxas takes.
     in_times: Work,
+    /// How many times what it has to gain by default a run has to gain.
+    exactingness: f64,
     /// Whether nothing is left that is expected to gain.
     is_exhausted: bool,
     /// How many runs count as spent because nobody expects anything of them.
@@ -231,7 +233,8 @@ impl Kernel {
         let is_beyond = self.rounds.spent + self.run() > self.work_of_variants(self.rounds.in_times);
         let least = if is_beyond { LEAST_IMPROVEMENT_BEYOND } else { LEAST_IMPROVEMENT };
         let is_worth = |candidate: &Candidate| {
-            left.is_none() || candidate.improvement >= least * price(candidate).share_of(self.run())
+            left.is_none()
+                || candidate.improvement >= least * price(candidate).share_of(self.run()) * self.rounds.exactingness
         };
         let mut candidates = self.candidates(aim);
         candidates.retain(|candidate| is_affordable(candidate) && is_worth(candidate));
@@ -251,8 +254,10 @@ impl Kernel {
 
     /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what
     /// gains more. The last run of it is for turned loops, where there are any.
-    pub fn give_work(&mut self, in_times: Work, work: Work) {
+    /// A run is worth its price where it is expected to gain `exactingness` times what it has to by default.
+    pub fn give_work(&mut self, [in_times, work]: [Work; 2], exactingness: f64) {
         self.work = Some(work);
+        self.rounds.exactingness = exactingness;
         self.rounds.in_times = in_times;
         self.rounds.has_turned_loops = !self.has_loops_to_turn || self.run() > work;
     }
