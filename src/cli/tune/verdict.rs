@@ -104,10 +104,42 @@ pub(super) fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let slower = slower.map_or(String::new(), |(_, predicted)| {
         format!("; what would win by these is predicted {}", predicted.words())
     });
+    if kernel.work().is_some() && kernel.tried.is_empty() {
+        let reason = "no run is worth its price within what the build may cost; NVPTX_RA_EFFORT says how much that is";
+        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
+    }
     let reason = if kernel.is_for_loops_alone {
         format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
     } else {
         format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
     };
     Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
+}
+
+#[cfg(test)]
+mod tests {
+    use nvptx_ra::target::machine::Architecture;
+    use nvptx_ra::tune::evidence::Sass;
+    use nvptx_ra::tune::figures::{Allowance, Block};
+    use nvptx_ra::tune::optimisations::Choices;
+    use nvptx_ra::tune::price::Work;
+
+    use super::*;
+
+    /// A kernel whose share pays for no run says so, and does not count as searched.
+    #[test]
+    fn no_share() {
+        let architecture = Architecture::by_name("sm_90").expect("it is known");
+        let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
+        let stock = Figures::new(Real::default(), Sass::default(), architecture, block);
+        let aim = Aim::new(architecture, Allowance::default());
+        let left = |work: Option<Work>| {
+            let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
+            work.into_iter().for_each(|work| kernel.give_work([work; 2], 1.0));
+            unchanged(&kernel, &aim)
+        };
+        let unaffordable = left(Some(Work::default()));
+        assert!(!unaffordable.is_searched && unaffordable.reason.contains("NVPTX_RA_EFFORT"), "{unaffordable:?}");
+        assert!(left(None).is_searched);
+    }
 }
