@@ -3,6 +3,8 @@
 //! What a recipe gains on a kernel was recorded on many kernels ([`learned`](super::learned)), so the set of recipes is fixed and
 //! each has a name. Limits on registers and kept values depend on the kernel's figures; a recipe says which.
 
+use std::sync::OnceLock;
+
 use super::variant::{Names, Variant};
 
 /// In how many ways values are kept in shared memory.
@@ -61,7 +63,12 @@ pub struct Recipe {
 
 impl Recipe {
     /// All of them; a position in this list is a recipe's number.
-    pub fn all() -> Vec<Self> {
+    pub fn all() -> &'static [Self] {
+        static ALL: OnceLock<Vec<Recipe>> = OnceLock::new();
+        ALL.get_or_init(Self::list)
+    }
+
+    fn list() -> Vec<Self> {
         let orders = || Variant::orders().map(Step::Order);
         let again = ["eager", "latency", "late"].map(Step::OrderAgain);
         let remats = || Variant::remats().filter(|remat| *remat != Variant::default_remat()).map(Step::Remat);

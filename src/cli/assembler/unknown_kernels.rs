@@ -1,4 +1,4 @@
-//! A search of the kernels of a text whose answers nobody has kept.
+//! A search of those kernels of a text that have no answer in the cache.
 
 use std::cell::Cell;
 

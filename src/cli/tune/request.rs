@@ -179,7 +179,9 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     left.extend(searched.left.iter().chain(&known.left).cloned());
     left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     let assembled = searched.assembled.filter(|_| known.changes.is_empty());
-    let learned = known.learned(&profile, &searched.changes, &searched.left);
+    let lasting: Vec<Left> =
+        searched.left.iter().filter(|left| !searched.unpaid.contains(&left.kernel)).cloned().collect();
+    let learned = known.learned(&profile, &searched.changes, &lasting);
     let lasts = searched.lasts && !is_interrupted();
     let is_better = !changes.is_empty() && !is_interrupted();
     let found = |profile| Found { ptx, profile, changes, assembled };
@@ -195,12 +197,15 @@ struct Outcome {
     profile: Profile,
     changes: Vec<Change>,
     left: Vec<Left>,
+    /// Those of the kernels left whose share has paid for no run: in another file it may.
+    unpaid: BTreeSet<String>,
     lasts: bool,
 }
 
 impl Outcome {
     fn nothing(profile: Profile) -> Self {
-        Self { ptx: Vec::new(), assembled: None, profile, changes: Vec::new(), left: Vec::new(), lasts: true }
+        let (changes, left, unpaid) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { ptx: Vec::new(), assembled: None, profile, changes, left, unpaid, lasts: true }
     }
 }
 
@@ -271,13 +276,15 @@ fn outcome(
     let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
+    let unpaid = tuning.search.kernels.iter().filter(|kernel| kernel.is_unpaid());
+    let unpaid = unpaid.map(|kernel| kernel.name.clone()).collect();
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
     let lasts = !ptxas.had_trouble() && cut.is_none();
     let Some(composed) = composed.filter(|_| !changes.is_empty()) else {
-        return Ok(Outcome { left, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
+        return Ok(Outcome { left, unpaid, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
     };
     let assembled = ptxas.made(&composed.ptx);
-    Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, left, lasts })
+    Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, left, unpaid, lasts })
 }
 
 /// ptxas as a request asks it, and what is known of stock without it.

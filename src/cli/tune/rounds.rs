@@ -1,5 +1,5 @@
-//! The rounds of all kernels: what the search asks is compiled and judged by several threads. A kernel waits for no other one
-//! but for those that it learns from.
+//! The rounds of all kernels: several threads compile and judge the variants that the search asks for. A kernel waits for the
+//! kernels that it learns from, and for no others.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

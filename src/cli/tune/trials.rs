@@ -58,8 +58,7 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
 fn recipes(kernel: &Kernel, tried: &Tried) -> Vec<String> {
     let all = Recipe::all();
     let of_look = kernel.look_of(&tried.variant).into_iter();
-    let made = kernel.outcomes().filter(|(_, variant, _)| **variant == tried.variant).map(|(number, ..)| number);
-    made.chain(of_look).map(|number| all[number].name()).collect()
+    kernel.recipes_of(&tried.variant).chain(of_look).map(|number| all[number].name()).collect()
 }
 
 fn figures(of: &Figures) -> Value {

@@ -104,7 +104,7 @@ pub(super) fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
     let slower = slower.map_or(String::new(), |(_, predicted)| {
         format!("; what would win by these is predicted {}", predicted.words())
     });
-    if kernel.work().is_some() && kernel.tried.is_empty() {
+    if kernel.is_unpaid() {
         let reason = "no run is worth its price within what the build may cost; NVPTX_RA_EFFORT says how much that is";
         return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
     }

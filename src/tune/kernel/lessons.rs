@@ -146,7 +146,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::proposals::first_of_text;
-    use super::super::tests::{aim, kernel, kernel_with};
+    use super::super::tests::{aim, answered, kernel, kernel_with};
     use super::*;
     use crate::config::RegisterNames;
     use crate::tune::evidence::Real;
@@ -175,23 +175,16 @@ mod tests {
     /// Searches with `figures` for each variant that has a text of its own. All that was asked for.
     fn searched(kernel: &mut Kernel, runs: usize, figures: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
         let mut all = Vec::new();
-        loop {
-            let questions = kernel.ask(&aim(0), runs);
-            if questions.is_empty() {
-                return all;
+        answered(kernel, runs, |question| match question {
+            Question::Text(variant) => {
+                all.push(variant.clone());
+                Answer::Text(Ok(variant.to_string()))
             }
-            let answer = |question: &Question| match question {
-                Question::Text(variant) => {
-                    all.push(variant.clone());
-                    Answer::Text(Ok(variant.to_string()))
-                }
-                Question::Figures(variant) => Answer::Figures(Ok(figures(variant))),
-                Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
-                Question::Compared(_) => Answer::Compared(None),
-            };
-            let answers = questions.iter().map(answer).collect();
-            kernel.tell(&aim(0), answers);
-        }
+            Question::Figures(variant) => Answer::Figures(Ok(figures(&variant))),
+            Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
+            Question::Compared(_) => Answer::Compared(None),
+        });
+        all
     }
 
     /// What helped comes right behind the defaults: first what helped most instances, whatever the order of these.

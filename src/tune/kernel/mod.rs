@@ -387,6 +387,7 @@ impl Kernel {
 pub(super) mod tests {
     use super::super::evidence::Sass;
     use super::super::figures::{Allowance, preference, tests::figures};
+    use super::super::question::{Answer, Question};
     use super::*;
     use crate::target::machine::{Architecture, SHARED_COST};
 
@@ -409,6 +410,19 @@ pub(super) mod tests {
 
     pub(super) fn kernel() -> Kernel {
         kernel_with(figures(100, 32, 500))
+    }
+
+    /// Searches to the end, with an answer to each question.
+    pub(super) fn answered(kernel: &mut Kernel, runs: usize, mut answer: impl FnMut(Question) -> Answer) {
+        loop {
+            let questions = kernel.ask(&aim(0), runs);
+            assert_eq!(kernel.ask(&aim(0), runs), questions, "what is not answered is asked again");
+            if questions.is_empty() {
+                return;
+            }
+            let answers = questions.into_iter().map(&mut answer).collect();
+            kernel.tell(&aim(0), answers);
+        }
     }
 
     /// The same with so many accesses of local memory, which move so many bytes by loops.

@@ -24,9 +24,9 @@ pub(super) struct Candidate {
 }
 
 impl Kernel {
-    /// What came of the recipes: each with its variant and what that costs.
-    pub fn outcomes(&self) -> impl Iterator<Item = (usize, &Variant, Option<Figures>)> {
-        self.given.iter().map(|(number, variant)| (*number, variant, self.figures(variant)))
+    /// The numbers of the recipes that have made a variant.
+    pub fn recipes_of(&self, variant: &Variant) -> impl Iterator<Item = usize> {
+        self.given.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
     }
 
     /// The number of the look that has found the values that a variant keeps, if one has.
@@ -92,12 +92,12 @@ impl Kernel {
         for (number, gain) in self.observed(aim) {
             neighbours.observe(number, gain);
         }
-        let (best, figures) = self.best(aim);
-        let known = self.gain_of(aim, &best, &figures);
+        let best = self.best(aim);
+        let known = self.gain_of(aim, &best.0, &best.1);
         let is_given = |number: usize| self.given.iter().any(|(given, _)| *given == number);
-        let open = Recipe::all().into_iter().enumerate().filter(|(number, _)| !is_given(*number));
-        let candidate = |(number, recipe): (usize, Recipe)| {
-            let variant = self.prepared(aim, recipe)?;
+        let open = Recipe::all().iter().enumerate().filter(|(number, _)| !is_given(*number));
+        let candidate = |(number, recipe): (usize, &Recipe)| {
+            let variant = self.prepared(aim, *recipe, &best)?;
             let variant = if recipe.step == Step::Look { variant } else { self.freed(aim, variant) };
             let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(aim, limit));
             let is_new = recipe.step == Step::Look || !self.proposed.contains(&variant);
@@ -116,13 +116,12 @@ impl Kernel {
         self.given.push((candidate.number, candidate.variant.clone()));
     }
 
-    /// What a recipe makes of this kernel now; nothing where it has nothing to change.
-    pub(super) fn prepared(&self, aim: &Aim, recipe: Recipe) -> Option<Variant> {
+    /// What a recipe makes of this kernel now, of which this is the best variant; nothing where it has nothing to change.
+    fn prepared(&self, aim: &Aim, recipe: Recipe, best: &(Variant, Figures)) -> Option<Variant> {
         let (base, figures) = match recipe.base {
             Base::Text => (Variant::DEFAULT, self.default().unwrap_or(self.stock)),
-            Base::Best => {
-                Some(self.best(aim)).filter(|(best, _)| *best != Variant::Stock && *best != Variant::DEFAULT)?
-            }
+            Base::Best if best.0 == Variant::Stock || best.0 == Variant::DEFAULT => return None,
+            Base::Best => best.clone(),
         };
         let variant = match recipe.step {
             Step::Default => Some(base.clone()),
@@ -142,10 +141,7 @@ impl Kernel {
             Step::Look => self.worth_a_look(&base, &figures),
             Step::Loops => Some(base.with_turned_loops()),
         }?;
-        let is_base = recipe.step != Step::Default && variant == base && recipe.step != Step::Look;
-        let is_unchanged =
-            is_base || recipe.base == Base::Text && recipe.step != Step::Default && variant == Variant::DEFAULT;
-        (!is_unchanged || recipe.step == Step::Look).then_some(variant)
+        (variant != base || matches!(recipe.step, Step::Default | Step::Look)).then_some(variant)
     }
 
     /// The most registers that cost no warp, where ptxas takes fewer and spills.
@@ -157,12 +153,12 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::aim;
+    use super::super::tests::answered;
     use super::*;
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::optimisations::Choices;
     use crate::tune::price::Work;
-    use crate::tune::question::{Answer, Question};
+    use crate::tune::question::{Answer, Question, Spilled};
 
     fn text(spills: u32) -> Kernel {
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
@@ -172,28 +168,21 @@ mod tests {
     /// Searches to the end, where each text costs what `outcome` says. What was judged, in this order.
     fn searched(kernel: &mut Kernel, runs: usize, outcome: impl Fn(&Variant) -> Figures) -> Vec<Variant> {
         let mut judged = Vec::new();
-        loop {
-            let questions = kernel.ask(&aim(0), runs);
-            assert_eq!(kernel.ask(&aim(0), runs), questions, "what is not answered is asked again");
-            if questions.is_empty() {
-                return judged;
+        answered(kernel, runs, |question| match question {
+            Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+            Question::Figures(variant) => {
+                let figures = outcome(&variant);
+                judged.push(variant);
+                Answer::Figures(Ok(figures))
             }
-            let answer = |question: Question| match question {
-                Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
-                Question::Figures(variant) => {
-                    let figures = outcome(&variant);
-                    judged.push(variant);
-                    Answer::Figures(Ok(figures))
-                }
-                Question::Spilled(variant) => Answer::Spilled(Ok(crate::tune::question::Spilled {
-                    registers: ["%r7"].into_iter().collect(),
-                    text: variant.to_string(),
-                    figures: None,
-                })),
-                Question::Compared(_) => Answer::Compared(None),
-            };
-            kernel.tell(&aim(0), questions.into_iter().map(answer).collect());
-        }
+            Question::Spilled(variant) => Answer::Spilled(Ok(Spilled {
+                registers: ["%r7"].into_iter().collect(),
+                text: variant.to_string(),
+                figures: None,
+            })),
+            Question::Compared(_) => Answer::Compared(None),
+        });
+        judged
     }
 
     /// Each recipe is tried once where all are wanted, and no variant twice.
@@ -206,8 +195,8 @@ mod tests {
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), judged.len());
-        let given: std::collections::BTreeSet<usize> = kernel.outcomes().map(|(number, ..)| number).collect();
-        assert_eq!(given.len(), kernel.outcomes().count(), "each once");
+        let given: std::collections::BTreeSet<usize> = kernel.given.iter().map(|(number, _)| *number).collect();
+        assert_eq!(given.len(), kernel.given.len(), "each once");
         let orders = judged.iter().filter(|variant| variant.has_order()).count();
         assert!(orders >= 10 && judged.len() > 30, "{} of {}", orders, judged.len());
     }
@@ -229,11 +218,9 @@ mod tests {
     /// Where nothing comes of what gains most on such kernels, a search ends ahead of its share.
     #[test]
     fn nothing_to_expect() {
-        let of = |gains: bool| {
-            let mut kernel = text(0);
-            kernel.give_work([Work(kernel.run().0 * 100); 2], 1.0);
-            searched(&mut kernel, 64, |_| figures(0, 32, if gains { 400 } else { 500 })).len()
-        };
-        assert!(of(false) < 25, "{}", of(false));
+        let mut kernel = text(0);
+        kernel.give_work([Work(kernel.run().0 * 100); 2], 1.0);
+        let judged = searched(&mut kernel, 64, |_| figures(0, 32, 500)).len();
+        assert!(judged < 25, "{judged}");
     }
 }

@@ -254,6 +254,7 @@ impl Kernel {
 
     /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what
     /// gains more. The last run of it is for turned loops, where there are any.
+    ///
     /// A run is worth its price where it is expected to gain `exactingness` times what it has to by default.
     pub fn give_work(&mut self, [in_times, work]: [Work; 2], exactingness: f64) {
         self.work = Some(work);
@@ -265,6 +266,11 @@ impl Kernel {
     /// Its share; `None` where runs are counted.
     pub fn work(&self) -> Option<Work> {
         self.work
+    }
+
+    /// Whether its share has paid for no run.
+    pub fn is_unpaid(&self) -> bool {
+        self.work.is_some() && self.tried.is_empty()
     }
 
     fn work_of_variants(&self, work: Work) -> Work {

@@ -221,7 +221,7 @@ fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::aim;
+    use super::super::tests::{aim, answered};
     use super::*;
     use crate::tune::agreement::Agreement;
     use crate::tune::evidence::Sass;
@@ -239,28 +239,22 @@ mod tests {
             kernel = kernel.without_recipes();
         }
         let [mut looked_at, mut judged]: [Vec<Variant>; 2] = Default::default();
-        loop {
-            let questions = kernel.ask(&aim(0), runs);
-            if questions.is_empty() {
-                return [looked_at, judged];
+        let answer = |question: Question| match question {
+            Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
+            Question::Figures(variant) => {
+                judged.push(variant);
+                let number = judged.len() as u32;
+                Answer::Figures(Ok(figures(stock.spill_bytes() - number, 32, stock.sass.instructions - 9 + number)))
             }
-            let answer = |question: Question| match question {
-                Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
-                Question::Figures(variant) => {
-                    judged.push(variant);
-                    let number = judged.len() as u32;
-                    Answer::Figures(Ok(figures(stock.spill_bytes() - number, 32, stock.sass.instructions - 9 + number)))
-                }
-                Question::Spilled(variant) => {
-                    let text = variant.to_string();
-                    looked_at.push(variant);
-                    Answer::Spilled(Ok(Spilled { registers: spilled.iter().copied().collect(), text, figures: None }))
-                }
-                Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
-            };
-            let answers = questions.into_iter().map(answer).collect();
-            kernel.tell(&aim(0), answers);
-        }
+            Question::Spilled(variant) => {
+                let text = variant.to_string();
+                looked_at.push(variant);
+                Answer::Spilled(Ok(Spilled { registers: spilled.iter().copied().collect(), text, figures: None }))
+            }
+            Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
+        };
+        answered(&mut kernel, runs, answer);
+        [looked_at, judged]
     }
 
     /// Once the first orders are judged, the variant with the fewest instructions and the one that spills least are looked at,

@@ -43,6 +43,19 @@ impl Build {
     }
 }
 
+/// A kernel whose share of what a build may cost pays for no run has no answer by that: in another file it is searched.
+#[test]
+fn no_share_is_no_answer() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let build = Build::new(&bin, "");
+    let share = [("NVPTX_RA_RUNS", ""), ("NVPTX_RA_EFFORT", "0.1")];
+    build.of(&[("one", 0), ("two", 1)], &share);
+    let lines = build.log().lines().filter(|line| line.contains("no run is worth its price")).count();
+    assert_eq!(lines, 2, "{}", build.log());
+    build.of(&[("one", 0)], &share);
+    assert!(build.known().is_none() && !build.log().contains("no run is worth"), "{}", build.log());
+}
+
 /// Kernels that an earlier file has had are not searched, in whatever order and company they stand, and get what they got there.
 /// What differs by a byte, or is compiled with another option or for another launch, is searched.
 #[test]
