@@ -32,6 +32,7 @@ pub mod passes;
 pub mod printable;
 pub mod profile;
 pub mod ptx;
+pub mod reduce;
 pub mod rename;
 #[cfg(feature = "tool")]
 pub mod sass;

@@ -109,6 +109,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let first = run::program(&arguments.first, "compare", approximation)?;
     let second = run::program(&arguments.second, "compare", approximation)?;
     let launches = Launches {
+        is_exact: arguments.exact,
+        is_assembled: first.program().is_machine_code() != second.program().is_machine_code(),
         limits: if [&first, &second].iter().any(|one| matches!(one, Loaded::Machine(_))) { AT_LIMITS } else { 0 },
         count: arguments.launches,
         more: arguments.more,
@@ -117,7 +119,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         block: arguments.block,
         threads: arguments.threads,
         dynamic_shared: arguments.dynamic_shared,
-        is_exact: arguments.exact,
         extremes: arguments.extremes,
         most_steps: arguments.steps,
         most_steps_in_all: arguments.steps_in_all.unwrap_or(u64::MAX),

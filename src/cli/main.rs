@@ -18,6 +18,7 @@ mod allocate;
 mod assembler;
 mod bisect;
 mod cache;
+mod check_ptxas;
 #[cfg(test)]
 mod child_tests;
 #[cfg(feature = "llvm")]
@@ -96,6 +97,7 @@ enum Command {
     Allocate(allocate::Arguments),
     Bisect(bisect::Arguments),
     Cache(assembler::cache_summary::Arguments),
+    CheckPtxas(check_ptxas::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
@@ -137,6 +139,7 @@ fn main() -> ExitCode {
         Command::Allocate(arguments) => allocate::run(&arguments),
         Command::Bisect(arguments) => bisect::run(&arguments),
         Command::Cache(arguments) => assembler::cache_summary::run(&arguments),
+        Command::CheckPtxas(arguments) => check_ptxas::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),

@@ -282,6 +282,9 @@ fn with_kinds_of<'a>(first: &[Written], second: &'a [Written]) -> Cow<'a, [Writt
     second.iter().map(|word| (word.0, word.1, word.2, Write { kind: kind(word), ..word.3 })).collect()
 }
 
+/// What each run stored where they differ.
+pub(super) type Pair = [Option<Store>; 2];
+
 /// The first address where two runs leave different values, with what each stored there. A word that threads write in no
 /// order differs if a thread stores another value there.
 pub(super) fn first_difference(
@@ -289,7 +292,22 @@ pub(super) fn first_difference(
     second: &Outcome,
     image: &mut Image,
     equality: Equality,
-) -> Option<(u64, [Option<Store>; 2])> {
+) -> Option<(u64, Pair)> {
+    found(first, second, image, equality, true).into_iter().next()
+}
+
+/// All of them, by address.
+pub(super) fn differences(
+    first: &Outcome,
+    second: &Outcome,
+    image: &mut Image,
+    equality: Equality,
+) -> Vec<(u64, Pair)> {
+    found(first, second, image, equality, false)
+}
+
+/// The differences by address, of which the first alone may be wanted.
+fn found(first: &Outcome, second: &Outcome, image: &mut Image, equality: Equality, is_first: bool) -> Vec<(u64, Pair)> {
     let left = [first, second].map(Left::new);
     // Nothing is known of bytes into which either stored something undefined.
     let hidden = hidden([first, second]);
@@ -299,25 +317,31 @@ pub(super) fn first_difference(
         [stores(&seen(&written, &hidden)), stores_apart(&seen(&apart, &hidden))]
     };
     let lists = [first, second].map(of_all);
-    let mut differing: Vec<(u64, [Option<Store>; 2])> = Vec::new();
+    let mut differing: Vec<(u64, Pair)> = Vec::new();
     for (which, parts) in lists.iter().enumerate() {
         for (part, list) in parts.iter().enumerate() {
             let is_apart = part == 1;
-            let found = list.iter().find(|store| {
-                let Some(other) = left[1 - which].value(store, is_apart, image) else { return false };
+            for store in list {
+                let Some(other) = left[1 - which].value(store, is_apart, image) else { continue };
                 let other = low(other, 8 * store.bytes as u32);
                 // Parts of a number are compared as bits.
                 let is_whole = store.bytes == store.kind.bytes();
-                !are_equal(if is_whole { equality } else { Equality::Bits }, store.kind, store.bits, other)
-            });
-            let Some(store) = found else { continue };
-            let is_there = |other: &&Store| {
-                other.address <= store.address
-                    && store.address < other.address + other.bytes as u64
-                    && (!is_apart || other.thread == store.thread)
-            };
-            differing.push((store.address, lists.each_ref().map(|parts| parts[part].iter().find(is_there).copied())));
+                if are_equal(if is_whole { equality } else { Equality::Bits }, store.kind, store.bits, other) {
+                    continue;
+                }
+                let is_there = |other: &&Store| {
+                    other.address <= store.address
+                        && store.address < other.address + other.bytes as u64
+                        && (!is_apart || other.thread == store.thread)
+                };
+                let pair = lists.each_ref().map(|parts| parts[part].iter().find(is_there).copied());
+                differing.push((store.address, pair));
+                if is_first {
+                    break;
+                }
+            }
         }
     }
-    differing.into_iter().min_by_key(|differing| differing.0)
+    differing.sort_by_key(|differing| differing.0);
+    differing
 }

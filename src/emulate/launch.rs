@@ -50,6 +50,9 @@ pub struct Launches {
     /// Memory and parameters hold infinities, NaN, subnormal numbers and the limits of integers, too, and all bits must
     /// agree.
     pub extremes: bool,
+    /// The second program is what an assembler made of the first: it may give anything for an integer that is divided by
+    /// zero.
+    pub is_assembled: bool,
     /// The most instructions of warps that a launch may run.
     pub most_steps: u64,
     /// A program does not end that runs 1,000 times as many instructions without a new store as one that ends. Of the one
@@ -80,6 +83,7 @@ impl Default for Launches {
             memory: Vec::new(),
             is_exact: false,
             extremes: false,
+            is_assembled: false,
             most_steps: 4_000_000,
             least_steps: 1_000,
             most_steps_in_all: u64::MAX,
@@ -139,7 +143,7 @@ impl Launches {
             block,
             schedule: mixed(self.seed ^ mixed(schedule)),
             turns: Turns::Drawn,
-            divides_by_zero: self.is_exact || self.extremes,
+            divides_by_zero: (self.is_exact || self.extremes) && !self.is_assembled,
             most_steps: self.most_steps,
             most_steps_in_all: u64::MAX,
             most_quiet: None,

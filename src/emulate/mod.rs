@@ -8,6 +8,7 @@
 
 mod compare;
 mod decode;
+mod fused;
 mod guide;
 mod launch;
 pub(crate) mod layout;
@@ -15,6 +16,7 @@ mod machine;
 mod memory;
 mod mnemonic;
 pub(crate) mod number;
+mod permitted;
 pub(crate) mod product;
 pub(crate) mod program;
 pub(crate) mod pure;
@@ -34,9 +36,11 @@ mod ways;
 mod wishes;
 
 pub use compare::{Comparison, Difference, Differing, Launched, Verdict};
+pub use fused::{Preference, approximates, fused};
 pub use launch::{Argument, Launches};
 pub use machine::{AccessOfWarp, AccessSpace, RACE, Step, Traffic, WarpTrace};
 pub use memory::{Element, Fill, Filled};
+pub use permitted::Allowed;
 pub use program::Program;
 pub use record::{Buffer, Parameter, Record, Values, record};
 pub use reference::{Reference, compare, compare_programs};

@@ -395,6 +395,11 @@ impl Program {
         &self.unread
     }
 
+    /// Whether it is machine code.
+    pub fn is_machine_code(&self) -> bool {
+        self.is_machine_code
+    }
+
     /// Where an instruction stands, as a person finds it: a line of the text, or an address in the function's code.
     pub fn place(&self, line: u32) -> String {
         if self.is_machine_code {
@@ -417,6 +422,12 @@ impl Program {
     pub fn num_parameters(&self, kernel: &str) -> Option<usize> {
         let kernel = self.functions[self.kernel(kernel)?].kernel.as_ref()?;
         Some(kernel.parameters.len())
+    }
+
+    /// The bytes of each parameter of a kernel.
+    pub fn parameter_sizes(&self, kernel: &str) -> Option<Vec<usize>> {
+        let kernel = self.functions[self.kernel(kernel)?].kernel.as_ref()?;
+        Some(kernel.parameters.iter().map(|parameter| parameter.bytes as usize).collect())
     }
 
     pub(crate) fn kernel(&self, name: &str) -> Option<usize> {

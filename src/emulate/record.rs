@@ -69,6 +69,8 @@ pub struct Record {
 const MOST_BYTES: usize = 256 << 20;
 /// So far from the begin of a buffer, a number counts as an address in it.
 const NEAR: u64 = 1 << 28;
+/// A parameter is the address of a buffer with a number up to this.
+const MOST_BUFFERS: usize = 4096;
 /// Buffers begin and end at multiples of this.
 const ALIGNMENT: i64 = 256;
 
@@ -123,8 +125,8 @@ fn parameters(
         let mut pointers = Vec::new();
         for (word, value) in bytes.chunks_exact(8).enumerate() {
             let value = u64::from_le_bytes(value.try_into().unwrap_or_default());
-            let number = (start as usize / 8) + word + 1;
-            if start.is_multiple_of(8) && value == layout::BUFFERS + ((number as u64) << 32) {
+            let number = (value.wrapping_sub(layout::BUFFERS) >> 32) as usize;
+            if start.is_multiple_of(8) && value as u32 == 0 && (1..=MOST_BUFFERS).contains(&number) {
                 places.insert(number, value);
                 pointers.push((8 * word, number));
             }

@@ -8,6 +8,7 @@ use super::compare::{
 };
 use super::launch::{Drawn, Launches, MIXED};
 use super::machine::{End, Setting, Stopped};
+use super::permitted::{Allowed, Doubt, Settled};
 use super::program::Program;
 use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet, outcome_of};
 use super::run::{Store, parameters};
@@ -51,19 +52,28 @@ impl<'p> Reference<'p> {
     /// A program with launches of one of its kernels. They run when they are asked for.
     pub fn new(program: &'p Program, kernel: &str, launches: &Launches) -> Self {
         let steps = Steps { left: launches.most_steps_in_all };
-        Self { program, kernel: kernel.to_owned(), launches: launches.clone(), runs: Vec::new(), steps, search: None }
+        let (kernel, launches) = (kernel.to_owned(), launches.clone());
+        Self { program, kernel, launches, runs: Vec::new(), steps, search: None }
     }
 
     /// Compares a second program with the first, up to the first launch that differs.
     pub fn compare(&mut self, second: &Program) -> Comparison {
+        self.compare_allowing(second, Allowed::default())
+    }
+
+    /// The same where other programs are right, too: they run on a launch in which the two differ.
+    pub fn compare_allowing(&mut self, second: &Program, allowed: Allowed<'_>) -> Comparison {
         let equality = self.equality(second);
-        self.compare_until(second, equality, |verdict| matches!(verdict, Verdict::Different(_)))
+        let is_end = |verdict: &Verdict| matches!(verdict, Verdict::Different(_));
+        self.compare_until(second, allowed, equality, is_end)
     }
 
     /// The same where floating-point numbers may differ by their tolerance, whatever the launches ask for: ptxas fuses
     /// products and sums.
     pub fn compare_closely(&mut self, second: &Program) -> Comparison {
-        self.compare_until(second, Equality::Close, |verdict| matches!(verdict, Verdict::Different(_)))
+        self.compare_until(second, Allowed::default(), Equality::Close, |verdict| {
+            matches!(verdict, Verdict::Different(_))
+        })
     }
 
     /// How closely a second program's results have to agree.
@@ -77,11 +87,17 @@ impl<'p> Reference<'p> {
         let tells =
             |verdict: &Verdict| matches!(verdict, Verdict::Different(_) | Verdict::NotComparable { program: 1, .. });
         let equality = self.equality(second);
-        let last = self.compare_until(second, equality, tells).launches.pop()?.verdict;
+        let last = self.compare_until(second, Allowed::default(), equality, tells).launches.pop()?.verdict;
         tells(&last).then_some(last)
     }
 
-    fn compare_until(&mut self, second: &Program, equality: Equality, is_end: impl Fn(&Verdict) -> bool) -> Comparison {
+    fn compare_until(
+        &mut self,
+        second: &Program,
+        allowed: Allowed<'_>,
+        equality: Equality,
+        is_end: impl Fn(&Verdict) -> bool,
+    ) -> Comparison {
         let mut comparison = Comparison { kernel: self.kernel.clone(), ..Comparison::default() };
         let Launches { count, limits, more, .. } = self.launches;
         let drawn = count.saturating_add(limits);
@@ -95,7 +111,7 @@ impl<'p> Reference<'p> {
                 let Some(prepared) = prepared else { break };
                 self.runs.push(prepared);
             }
-            let launched = self.launch(second, number, equality, &mut comparison);
+            let launched = self.launch(second, allowed, number, equality, &mut comparison);
             let is_last = is_end(&launched.verdict);
             comparison.launches.push(launched);
             if is_last {
@@ -105,7 +121,14 @@ impl<'p> Reference<'p> {
         comparison
     }
 
-    fn launch(&mut self, second: &Program, number: u32, equality: Equality, comparison: &mut Comparison) -> Launched {
+    fn launch(
+        &mut self,
+        second: &Program,
+        allowed: Allowed<'_>,
+        number: u32,
+        equality: Equality,
+        comparison: &mut Comparison,
+    ) -> Launched {
         let place = number as usize;
         let mut launched = self.runs[place].launched.clone();
         let Some(kernel) = second.kernel(&self.kernel) else {
@@ -147,7 +170,18 @@ impl<'p> Reference<'p> {
         let differing = match &ran {
             Ok(outcome) => {
                 launched.new_reads = image.new_reads();
-                let found = first_difference(&ready.outcome, outcome, &mut image, equality);
+                let mut found = first_difference(&ready.outcome, outcome, &mut image, equality);
+                if found.is_some() && !allowed.is_empty() {
+                    let doubt = Doubt { ready, outcome, setting: &setting, equality, kernel };
+                    match doubt.settled(allowed, steps) {
+                        Settled::Same => found = None,
+                        Settled::Open(reason) => {
+                            launched.verdict = not_comparable(0, reason);
+                            return launched;
+                        }
+                        Settled::Different(address, stores) => found = Some((address, stores)),
+                    }
+                }
                 found.map(|(address, stores)| {
                     let source = |program: &Program, which: usize| program.sources.at(stores[which].as_ref()?.line);
                     let sources = [source(program, 0), source(second, 1)];

@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["sass"],
     &["emulate"],
     &["passes"],
-    &["lint", "tune"],
+    &["lint", "reduce", "tune"],
     &["forecast"],
     &["ptx"],
     &["spill"],

@@ -1,0 +1,69 @@
+//! The types of registers, and declarations of fewer of them.
+
+use std::collections::BTreeMap;
+
+use super::minimise::Edit;
+use crate::ptx::{Module, Parts, Token, TokenKind};
+
+/// The types of the registers of a file, by the names that declarations give. A name of a family is without its number.
+pub(super) struct Registers<'a> {
+    types: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Registers<'a> {
+    pub(super) fn new(module: &Module<'a>) -> Self {
+        let file = module.file();
+        let text = file.text();
+        let mut types = BTreeMap::new();
+        for statement in file.statements().ids() {
+            let Some(Parts::Declaration(declaration)) = file.parts(statement) else { continue };
+            if text.of(declaration.space) != b".reg" {
+                continue;
+            }
+            let ty = declaration.type_name(text);
+            let names = declaration.declarators.iter().filter_map(|declarator| declarator.name);
+            types.extend(names.map(|name| (text.str(name), ty)));
+        }
+        Self { types }
+    }
+
+    /// The type of a register: `.b32`, `.pred`.
+    pub(super) fn ty(&self, name: &str) -> Option<&'a str> {
+        let family = name.trim_end_matches(|character: char| character.is_ascii_digit());
+        self.types.get(name).or_else(|| self.types.get(family)).copied()
+    }
+
+    /// The bits of a register; those of a predicate are one.
+    pub(super) fn bits(&self, name: &str) -> Option<u32> {
+        match self.ty(name)? {
+            ".pred" => Some(1),
+            ty => ty.get(2..)?.parse().ok(),
+        }
+    }
+}
+
+/// With no more registers in a declaration than are named.
+pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
+    let file = module.file();
+    let text = file.text();
+    let mut largest: BTreeMap<&str, u32> = BTreeMap::new();
+    let words = (0..text.num_tokens() as u32).map(Token).filter(|&token| text.kind(token) == TokenKind::Word);
+    for word in words.map(|word| text.str(word)) {
+        let family = word.trim_end_matches(|character: char| character.is_ascii_digit());
+        if let Ok(number) = word[family.len()..].parse::<u32>() {
+            let known = largest.entry(family).or_default();
+            *known = number.max(*known);
+        }
+    }
+    let mut edits = Vec::new();
+    for statement in file.statements().ids() {
+        let Some(Parts::Declaration(declaration)) = file.parts(statement) else { continue };
+        for declarator in &declaration.declarators {
+            let (Some(name), Some(count)) = (declarator.name, declarator.count) else { continue };
+            let Some(most) = largest.get(text.str(name)) else { continue };
+            let range = text.start(count)..text.start(Token(count.0 + 1));
+            edits.push(Edit { range, with: (most + 1).to_string() });
+        }
+    }
+    edits
+}

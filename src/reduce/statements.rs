@@ -1,0 +1,41 @@
+//! Instructions that nothing needs.
+
+use std::ops::Range;
+
+use super::minimise::Edit;
+use crate::ptx::{File, Instruction, Module, Parts, Statement, StatementKind};
+
+/// The bytes of a statement with the white space ahead of it.
+pub(super) fn whole(file: &File<'_>, statement: Statement) -> Range<usize> {
+    let (text, statements) = (file.text(), file.statements());
+    text.start(statements.first(statement))..text.start(statements.end(text, statement))
+}
+
+/// The bytes of a statement without the white space ahead of it.
+pub(super) fn bare(file: &File<'_>, statement: Statement) -> Range<usize> {
+    let (text, statements) = (file.text(), file.statements());
+    text.start(text.skip_trivia(statements.first(statement)))..text.start(statements.end(text, statement))
+}
+
+/// All instructions of all functions, in order.
+pub(super) fn instructions<'m>(module: &'m Module<'_>) -> impl Iterator<Item = (Statement, Instruction)> + 'm {
+    let file = module.file();
+    let all = module.bodies().iter().flat_map(|body| body.ids());
+    all.filter(|&id| file.statements().kind(id) == StatementKind::Instruction).filter_map(move |id| {
+        match file.parts(id) {
+            Some(Parts::Instruction(instruction)) => Some((id, instruction)),
+            _ => None,
+        }
+    })
+}
+
+/// Without each instruction but those that end a function. A register that nothing sets any more is undefined, and a test
+/// finds that.
+pub(super) fn deletions(module: &Module<'_>) -> Vec<Edit> {
+    let file = module.file();
+    let is_end = |instruction: &Instruction| {
+        instruction.guard.is_none() && matches!(file.text().of(instruction.word), b"ret" | b"exit")
+    };
+    let others = instructions(module).filter(|(_, instruction)| !is_end(instruction));
+    others.map(|(id, _)| Edit::delete(whole(file, id))).collect()
+}

@@ -1,0 +1,57 @@
+//! Texts that are made smaller.
+
+use super::{Candidate, Launch, reduce};
+
+const TEXT: &str = ".version 8.8
+.target sm_90
+.address_size 64
+.visible .entry other() { ret; }
+.visible .entry k(.param .u64 p, .param .u32 n, .param .u32 m)
+.maxntid 128, 1, 1
+{
+.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;
+.loc 1 2 3
+ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [m];
+setp.gt.s32 %p1, %r1, 12; @%p1 bra L;
+add.s32 %r1, %r1, 900;
+L: mul.lo.s32 %r3, %r1, %r2; xor.b32 %r4, %r3, 255; abs.s32 %r5, %r4;
+st.global.b32 [%rd1], %r5; ret; }
+";
+
+/// What is looked for stays, the rest goes: a product, a store of what comes from it, and a kernel.
+#[test]
+fn small() {
+    let launch = Launch {
+        grid: [2, 1, 1],
+        block: [128, 1, 1],
+        arguments: vec![Some(vec![0, 0, 0, 0, 16, 0, 0, 0]), Some(vec![9, 0, 0, 0]), Some(vec![7, 0, 0, 0])],
+        seed: 1,
+    };
+    let mut asked = 0;
+    let first = Candidate { text: TEXT.into(), launch };
+    let small = reduce(first, "k", &mut |candidate| {
+        asked += 1;
+        let text = &candidate.text;
+        candidate.module().is_ok()
+            && ["mul.lo.s32 %r3", ".entry k(", "st.global.b32"].iter().all(|part| text.contains(part))
+            && candidate.launch.arguments.len() == text.matches(".param").count() - text.matches("ld.param").count()
+    });
+    assert!(asked < 400, "{asked}");
+    for gone in [".loc", "other", "xor", "abs", "bra", "L:", "maxntid", "[m]", "900", ".pred"] {
+        assert!(!small.text.contains(gone), "{gone}: {}", small.text);
+    }
+    assert_eq!(small.launch.grid, [1, 1, 1]);
+    assert_eq!(small.launch.block, [1, 1, 1]);
+    assert_eq!(small.launch.arguments.len(), 0);
+    assert!(small.instructions() == 3, "{}", small.text);
+    assert_eq!(small.text.lines().count(), 9, "{}", small.text);
+}
+
+/// The same text and the same test give the same result.
+#[test]
+fn deterministic() {
+    let first = Candidate { text: TEXT.into(), launch: Launch::default() };
+    let of =
+        || reduce(first.clone(), "k", &mut |candidate| candidate.text.contains("mul") && candidate.module().is_ok());
+    assert_eq!(of(), of());
+}

@@ -1,0 +1,62 @@
+//! Instructions whose result is a constant instead, or one of their operands.
+
+use super::minimise::Edit;
+use super::registers::Registers;
+use super::statements::{bare, instructions};
+use crate::ptx::{Instruction, Module, Operand, Text};
+
+/// The register that an instruction without a predicate writes.
+fn result<'a>(text: &Text<'a>, instruction: &Instruction) -> Option<&'a str> {
+    let is_other = matches!(text.str(instruction.word), "st" | "bra" | "call" | "red" | "bar" | "ret" | "exit" | "brx");
+    match instruction.operands.first()? {
+        Operand::Name(name) if instruction.guard.is_none() && !is_other && name.part.is_none() => {
+            Some(text.str(name.word))
+        }
+        _ => None,
+    }
+}
+
+/// With zero in place of each result.
+pub(super) fn constants(module: &Module<'_>) -> Vec<Edit> {
+    let (file, registers) = (module.file(), Registers::new(module));
+    let edit = |(id, instruction): (_, Instruction)| {
+        let result = result(file.text(), &instruction)?;
+        let with = match registers.bits(result)? {
+            1 => format!("setp.ne.b32 {result}, 0, 0;"),
+            bits @ (16 | 32 | 64) => format!("mov.b{bits} {result}, 0;"),
+            _ => return None,
+        };
+        (!is_move_of_number(file.text(), &instruction)).then(|| Edit { range: bare(file, id), with })
+    };
+    instructions(module).filter_map(edit).collect()
+}
+
+/// Whether there is nothing simpler.
+fn is_move_of_number(text: &Text<'_>, instruction: &Instruction) -> bool {
+    match text.str(instruction.word) {
+        "mov" => matches!(instruction.operands.as_slice(), [_, Operand::Number(_)]),
+        "setp" => instruction.operands[1..].iter().all(|operand| matches!(operand, Operand::Number(_))),
+        _ => false,
+    }
+}
+
+/// With the first operand of the result's size in place of each result.
+pub(super) fn copies(module: &Module<'_>) -> Vec<Edit> {
+    let (file, registers) = (module.file(), Registers::new(module));
+    let text = file.text();
+    let edit = |(id, instruction): (_, Instruction)| {
+        let result = result(text, &instruction)?;
+        let bits = registers.bits(result)?;
+        let is_simple = matches!(text.str(instruction.word), "mov" | "ld");
+        let from = instruction.operands[1..].iter().find_map(|operand| match operand {
+            Operand::Name(name) if name.part.is_none() => {
+                let name = text.str(name.word);
+                (registers.bits(name) == Some(bits) && name != result).then_some(name)
+            }
+            _ => None,
+        })?;
+        let ty = if bits == 1 { "pred".to_owned() } else { format!("b{bits}") };
+        (!is_simple).then(|| Edit { range: bare(file, id), with: format!("mov.{ty} {result}, {from};") })
+    };
+    instructions(module).filter_map(edit).collect()
+}
