@@ -1,15 +1,32 @@
 //! The other results that PTX allows: where a product and a sum do not say how they round, the assembler may fuse them
 //! (PTX ISA, `mul` and `add` of floating-point numbers). A text with the products fused is such a result, as a program.
 
+use super::types::mixed;
 use crate::ptx::{File, Instruction, Module, Operand, Parts, StatementKind, Text};
 
-/// Which product a sum of two products is fused with.
+/// Which product a sum is fused with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preference {
-    /// The first.
+    /// The first of two.
     First,
-    /// The second.
+    /// The second of two.
     Second,
+    /// One of the two, or none, as drawn for each sum from a number.
+    Drawn(u32),
+}
+
+/// Programs that PTX allows beside the one that fuses nothing: the choices that an assembler is likely to make, and some
+/// that are drawn, as it chooses for each sum.
+const CHOICES: [Preference; 5] =
+    [Preference::First, Preference::Second, Preference::Drawn(1), Preference::Drawn(2), Preference::Drawn(3)];
+
+/// The texts that PTX allows in place of one, without those that are the same.
+pub fn all_fused(module: &Module<'_>) -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for preference in CHOICES {
+        texts.extend(fused(module, preference).filter(|text| !texts.contains(text)));
+    }
+    texts
 }
 
 /// The types of which products and sums may be fused, each with the type of a register that holds it.
@@ -37,7 +54,7 @@ struct Kind<'a> {
 pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
     let file = module.file();
     let text = file.text();
-    let (mut out, mut copied) = (Vec::new(), 0);
+    let (mut out, mut copied, mut sums) = (Vec::new(), 0, 0u64);
     for body in module.bodies() {
         let mut products: Vec<Product<'_>> = Vec::new();
         for statement in body.ids() {
@@ -55,7 +72,15 @@ pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
                 products.clear();
                 continue;
             };
-            if let Some(sum) = sum(file, &instruction, &products, preference) {
+            let choice = match preference {
+                Preference::Drawn(seed) => {
+                    sums += 1;
+                    [None, Some(Preference::First), Some(Preference::Second)]
+                        [(mixed(u64::from(seed) << 32 | sums) % 3) as usize]
+                }
+                other => Some(other),
+            };
+            if let Some(sum) = choice.and_then(|choice| sum(file, &instruction, &products, choice)) {
                 let start = text.start(text.skip_trivia(file.statements().first(statement)));
                 let end = text.start(file.statements().end(text, statement));
                 let lines = text.bytes()[start..end].iter().filter(|&&byte| byte == b'\n').count();

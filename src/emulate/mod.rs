@@ -36,7 +36,7 @@ mod ways;
 mod wishes;
 
 pub use compare::{Comparison, Difference, Differing, Launched, Verdict};
-pub use fused::{Preference, approximates, fused};
+pub use fused::{Preference, all_fused, approximates, fused};
 pub use launch::{Argument, Launches};
 pub use machine::{AccessOfWarp, AccessSpace, RACE, Step, Traffic, WarpTrace};
 pub use memory::{Element, Fill, Filled};

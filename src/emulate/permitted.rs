@@ -51,8 +51,8 @@ pub(super) enum Settled {
 impl Doubt<'_> {
     /// Runs the other programs that are right, and the second program with other approximations, on the same launch.
     ///
-    /// Fused products are a choice for each sum. So a mixture of choices is none of these results; but an address that all
-    /// of them agree on is taken to be the same in all mixtures, too.
+    /// An assembler chooses for each sum, so its result may be a mixture that is none of these. What they all agree on may
+    /// still differ in a mixture, by little: there, numbers have to be close only.
     pub(super) fn settled(&self, allowed: Allowed<'_>, steps: &mut Steps) -> Settled {
         let Self { ready, outcome, equality, .. } = *self;
         let mut image = ready.image.clone();
@@ -78,7 +78,7 @@ impl Doubt<'_> {
             }
             open.extend(differences(outcome, &ran, &mut image, equality).iter().map(|one| one.0));
         }
-        let all = differences(&ready.outcome, outcome, &mut image, equality);
+        let all = differences(&ready.outcome, outcome, &mut image, Equality::Close);
         match all.into_iter().find(|(address, _)| !open.contains(address)) {
             Some((address, stores)) => Settled::Different(address, stores),
             None => Settled::Open(

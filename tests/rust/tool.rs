@@ -1,6 +1,7 @@
 //! The tests of the command-line tool, in one program: each runs `nvptx-ra` as a user would.
 
 mod assembler;
+mod check_ptxas;
 mod compare;
 mod cuda;
 mod decode;

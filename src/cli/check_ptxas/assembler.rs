@@ -26,9 +26,11 @@ const VERSIONS: [((u32, u32), u32); 10] = [
 ];
 
 /// A ptxas with its options.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assembler {
     program: PathBuf,
+    /// Another program is of the same release.
+    is_one_of_several: bool,
     /// Its release: 13.0.88.
     release: String,
     options: Vec<String>,
@@ -44,12 +46,13 @@ impl Assembler {
         let programs = if programs.is_empty() { &own[..] } else { programs };
         let none = [String::new()];
         let options = if options.is_empty() { &none[..] } else { options };
+        let releases: Vec<String> = programs.iter().map(|program| release(program)).collect::<Result<_, _>>()?;
         let mut all = Vec::new();
-        for program in programs {
-            let release = release(program)?;
+        for (program, release) in programs.iter().zip(&releases) {
+            let is_one_of_several = releases.iter().filter(|other| *other == release).count() > 1;
             for options in options {
                 let options = options.split_whitespace().map(str::to_owned).collect();
-                all.push(Self { program: program.clone(), release: release.clone(), options });
+                all.push(Self { program: program.clone(), is_one_of_several, release: release.clone(), options });
             }
         }
         Ok(all)
@@ -69,7 +72,8 @@ impl Assembler {
 
     /// How a person names it: `ptxas 13.0.88 -O1`.
     pub(super) fn name(&self) -> String {
-        let words = std::iter::once(format!("ptxas {}", self.release)).chain(self.options.iter().cloned());
+        let program = if self.is_one_of_several { self.program.display().to_string() } else { "ptxas".to_owned() };
+        let words = [program, self.release.clone()].into_iter().chain(self.options.iter().cloned());
         words.collect::<Vec<_>>().join(" ")
     }
 

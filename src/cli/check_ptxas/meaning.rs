@@ -1,7 +1,7 @@
 //! Whether the machine code of a kernel computes what its PTX says.
 
 use nvptx_ra::emulate::{
-    Allowed, Comparison, Difference, Launches, Preference, Program, Reference, Verdict, approximates, fused,
+    Allowed, Comparison, Difference, Launches, Program, Reference, Verdict, all_fused, approximates,
 };
 use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
@@ -31,8 +31,8 @@ pub(crate) struct Sets {
 /// What is said of a kernel's machine code.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// So many launches were the same.
-    Same(usize),
+    /// So many launches were the same, of so many.
+    Same([usize; 2]),
     Different(Box<Shown>),
     /// Nothing can be said, for a reason.
     NotComparable(String),
@@ -53,12 +53,8 @@ pub(crate) struct Shown {
 impl Text {
     pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<Self, Error> {
         let module = Module::read(name, bytes)?;
-        let mut fusions: Vec<Vec<u8>> = Vec::new();
-        for preference in [Preference::First, Preference::Second] {
-            fusions.extend(fused(&module, preference).filter(|text| !fusions.contains(text)));
-        }
         let fused: Result<Vec<Program>, Error> =
-            fusions.iter().map(|text| Ok(Program::new(&Module::read(name, text)?))).collect();
+            all_fused(&module).iter().map(|text| Ok(Program::new(&Module::read(name, text)?))).collect();
         let (program, cpu) = (Program::new(&module), module.target().to_owned());
         Ok(Self { program, fused: fused?, approximates: approximates(&module), cpu })
     }
@@ -130,7 +126,7 @@ impl Checked<'_> {
     /// # Errors
     /// Those of the disassembler.
     pub(crate) fn compare(&mut self, code: &Code) -> Result<Said, Error> {
-        let mut same = 0;
+        let (mut same, mut stores) = ([0; 2], 0);
         let mut reason = None;
         for (launches, reference) in &mut self.sets {
             let mut comparison = reference.compare(code.loaded.program());
@@ -140,7 +136,9 @@ impl Checked<'_> {
                 let first = if code.fuses { self.fused } else { &[] };
                 comparison = reference.compare_allowing(code.loaded.program(), Allowed { first, second: &second });
             }
-            same += comparison.equal();
+            same[0] += comparison.equal();
+            same[1] += comparison.launches.len();
+            stores += comparison.launches.iter().map(|launched| launched.stores).sum::<usize>();
             reason = reason.or_else(|| why_not(&comparison));
             if let Some(difference) = comparison.difference() {
                 let shape = comparison.launches.last().map(|launched| launched.shape).unwrap_or_default();
@@ -149,8 +147,9 @@ impl Checked<'_> {
             }
         }
         Ok(match reason {
-            Some(reason) if same == 0 => Said::NotComparable(reason),
-            None if same == 0 => Said::NotComparable("no launch ran".into()),
+            Some(reason) if same[0] == 0 => Said::NotComparable(reason),
+            None if same[0] == 0 => Said::NotComparable("no launch ran".into()),
+            _ if stores == 0 => Said::NotComparable("no launch stores anything".into()),
             _ => Said::Same(same),
         })
     }

@@ -101,7 +101,7 @@ pub(super) fn reported(
         question.most_steps = (MORE_STEPS * shown.steps).max(LEAST_STEPS);
     }
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
-    let others = assemblers.iter().filter(|other| other.name() != wrong.name()).cloned().chain(less);
+    let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);
     question.right = others.filter(|other| matches!(question.said(&first, other), Some(Said::Same(_)))).collect();
     log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
@@ -109,8 +109,8 @@ pub(super) fn reported(
         let problem = format!("kernel {}: the smaller text does not show the difference", kernel.name);
         return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
     };
-    let further = question.right.iter().filter(|right| assemblers.iter().all(|one| one.name() != right.name()));
-    let others = assemblers.iter().filter(|other| other.name() != wrong.name()).chain(further);
+    let further = question.right.iter().filter(|right| !assemblers.contains(right));
+    let others = assemblers.iter().filter(|other| *other != wrong).chain(further);
     let report = Report {
         kernel: &kernel.name,
         original: &source,

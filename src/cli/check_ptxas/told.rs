@@ -17,8 +17,7 @@ pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
     for kernel in kernels {
         for ((said, instruction), assembler) in kernel.said.iter().zip(&kernel.instructions).zip(assemblers) {
             let what = match said {
-                Said::Same(1) => "same in one launch".to_owned(),
-                Said::Same(launches) => format!("same in {launches} launches"),
+                Said::Same([same, all]) => format!("same in {same} of {all} launches"),
                 Said::Different(shown) => format!("DIFFERENT {}", difference(shown, instruction.as_deref())),
                 Said::NotComparable(reason) => format!("not comparable: {reason}"),
             };
@@ -73,7 +72,7 @@ pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
     let one = |((said, instruction), assembler): ((&Said, &Option<String>), &Assembler)| {
         let head = json!({ "assembler": assembler.name(), "release": assembler.release() });
         let more = match said {
-            Said::Same(launches) => json!({ "verdict": "same", "launches": launches }),
+            Said::Same([same, all]) => json!({ "verdict": "same", "same": same, "launches": all }),
             Said::NotComparable(reason) => json!({ "verdict": "not comparable", "reason": reason }),
             Said::Different(shown) => of_difference(shown, instruction.as_deref()),
         };

@@ -4,6 +4,7 @@ mod comparisons;
 mod definedness;
 mod doubts;
 mod endless;
+mod fused;
 mod list;
 mod matrices;
 mod programs;
