@@ -53,6 +53,8 @@ mod ptx;
 mod ptxas;
 mod ptxas_run;
 mod record;
+#[expect(dead_code, reason = "`diff-ptxas` and `check-ptxas` will ask for it")]
+mod releases;
 mod replay;
 mod report;
 mod run;
