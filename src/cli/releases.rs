@@ -109,6 +109,14 @@ pub(crate) fn ptxas(version: &str, may_download: bool) -> Result<PathBuf, Error>
     Releases { folder, python: "python3".into() }.ptxas(release, may_download)
 }
 
+/// The full number of a ptxas, as it tells its version: `Cuda compilation tools, release 12.8, V12.8.93`.
+pub(crate) fn number_of(ptxas: &Path) -> Option<String> {
+    let said = Command::new(ptxas).arg("--version").stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let (_, number) = text.split_once(", V")?;
+    number.split_whitespace().next().map(str::to_owned)
+}
+
 /// The folder of releases, from the environment.
 fn folder(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let given = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
