@@ -4,6 +4,7 @@ mod assembler;
 mod compare;
 mod cuda;
 mod decode;
+mod diff_ptxas;
 mod judge;
 mod machine_code;
 mod report_ptx;
