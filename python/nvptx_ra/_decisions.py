@@ -27,6 +27,9 @@ _MODULE = "nvptx_ra::ptxas"
 _LEVELS = ("off", "error", "warn", "info", "debug", "trace")
 _PART = re.compile(r"(?P<module>nvptx_ra(?:::[A-Za-z0-9_]+)*)(?:\s*=\s*(?P<level>.*))?", re.ASCII | re.DOTALL)
 
+# What stands in lines about machine code that does not compute what its PTX says.
+_DIFFERS = ": checked: different: "
+
 # What stands in lines that say why a text was not searched, and where users have not said so themselves.
 _REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
 _WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA_EFFORT is 0", "NVPTX_RA is off")
@@ -120,7 +123,7 @@ class Decisions:
                 with contextlib.suppress(OSError), open(self._copy, "ab") as copy:
                     copy.write(content)
             for line in lines:
-                LOG.info("%s", line)
+                LOG.log(logging.WARNING if _DIFFERS in line else logging.INFO, "%s", line)
                 if any(part in line for part in _REASONS) and not any(part in line for part in _WANTED):
                     self.warn(line)
             return lines

@@ -24,12 +24,15 @@ _PACKAGES = ("nvidia.cu13", "nvidia.cuda_nvcc")
 _PLUGINS = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
 
 
-def enable():
+def enable(check=False):
     """Has XLA start nvptx-ra in the place of ptxas, in this process and in those that it starts.
 
     Call it ahead of `import jax`. The ptxas that JAX would have called does the work, unless the environment variable
     NVPTX_RA_PTXAS names another one. It sets `CUDA_ROOT` to a CUDA toolkit of links, which lasts as long as this process,
     and adds to `XLA_FLAGS`.
+
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. A warning of code that does not
+    compute what the PTX says goes to the standard error of ptxas, and to the log that NVPTX_RA_LOG names.
 
     Raises RuntimeError where JAX has been imported already, and FileNotFoundError where a program of NVIDIA's is missing.
     Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger `nvptx_ra`.
@@ -38,6 +41,8 @@ def enable():
         return
     if "jax" in sys.modules:
         raise RuntimeError("nvptx-ra: JAX knows its ptxas already; call nvptx_ra.jax.enable() ahead of `import jax`")
+    if check:
+        os.environ["NVPTX_RA_CHECK"] = "1"
     wrapped = os.environ.get("NVPTX_RA_WRAPPED_CUDA")
     if wrapped and os.environ.get("CUDA_ROOT") == wrapped:
         return

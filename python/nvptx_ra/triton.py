@@ -25,7 +25,7 @@ _NAMED = {}
 _LOCK = threading.RLock()
 
 
-def enable():
+def enable(check=False):
     """Has Triton call nvptx-ra in the place of ptxas, in this process and in those that it starts.
 
     The ptxas that Triton would have called does the work, unless the environment variable NVPTX_RA_PTXAS names another
@@ -43,10 +43,15 @@ def enable():
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
 
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute what
+    the PTX says is a warning.
+
     Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger.
     """
     if is_off("Triton"):
         return
+    if check:
+        os.environ["NVPTX_RA_CHECK"] = "1"
     os.environ["NVPTX_RA_PROGRAM"] = path()
     DECISIONS.start()
     _check_places()

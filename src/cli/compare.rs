@@ -11,6 +11,7 @@ use nvptx_ra::sass::meaning::Approximation;
 use serde_json::{Value, json};
 
 use crate::machine::program::Loaded;
+use crate::meaning::AT_LIMITS;
 use crate::run::counted;
 use crate::{input, run};
 
@@ -101,9 +102,6 @@ impl Approximate {
 /// Where the machine code of each file does not wait for what a kernel needs.
 type Hazards = [Vec<Finding>; 2];
 
-/// Launches with parameters near the ends of their types, where machine code is compared.
-const AT_LIMITS: u32 = 6;
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let approximation = arguments.approximate.approximation(arguments.seed);
     let first = run::program(&arguments.first, "compare", approximation)?;
@@ -150,11 +148,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     // A script must not take what could not be compared for equal.
     let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
-    Ok(match (differs, is_open) {
-        (true, _) => ExitCode::FAILURE,
-        (_, true) => ExitCode::from(2),
-        _ => ExitCode::SUCCESS,
-    })
+    Ok(super::exit_code(differs, is_open))
 }
 
 /// Adds the kernels that are not read as not comparable. Returns whether a function of the files is not read whose code may

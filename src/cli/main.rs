@@ -28,9 +28,11 @@ mod compare;
 mod compile;
 #[cfg(feature = "llvm")]
 mod complaint;
+mod diff_ptxas;
 mod dynamic_shared;
 mod explain;
 mod functions;
+mod github;
 #[cfg(test)]
 #[path = "../../tests/rust/golden.rs"]
 mod golden;
@@ -38,6 +40,7 @@ mod input;
 mod interrupt;
 mod kernel_names;
 mod machine;
+mod meaning;
 #[cfg(feature = "llvm")]
 mod mir;
 mod ninja;
@@ -54,6 +57,7 @@ mod ptx;
 mod ptxas;
 mod ptxas_run;
 mod record;
+mod releases;
 mod replay;
 mod report;
 mod run;
@@ -101,6 +105,7 @@ enum Command {
     Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
     Compile(compile::Arguments),
+    DiffPtxas(diff_ptxas::Arguments),
     Explain(explain::Arguments),
     #[cfg(feature = "llvm")]
     #[command(hide = true)]
@@ -143,6 +148,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Compile(arguments) => compile::run(&arguments),
+        Command::DiffPtxas(arguments) => diff_ptxas::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
@@ -172,6 +178,16 @@ fn end(result: Result<ExitCode, Error>) -> ExitCode {
         say!("{error}");
         ExitCode::FAILURE
     })
+}
+
+/// The end of a command that checks something: 1 where a check fails, 2 where one cannot be made.
+fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
+    const BLIND: u8 = 2;
+    match (has_failed, is_blind) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(BLIND),
+        (false, false) => ExitCode::SUCCESS,
+    }
 }
 
 /// This project's version and that of the LLVM that is loaded, where there is one.
@@ -227,6 +243,7 @@ mod tests {
             "mir",
             "ptx",
             "compare",
+            "diff-ptxas",
             "run",
             "time",
             "judge",

@@ -102,12 +102,38 @@ pub(crate) fn with_advice(mut measured: Measured, report: &str) -> Measured {
     measured
 }
 
+/// What ptxas says that it has made of a function, beside figures: `(C7510) Potential Performance Loss: …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Advice<'a> {
+    pub(crate) function: &'a str,
+    /// The number of the message: `C7510`.
+    pub(crate) code: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Advice<'_> {
+    /// Whether ptxas says that it costs time.
+    pub(crate) fn is_loss(&self) -> bool {
+        self.text.starts_with(LOSS)
+    }
+}
+
+/// All advice in what ptxas prints, in its order.
+pub(crate) fn advice(report: &str) -> impl Iterator<Item = Advice<'_>> {
+    report.lines().filter_map(advice_in)
+}
+
+fn advice_in(line: &str) -> Option<Advice<'_>> {
+    let (_, rest) = line.split_once("info    : (")?;
+    let (code, text) = rest.split_once(')').filter(|(code, _)| code.starts_with('C'))?;
+    let (_, name) = text.rsplit_once("function '")?;
+    let (function, _) = name.split_once('\'')?;
+    Some(Advice { function, code, text: text.trim() })
+}
+
 /// The function that a line of advice is about, and what that weighs.
 fn advised(line: &str) -> Option<(&str, u32)> {
-    let (_, rest) = line.split_once("info    : (C")?;
-    let (_, name) = rest.rsplit_once("function '")?;
-    let (name, _) = name.split_once('\'')?;
-    Some((name, if line.contains(LOSS) { WEIGHT_OF_LOSS } else { 1 }))
+    advice_in(line).map(|advice| (advice.function, if advice.is_loss() { WEIGHT_OF_LOSS } else { 1 }))
 }
 
 /// Why ptxas refuses a file, by what it prints: its first error, for warnings may stand ahead of that; else its first
@@ -308,6 +334,9 @@ mod tests {
              program dependence in the function 'a'\n";
         let head = "ptxas info    : Compiling entry function 'a' for 'sm_90a'\n";
         let advice = |report: String| parse(&report)["a"].advice;
+        let said: Vec<_> = super::advice(loss).map(|advice| (advice.code, advice.function, advice.is_loss())).collect();
+        assert_eq!(said, [("C7518", "a", true)]);
+        assert!(super::advice(wait).all(|advice| advice.code == "C7517" && !advice.is_loss()));
         let [waits, losses] = [wait.repeat(20) + head, loss.to_owned() + head].map(advice);
         assert!(0 < waits && waits < losses, "{waits}, {losses}");
     }

@@ -56,6 +56,13 @@ class Jax(WithPrograms):
         nvptx_ra.jax.enable()
         self.assertEqual(self.called()[2:], ["--cuda", str(newer)])
 
+    def test_comparisons_are_asked_for(self):
+        self.program("packages/test_cu13/bin/ptxas")
+        nvptx_ra.jax.enable()
+        self.assertNotIn("NVPTX_RA_CHECK", os.environ)
+        nvptx_ra.jax.enable(check=True)
+        self.assertEqual(os.environ["NVPTX_RA_CHECK"], "1")
+
     def test_the_users_toolkit_comes_first_and_is_wrapped_once(self):
         self.program("packages/test_cu13/bin/ptxas")
         os.environ["CUDA_ROOT"] = "/opt/cuda"

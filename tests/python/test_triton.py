@@ -194,6 +194,17 @@ class Decisions(WithTriton):
         self.assertEqual(self.logs(line + "\\n"), [("INFO", line), ("WARNING", f"a kernel was not searched: {line}; {_decisions.NOTE}")])
         self.assertEqual(self.logs(line + "\\n"), [("INFO", line)])
 
+    def test_code_that_differs_is_a_warning(self):
+        nvptx_ra.triton.enable(check=True)
+        self.assertEqual(os.environ["NVPTX_RA_CHECK"], "1")
+        lines = "k: checked: different: at p+0\\nl: checked: same in 4 launches\\n"
+        both = [("WARNING", "k: checked: different: at p+0"), ("INFO", "l: checked: same in 4 launches")]
+        self.assertEqual(self.logs(lines), both)
+
+    def test_nothing_is_compared_unless_asked_for(self):
+        nvptx_ra.triton.enable()
+        self.assertNotIn("NVPTX_RA_CHECK", os.environ)
+
     def test_a_search_that_finds_nothing_is_no_warning(self):
         nvptx_ra.triton.enable()
         wanted = "ptxas runs alone: NVPTX_RA_RUNS is 0"

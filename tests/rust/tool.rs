@@ -5,6 +5,7 @@ mod check_ptxas;
 mod compare;
 mod cuda;
 mod decode;
+mod diff_ptxas;
 mod judge;
 mod machine_code;
 mod report_ptx;

@@ -13,7 +13,7 @@ use super::invocation::Source;
 use super::settings::Log;
 use super::task::Task;
 use super::unchanged::UnchangedResult;
-use super::{deliver, profiles, records, unchanged};
+use super::{check, deliver, profiles, records, unchanged};
 use crate::kernel_names::readable;
 use crate::ptxas_run::crash;
 use crate::{interrupt, output};
@@ -22,9 +22,9 @@ use crate::{interrupt, output};
 pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
     // Reading the text takes time, also where the cache has the answer.
     if !matches!(task.settings.log, Log::Nowhere) {
-        guarded(task, || {
+        guarded(task, STAYS, || {
             log_unread(task);
-            Ok(None)
+            Ok(None::<()>)
         });
     }
     let profile = task.profile.as_deref();
@@ -36,7 +36,8 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
         task.settings.note(&format!("ptxas runs alone: {}, and the text has no profile", task.settings.why_not()));
         return as_it_is(task);
     }
-    let entry = task.place.as_ref().and_then(|place| place.get(profile));
+    let place = task.place.as_ref().filter(|_| task.may_get_better());
+    let entry = place.and_then(|place| place.get(profile));
     if let Some(entry) = &entry {
         match &entry.choice {
             None => {
@@ -48,11 +49,12 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
                 say_left(task, entry);
             }
             Some(choice) => {
-                let improved = guarded(task, || known(task, entry, choice, Runs::One).map(Some));
-                if let Some(messages) = improved.and_then(|improved| put_in_place(task, improved)) {
+                let improved = guarded(task, STAYS, || known(task, entry, choice, Runs::One).map(Some));
+                if let Some(improved) = improved.and_then(|improved| put_in_place(task, improved)) {
                     say(task, choice);
                     say_left(task, entry);
-                    deliver::say(&[], &messages);
+                    deliver::say(&[], &improved.messages);
+                    check_it(task, &improved.profile, &improved.cubin);
                     return Ok(ExitCode::SUCCESS);
                 }
             }
@@ -69,24 +71,41 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
         record(task, &unchanged);
         None
     } else if is_searched {
-        guarded(task, || improve(task, &unchanged))
+        guarded(task, STAYS, || improve(task, &unchanged))
     } else {
         None
     };
-    let messages = improved.and_then(|improved| put_in_place(task, improved));
-    deliver::say(&unchanged.output, messages.as_deref().unwrap_or(&unchanged.messages));
+    let improved = improved.and_then(|improved| put_in_place(task, improved));
+    let messages = improved.as_ref().map_or(&unchanged.messages, |improved| &improved.messages);
+    deliver::say(&unchanged.output, messages);
+    match &improved {
+        Some(improved) => check_it(task, &improved.profile, &improved.cubin),
+        None => check_it(task, "", &unchanged.cubin),
+    }
     Ok(end(&unchanged))
 }
 
 /// ptxas on the text as it is.
 fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
+    let known = if task.settings.check { check::known(task, "") } else { None };
+    let is_checked = !task.settings.check || known.is_some();
     // The standard input was read already.
-    if task.input.source != Source::StandardInput {
+    if is_checked && task.input.source != Source::StandardInput {
+        known.iter().for_each(|known| check::say(task, known));
         return Err(task.real.become_it(&task.invocation.arguments));
     }
     let unchanged = unchanged::run(task.invocation, task.real)?;
     deliver::say(&unchanged.output, &unchanged.messages);
+    check_it(task, "", &unchanged.cubin);
     Ok(end(&unchanged))
+}
+
+/// Compares what is delivered with the text, where the user asks for it. A ptxas that failed has delivered nothing.
+fn check_it(task: &Task<'_>, made_by: &str, cubin: &[u8]) {
+    if task.settings.check && !cubin.is_empty() && !interrupt::is_interrupted() {
+        let checked = guarded(task, "not checked", || check::of(task, made_by, cubin));
+        checked.iter().for_each(|checked| check::say(task, checked));
+    }
 }
 
 fn end(unchanged: &UnchangedResult) -> ExitCode {
@@ -96,7 +115,7 @@ fn end(unchanged: &UnchangedResult) -> ExitCode {
 /// Notes a text for a later search, where the user asks for it and there is something to search.
 fn record(task: &Task<'_>, unchanged: &UnchangedResult) {
     let Some(folder) = task.settings.record.as_deref().filter(|_| unchanged.status.success()) else { return };
-    guarded(task, || {
+    guarded(task, STAYS, || {
         let (kernels, left) = kernels_to_search(task, unchanged)?;
         left.iter().for_each(|left| task.settings.note(&line_of(left)));
         if !kernels.is_empty() {
@@ -106,7 +125,7 @@ fn record(task: &Task<'_>, unchanged: &UnchangedResult) {
                 Err(error) => task.settings.note(&format!("not noted for a later search: {error}")),
             }
         }
-        Ok(None)
+        Ok(None::<()>)
     });
 }
 
@@ -124,8 +143,11 @@ fn log_unread(task: &Task<'_>) {
     unread.unwrap_or_default().iter().for_each(|unread| task.settings.note(&unread.to_string()));
 }
 
-/// What comes of work that may fail in any way: then the unchanged result stays.
-fn guarded(task: &Task<'_>, work: impl FnOnce() -> Result<Option<Improved>, Error>) -> Option<Improved> {
+/// What is said of work that has failed.
+const STAYS: &str = "the unchanged result stays";
+
+/// What comes of work that may fail in any way: the log has why, behind `otherwise`.
+fn guarded<T>(task: &Task<'_>, otherwise: &str, work: impl FnOnce() -> Result<Option<T>, Error>) -> Option<T> {
     // A panic is told by the log alone: a compiler's messages are ptxas's.
     std::panic::set_hook(Box::new(|_| {}));
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -135,17 +157,17 @@ fn guarded(task: &Task<'_>, work: impl FnOnce() -> Result<Option<Improved>, Erro
         Ok(Err(error)) => error.to_string(),
         Err(_) => "internal error; please report this".into(),
     };
-    task.settings.note(&format!("the unchanged result stays: {problem}"));
+    task.settings.note(&format!("{otherwise}: {problem}"));
     None
 }
 
-/// Puts a cubin where the invocation wants it. The messages on it, where that was done.
-fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Vec<u8>> {
+/// Puts a cubin where the invocation wants it. The result, where that was done.
+fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Improved> {
     if interrupt::is_interrupted() {
         return None;
     }
     match output::write(&task.invocation.output, &improved.cubin) {
-        Ok(()) => Some(improved.messages),
+        Ok(()) => Some(improved),
         Err(error) => {
             task.settings.note(&format!("the unchanged result stays: {error}"));
             None

@@ -1,6 +1,7 @@
 //! What is kept of a search, in the cache and in a folder of profiles.
 
 use nvptx_ra::error::Error;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::invocation::{Input, Invocation};
@@ -57,6 +58,8 @@ pub(super) struct Place {
     key: KeyBuilder,
     /// What is the same for all kernels of the invocation.
     of_kernels: KeyBuilder,
+    /// Of comparisons of what is delivered with the text.
+    of_checks: KeyBuilder,
 }
 
 impl Place {
@@ -71,8 +74,10 @@ impl Place {
         let cache = Cache::open(folder, BOUND)?;
         let ptxas = program::digest(&real.path, Some(&cache)).map_err(|error| Error::file(&real.path, &error))?;
         let (mut key, mut of_kernels) = (KeyBuilder::new("search"), KeyBuilder::new("kernel"));
+        let mut of_checks = KeyBuilder::new("check");
         key.field("text", &input.text);
-        for key in [&mut key, &mut of_kernels] {
+        of_checks.field("text", &input.text);
+        for key in [&mut key, &mut of_kernels, &mut of_checks] {
             key.field("ptxas", ptxas.as_bytes());
             for option in &invocation.options {
                 key.field("option", option.as_bytes());
@@ -84,7 +89,9 @@ impl Place {
         key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
         of_kernels.field("linked later", &[u8::from(invocation.is_relocatable)]);
         of_kernels.field("settings", settings.of_kernels().as_bytes());
-        Ok(Some(Self { cache, key, of_kernels }))
+        of_checks.field("left out", format!("{:?}", settings.left_out).as_bytes());
+        of_checks.field("dynamic-shared", format!("{:?}", settings.dynamic_shared).as_bytes());
+        Ok(Some(Self { cache, key, of_kernels, of_checks }))
     }
 
     /// The answers of kernels that are searched as `how` says.
@@ -104,6 +111,19 @@ impl Place {
 
     pub(super) fn put(&self, entry: &Entry, profile: Option<&str>) -> Result<(), Error> {
         self.cache.put(&self.key(profile), entry)
+    }
+
+    /// What is known of the code that is made of the text by a profile, or without one.
+    pub(super) fn checked<T: DeserializeOwned>(&self, made_by: &str) -> Option<T> {
+        self.cache.get(&self.key_of_check(made_by))
+    }
+
+    pub(super) fn put_checked<T: Serialize>(&self, made_by: &str, checked: &T) -> Result<(), Error> {
+        self.cache.put(&self.key_of_check(made_by), checked)
+    }
+
+    pub(super) fn key_of_check(&self, made_by: &str) -> Key {
+        self.of_checks.clone().field("made by", made_by.as_bytes()).key()
     }
 
     fn key(&self, profile: Option<&str>) -> Key {

@@ -45,6 +45,8 @@ pub(super) struct Improved {
     /// What goes to the standard error: figures and warnings about spills of this cubin, all other messages those of the
     /// user's text. Figures only where the invocation is verbose.
     pub(super) messages: Vec<u8>,
+    /// The profile by which it was made.
+    pub(super) profile: String,
 }
 
 /// Makes a known choice again. An error where ptxas does not make of it what it did: other registers, another stack. Other
@@ -65,7 +67,7 @@ pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs)
     }
     let unchanged = messages::with_name(&entry.messages, &input.name());
     let messages = messages::merged(&messages, &unchanged).ok_or_else(|| odd(NEW_WARNING))?;
-    Ok(Improved { cubin, messages: messages.into_bytes() })
+    Ok(Improved { cubin, messages: messages.into_bytes(), profile: choice.profile.clone() })
 }
 
 /// Searches for a better result. `None` and errors leave the unchanged result as it is. Why, stands in the log.
@@ -142,7 +144,7 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     keep(entry.clone());
     say(task, &choice);
     if settings.left_out.is_empty() {
-        return Ok(Some(Improved { cubin: code, messages: messages.into_bytes() }));
+        return Ok(Some(Improved { cubin: code, messages: messages.into_bytes(), profile: choice.profile }));
     }
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
@@ -155,10 +157,15 @@ fn budget(settings: &Settings, unchanged: &UnchangedResult, kernels: usize, is_c
     if let Some(runs) = settings.runs {
         return Budget::of_runs(runs as usize);
     }
-    let code = machine_code::read(&unchanged.cubin).unwrap_or_default();
-    let file = Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)));
+    let file = work_of(&unchanged.cubin);
     // What was judged of a single kernel is delivered.
     Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
+}
+
+/// What ptxas takes for a text of which it makes this cubin.
+pub(super) fn work_of(cubin: &[u8]) -> Work {
+    let code = machine_code::read(cubin).unwrap_or_default();
+    Work::of_run(code.values().map(|sass| (sass.instructions, sass.stack_traffic > 0)))
 }
 
 /// The kernels that a search would look at, by the result on the unchanged text alone, and all others.

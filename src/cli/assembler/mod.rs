@@ -7,6 +7,7 @@
 mod assemble;
 mod build;
 pub(crate) mod cache_summary;
+mod check;
 mod deliver;
 mod entry;
 mod improve;
@@ -51,7 +52,7 @@ use crate::interrupt;
 ///
 /// The same happens where this program is called by the name `ptxas`. Variables of the environment are its settings:
 /// NVPTX_RA_PTXAS (the real ptxas), NVPTX_RA_EFFORT (0: ptxas alone), NVPTX_RA_RUNS, NVPTX_RA_SECONDS, NVPTX_RA_CACHE,
-/// NVPTX_RA_LOG, NVPTX_RA_PROFILE and NVPTX_RA_RECORD; docs/ptxas.md explains them.
+/// NVPTX_RA_CHECK, NVPTX_RA_LOG, NVPTX_RA_PROFILE and NVPTX_RA_RECORD; docs/ptxas.md explains them.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {

@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     pub allow_uncompared: bool,
     /// `NVPTX_RA_SECONDS`: after that time the unchanged result stays. Unset by default.
     pub seconds: Option<Duration>,
+    /// `NVPTX_RA_CHECK`: whether the machine code of each build is compared with its PTX. Off by default.
+    pub check: bool,
     /// `NVPTX_RA_CACHE`: the folder of the cache; `None` where it is `off` or no folder is known.
     pub cache: Option<PathBuf>,
     /// `NVPTX_RA_LOG`.
@@ -116,6 +118,12 @@ impl Settings {
                 Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
             }
         };
+        let check = match given("NVPTX_RA_CHECK") {
+            None => false,
+            Some(value) if value == "1" || value == "on" => true,
+            Some(value) if value == "0" || value == "off" => false,
+            Some(value) => return Err(wrong("NVPTX_RA_CHECK", &value, "1 or 0")),
+        };
         let cache = cache(&given)?;
         let log = match given(logging::VARIABLE) {
             None => Log::Nowhere,
@@ -143,6 +151,7 @@ impl Settings {
             more_instructions,
             allow_uncompared,
             seconds,
+            check,
             cache,
             log,
             about: String::new(),
@@ -156,7 +165,7 @@ impl Settings {
 
     /// Whether ptxas is to run as if this program was not there.
     pub(crate) fn wants_ptxas_alone(&self) -> bool {
-        !self.searches() && self.record.is_none() && self.profiles.is_none()
+        !self.searches() && self.record.is_none() && self.profiles.is_none() && !self.check
     }
 
     /// Writes a line of the log.
@@ -242,6 +251,7 @@ mod tests {
             more_instructions: 0,
             allow_uncompared: false,
             seconds: None,
+            check: false,
             cache: None,
             log,
             about: String::new(),
@@ -267,6 +277,7 @@ mod tests {
             ("NVPTX_RA_MORE_INSTRUCTIONS", "2"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "on"),
             ("NVPTX_RA_SECONDS", "1.5"),
+            ("NVPTX_RA_CHECK", "1"),
             ("NVPTX_RA_CACHE", "/var/cache/x"),
             ("NVPTX_RA_LOG", "/tmp/log.txt"),
             ("NVPTX_RA_REPORT", "r.jsonl"),
@@ -280,6 +291,7 @@ mod tests {
             more_instructions: 2,
             allow_uncompared: true,
             seconds: Some(Duration::from_millis(1500)),
+            check: true,
             cache: Some("/var/cache/x".into()),
             log: Log::File("/tmp/log.txt".into()),
             about: String::new(),
@@ -290,6 +302,8 @@ mod tests {
             dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
         };
         assert_eq!(all, Ok(expected));
+        let check = |value: &str| read(&[("NVPTX_RA_CHECK", value)]).expect("a switch").check;
+        assert_eq!(["on", "off", "0"].map(check), [true, false, false]);
         let log = |value: &str| read(&[("NVPTX_RA_LOG", value)]).expect("a filter").log;
         assert_eq!(log("info"), Log::StandardError);
         assert_eq!(log("./log"), Log::File("./log".into()));
@@ -309,6 +323,7 @@ mod tests {
             ("NVPTX_RA_MORE_INSTRUCTIONS", "101", "a number of per cent, 0 to 100"),
             ("NVPTX_RA_ALLOW_UNCOMPARED", "1", "on"),
             ("NVPTX_RA_SECONDS", "nan", "a number of seconds"),
+            ("NVPTX_RA_CHECK", "yes", "1 or 0"),
             ("NVPTX_RA_DYNAMIC_SHARED", "much", "BYTES or KERNEL=BYTES, with commas between"),
             ("NVPTX_RA_CACHE", "here", "an absolute path, or 'off'"),
             ("NVPTX_RA_LOG", "log.txt", logging::ALLOWED),

@@ -38,7 +38,7 @@ impl<'a> Task<'a> {
         let (start, input) = (Instant::now(), &invocation.inputs[0]);
         let profile = settings.profiles.as_deref().and_then(|folder| profiles::read(folder, invocation, input));
         let mut task = Self { invocation, input, settings, real, profile, start, place: None };
-        if task.may_get_better() {
+        if task.may_get_better() || settings.check {
             task.place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
                 settings.note(&error.to_string());
                 None

@@ -1,7 +1,6 @@
 //! A ratchet for continuous integration: no kernel may grow against a file that is kept.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::lint::Place;
@@ -47,16 +46,6 @@ pub(super) struct Comparison {
     pub(super) is_blind: bool,
     /// The report in the file.
     pub(super) before: Value,
-}
-
-/// The end of a command that checks something: 1 where a check fails, 2 where one cannot be made.
-pub(super) fn exit_code(has_failed: bool, is_blind: bool) -> ExitCode {
-    const BLIND: u8 = 2;
-    match (has_failed, is_blind) {
-        (true, _) => ExitCode::FAILURE,
-        (false, true) => ExitCode::from(BLIND),
-        (false, false) => ExitCode::SUCCESS,
-    }
 }
 
 /// Compares with the file, and says what grew and what shrank on standard error. A file that is not there is made; nothing

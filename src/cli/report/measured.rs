@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             }
         }
     }
-    Ok(baseline::exit_code(failed, is_blind))
+    Ok(crate::exit_code(failed, is_blind))
 }
 
 /// Measures one input.

@@ -199,7 +199,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         say!("{error}");
         failed = true;
     }
-    Ok(baseline::exit_code(failed, is_blind))
+    Ok(crate::exit_code(failed, is_blind))
 }
 
 /// What is reported of one input.

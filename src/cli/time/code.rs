@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use nvptx_ra::emulate::Program;
 use nvptx_ra::error::{Error, ErrorKind};
@@ -23,7 +24,7 @@ pub(crate) struct Code {
     pub(crate) machine: Machine,
     pub(crate) facts: BTreeMap<String, Facts>,
     /// The PTX that it was made of, where that is the input.
-    pub(crate) ptx: Option<Program>,
+    pub(crate) ptx: Option<Arc<Program>>,
 }
 
 impl Code {
@@ -37,7 +38,7 @@ impl Code {
             _ => {
                 let cubin = assembled(&content, &name, cpu)?;
                 let ptx = Program::new(&Module::read(&name, &content)?);
-                Ok(Self { ptx: Some(ptx), ..Self::of_cubin(&cubin, name)? })
+                Ok(Self { ptx: Some(Arc::new(ptx)), ..Self::of_cubin(&cubin, name)? })
             }
         }
     }

@@ -114,7 +114,7 @@ impl Code {
     pub(crate) fn predict(&self, kernel: &str, launches: &Launches, asks_more: bool) -> Result<Prediction, String> {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         let question = question(&self.machine, kernel, &facts, launches);
-        predict(&Question { ptx: self.ptx.as_ref(), asks_more, ..question })
+        predict(&Question { ptx: self.ptx.as_deref(), asks_more, ..question })
     }
 
     /// The same where time is short: of no more than so many instructions.
@@ -126,7 +126,7 @@ impl Code {
     ) -> Result<Prediction, String> {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         let question = question(&self.machine, kernel, &facts, launches);
-        predict(&Question { most_issued: Some(most_issued), ..question })
+        predict(&Question { ptx: self.ptx.as_deref(), most_issued: Some(most_issued), ..question })
     }
 }
 

@@ -19,7 +19,7 @@ const STEPS_FOR_EACH_RUN: u64 = 6_000;
 const STEPS_FOR_EACH_BYTE: u64 = 2;
 
 /// What an instruction of a warp takes the interpreter, and how often it is run at most: in the PTX and in the machine code of both.
-const MICROSECONDS_OF_A_STEP: u64 = 4;
+pub(crate) const MICROSECONDS_OF_A_STEP: u64 = 4;
 const RUNS_OF_A_STEP: u64 = 4;
 
 /// The most launches that are searched for behind each.
@@ -27,7 +27,7 @@ const MORE: u32 = 2;
 
 /// How much a comparison may do.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     /// As much as goes with a search of so many runs of ptxas.
     Runs(usize),
     /// So much work.
@@ -42,15 +42,15 @@ impl Default for Bound {
 
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// The most threads of a block, where the kernel does not say.
-    pub(super) threads: Option<u32>,
+    pub(crate) threads: Option<u32>,
     /// Bytes of shared memory that a launch adds, where that is known.
-    pub(super) dynamic_shared: Option<u32>,
+    pub(crate) dynamic_shared: Option<u32>,
     /// Whether floating-point numbers must agree on every bit.
-    pub(super) is_exact: bool,
+    pub(crate) is_exact: bool,
     /// How much may be done.
-    pub(super) bound: Bound,
+    pub(crate) bound: Bound,
 }
 
 /// Compares the PTX of a variant of a kernel with stock's, and then its machine code, where there is that of both. Also says

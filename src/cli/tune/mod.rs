@@ -21,7 +21,7 @@
 //! * [`request`]: the search as another command asks for it;
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
-mod agreement;
+pub(crate) mod agreement;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -46,7 +46,7 @@ mod measure;
 pub(crate) mod optimise;
 mod outputs;
 mod page;
-mod predict;
+pub(crate) mod predict;
 mod print;
 mod process;
 mod progress;

@@ -26,7 +26,7 @@ const TRACED: u64 = 4;
 const LAUNCHES: u64 = 4;
 
 /// What the model says of stock, and how it was asked.
-pub(super) struct OfStock {
+pub(crate) struct OfStock {
     prediction: Prediction,
     launches: Launches,
     most_issued: u64,
@@ -34,7 +34,7 @@ pub(super) struct OfStock {
 
 /// What the model says of stock with so many bytes of PTX; nothing where it knows nothing of it, or all launches take too
 /// long.
-pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<OfStock> {
+pub(crate) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<OfStock> {
     let most_issued = match terms.bound {
         Bound::Runs(_) => ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64,
         Bound::Work(work) => work.0 / MICROSECONDS_OF_AN_ISSUE,
@@ -50,7 +50,7 @@ pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) ->
         ..Launches::default()
     };
     let ends = |launches: &Launches| {
-        let block = trace(&code.machine.program, None, kernel, launches, |_, _| vec![0]);
+        let block = trace(&code.machine.program, code.ptx.as_deref(), kernel, launches, |_, _| vec![0]);
         block.is_ok_and(|block| !block.is_cut)
     };
     let predicted = |launches: Launches| {
@@ -63,7 +63,7 @@ pub(super) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) ->
 
 /// A variant beside stock, on the same launch. Two beginnings of a launch do not do the same work, and a walk goes other ways
 /// than a run: nothing is said of these.
-pub(super) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Predicted> {
+pub(crate) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Predicted> {
     let OfStock { prediction: stock, launches, most_issued } = stock;
     let variant = &variant.predict_within(kernel, launches, *most_issued).ok()?;
     let source = match (stock.source, variant.source) {

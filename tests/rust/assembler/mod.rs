@@ -2,6 +2,7 @@
 //! are skipped where these are not there, or with `PTXAS=skip` in the environment.
 
 mod callers;
+mod check;
 mod doors;
 mod few_runs;
 mod invocations;
@@ -16,3 +17,5 @@ mod releases;
 mod relocatable;
 mod search;
 mod suspicion;
+
+pub(crate) use self::search::spills;

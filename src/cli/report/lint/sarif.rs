@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use nvptx_ra::lint::{Finding, Lint};
 use serde_json::{Value, json};
 
-use super::text::relative;
+use crate::github::relative;
 use crate::kernel_names;
 
 /// The log of one run.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use nvptx_ra::lint::{Finding, Lint, Place};
+use nvptx_ra::lint::{Finding, Lint};
 
 use super::super::baseline::Growth;
+use crate::github::annotation;
 use crate::kernel_names;
 
 /// Says findings on standard error.
@@ -34,13 +35,6 @@ pub(super) fn github_growths(growths: &[Growth]) -> String {
     growths.iter().map(|growth| annotation("error", &growth.place, "baseline", &growth.text)).collect()
 }
 
-/// A line for <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>.
-fn annotation(level: &str, place: &Place, title: &str, text: &str) -> String {
-    let line = if place.line == 0 { String::new() } else { format!(",line={}", place.line) };
-    let (file, title) = (property(&relative(&place.file)), property(&format!("nvptx-ra: {title}")));
-    format!("::{level} file={file}{line},title={title}::{}\n", data(text))
-}
-
 fn place(finding: &Finding) -> String {
     match finding.place.line {
         0 => format!("{}: ", finding.place.file),
@@ -48,25 +42,10 @@ fn place(finding: &Finding) -> String {
     }
 }
 
-/// A path as it is from the folder where the command runs, if it is below it: so continuous integration knows files.
-pub(super) fn relative(path: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let below = std::path::Path::new(path).strip_prefix(&here).ok();
-    below.map_or_else(|| path.to_owned(), |below| below.to_string_lossy().into_owned())
-}
-
-/// The text of an annotation.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// A value among an annotation's properties.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
 #[cfg(test)]
 mod tests {
+    use nvptx_ra::lint::Place;
+
     use super::*;
 
     /// An annotation is one line whatever its texts hold, and names its file, line and lint.

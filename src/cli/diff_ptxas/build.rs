@@ -1,0 +1,117 @@
+//! What one ptxas makes of one file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use nvptx_ra::emulate::Program;
+use nvptx_ra::error::Error;
+use nvptx_ra::sass::cubin::Cubin;
+use nvptx_ra::target::machine::{Architecture, Launch};
+
+use super::toolchain::Toolchain;
+use crate::machine::machine_code;
+use crate::ptxas::{self, Folder, Measured};
+use crate::ptxas_run::Run;
+use crate::time::code::Code;
+
+/// What ptxas says of a kernel that costs it performance, or might: a message's number, its first text, how often it stands
+/// there, and whether ptxas says that it is a loss.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) text: String,
+    pub(super) count: usize,
+    pub(super) is_loss: bool,
+}
+
+/// Figures of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) registers: u32,
+    /// Bytes that spills store and load.
+    pub(super) spilled: u32,
+    pub(super) stack: u32,
+    /// Warps that an SM holds.
+    pub(super) warps: u32,
+    pub(super) instructions: u32,
+    /// By the numbers of the messages.
+    pub(super) said: BTreeMap<String, Said>,
+}
+
+/// Machine code of a file.
+pub(super) struct Built {
+    pub(super) code: Code,
+    measured: Measured,
+    instructions: BTreeMap<String, u32>,
+    /// The bytes of each function.
+    bytes: BTreeMap<String, Vec<u8>>,
+    words: String,
+}
+
+impl Built {
+    /// Assembles a text. An error says why there is no machine code.
+    pub(super) fn new(
+        toolchain: &Toolchain,
+        ptx: &[u8],
+        program: &Arc<Program>,
+        cpu: &str,
+        options: &str,
+    ) -> Result<Self, String> {
+        let told = |error: Error| error.problem;
+        let folder = Folder::new("diff").map_err(told)?;
+        let [source, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.path(name));
+        let file = |path: &Path, error: std::io::Error| Error::file(path, &error).problem;
+        std::fs::write(&source, ptx).map_err(|error| file(&source, error))?;
+        let mut command = Command::new(&toolchain.ptxas);
+        command.args(["-v", "-arch", cpu, "-o"]).arg(&cubin).args(options.split_whitespace()).arg(&source);
+        let run = Run::of(&mut command).map_err(|error| file(&toolchain.ptxas, error))?;
+        if let Some(failure) = run.failure() {
+            return Err(failure.about("it"));
+        }
+        let bytes = std::fs::read(&cubin).map_err(|error| file(&cubin, error))?;
+        let code = Code::of_cubin(&bytes, toolchain.name.clone()).map_err(told)?;
+        let sass = machine_code::read(&bytes).unwrap_or_default().into_iter();
+        Ok(Self {
+            code: Code { ptx: Some(Arc::clone(program)), ..code },
+            measured: ptxas::parse(&run.words),
+            instructions: sass.map(|(name, sass)| (name, sass.instructions)).collect(),
+            bytes: Cubin::read(&bytes).map(|cubin| owned(&cubin)).unwrap_or_default(),
+            words: run.words,
+        })
+    }
+
+    /// What is known of a kernel whose launches add so many bytes of shared memory.
+    pub(super) fn figures(&self, kernel: &str, architecture: &Architecture, dynamic_shared: u32) -> Figures {
+        let facts = self.code.facts.get(kernel).cloned().unwrap_or_default();
+        let real = self.measured.get(kernel).copied().unwrap_or_default();
+        let launch = Launch {
+            threads: facts.threads,
+            static_shared: facts.shared,
+            dynamic_shared,
+            ..Launch::new(real.registers)
+        };
+        let mut said: BTreeMap<String, Said> = BTreeMap::new();
+        for advice in ptxas::advice(&self.words).filter(|advice| advice.function == kernel) {
+            let first = || Said { text: advice.text.to_owned(), count: 0, is_loss: advice.is_loss() };
+            said.entry(advice.code.to_owned()).or_insert_with(first).count += 1;
+        }
+        Figures {
+            registers: real.registers,
+            spilled: real.spill_store_bytes + real.spill_load_bytes,
+            stack: real.total_stack_bytes,
+            warps: architecture.occupancy(&launch).warps,
+            instructions: self.instructions.get(kernel).copied().unwrap_or(0),
+            said,
+        }
+    }
+
+    /// The machine code of a kernel.
+    pub(super) fn bytes(&self, kernel: &str) -> Option<&[u8]> {
+        self.bytes.get(kernel).map(Vec::as_slice)
+    }
+}
+
+fn owned(cubin: &Cubin) -> BTreeMap<String, Vec<u8>> {
+    cubin.code().into_iter().map(|(name, bytes)| (name, bytes.to_vec())).collect()
+}

@@ -1,0 +1,135 @@
+//! A file of PTX as both ptxas make it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nvptx_ra::emulate::Program;
+use nvptx_ra::error::Error;
+use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::ptx::Module;
+use nvptx_ra::target::machine::Architecture;
+use nvptx_ra::tune::predicted::Predicted;
+use nvptx_ra::tune::price::Work;
+
+use super::Arguments;
+use super::build::Built;
+use super::kernel::{Kernel, Side};
+use super::toolchain::Toolchain;
+use crate::meaning::{self, Meaning};
+use crate::tune::agreement::{Bound, Terms};
+use crate::tune::predict;
+use crate::{dynamic_shared, input, kernel_names};
+
+/// What a step of a comparison stands for when a prediction's work is bounded.
+const WORK_OF_A_STEP: u64 = 1;
+
+/// What both ptxas make of a file.
+pub(super) struct FilePair {
+    /// What messages call the file.
+    pub(super) file: String,
+    /// The names of all its kernels.
+    pub(super) names: Vec<String>,
+    /// Kernels that are wanted and that both assemble.
+    pub(super) kernels: Vec<Kernel>,
+    /// Why a ptxas makes nothing of it.
+    pub(super) failures: [Option<String>; 2],
+    /// Kernels that our reader does not read, each with what it says of it.
+    pub(super) unread: Vec<String>,
+}
+
+impl FilePair {
+    /// Whether the new ptxas alone makes nothing of it.
+    pub(super) fn is_refused(&self) -> bool {
+        self.failures[0].is_none() && self.failures[1].is_some()
+    }
+}
+
+/// Assembles a file by both, and compares its kernels.
+pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments) -> Result<FilePair, Error> {
+    let text = input::read(path, "diff-ptxas", &[InputKind::Ptx, InputKind::Text])?;
+    let file = input::name(path);
+    let module = Module::read(&file, &text)?;
+    let cpu = arguments.cpu.as_deref().unwrap_or(module.target());
+    let architecture = Architecture::by_name(cpu)?;
+    let program = Arc::new(Program::new(&module));
+    let names: Vec<String> = program.kernels().map(str::to_owned).collect();
+    let is_wanted = |name: &str| kernel_names::is_wanted(&arguments.kernels, name);
+    let unread = program.unread().iter().filter(|unread| unread.word == ".entry" && is_wanted(&unread.name));
+    let mut pair = FilePair {
+        unread: unread.map(ToString::to_string).collect(),
+        names,
+        file: file.clone(),
+        kernels: Vec::new(),
+        failures: [None, None],
+    };
+    if !pair.names.iter().any(|name| is_wanted(name)) {
+        return Ok(pair);
+    }
+    let built = toolchains.each_ref().map(|toolchain| Built::new(toolchain, &text, &program, cpu, &arguments.options));
+    let built = match built {
+        [Ok(old), Ok(new)] => [old, new],
+        failed => {
+            pair.failures = failed.map(Result::err);
+            return Ok(pair);
+        }
+    };
+    let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
+    let compared = Compared { program: &program, built: &built, architecture, steps: arguments.steps, ptx: text.len() };
+    for body in module.kernels() {
+        let name = body.name(module.file());
+        if is_wanted(name) {
+            let (line, _) = module.file().text().place(module.file().text().start(body.parts.name));
+            let dynamic_shared = dynamic_shared::bytes_of(&said, name).unwrap_or(0);
+            pair.kernels.push(compared.kernel(name, line as u32, dynamic_shared));
+        }
+    }
+    Ok(pair)
+}
+
+/// A file that both have assembled.
+struct Compared<'a> {
+    program: &'a Program,
+    built: &'a [Built; 2],
+    architecture: &'a Architecture,
+    steps: u64,
+    /// Bytes of the text.
+    ptx: usize,
+}
+
+impl Compared<'_> {
+    fn kernel(&self, name: &str, line: u32, dynamic_shared: u32) -> Kernel {
+        let [old, new] = self.built;
+        let is_same_code = old.bytes(name).is_some() && old.bytes(name) == new.bytes(name);
+        let of_old = self.meaning(old, name, dynamic_shared);
+        // The same instructions do the same.
+        let of_new = if is_same_code { of_old.clone() } else { self.meaning(new, name, dynamic_shared) };
+        let side =
+            |built: &Built, meaning| Side { figures: built.figures(name, self.architecture, dynamic_shared), meaning };
+        Kernel {
+            name: name.to_owned(),
+            line,
+            sides: [side(old, of_old), side(new, of_new)],
+            time: if is_same_code { None } else { self.time(name, dynamic_shared) },
+            is_same_code,
+        }
+    }
+
+    fn meaning(&self, built: &Built, name: &str, dynamic_shared: u32) -> Meaning {
+        if self.steps == 0 {
+            return Meaning::NotComparable("nothing is run, by --steps 0".into());
+        }
+        let mut launches = meaning::launches(self.steps);
+        if dynamic_shared > 0 {
+            launches.dynamic_shared = dynamic_shared;
+        }
+        meaning::of(self.program, &built.code.machine, name, &launches)
+    }
+
+    fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
+        let bound = Bound::Work(Work(self.steps * WORK_OF_A_STEP));
+        let terms = Terms { dynamic_shared: Some(dynamic_shared), bound, ..Terms::default() };
+        let [old, new] = self.built;
+        let old = predict::of_stock(&old.code, name, self.ptx, terms)?;
+        predict::beside(&old, &new.code, name)
+    }
+}
