@@ -67,13 +67,13 @@ fn right_and_wrong() {
     assert!(status == 2 && text.matches("other, ptxas 13").count() == 2, "{text}");
     assert!(text.contains("not comparable: no launch stores anything"), "{text}");
     let (status, text) = said(folder.path(), &programs, &["--kernel", "k"]);
-    assert!(status == 1 && text.matches("DIFFERENT at p+").count() == 1 && text.contains("(STG"), "{text}");
+    assert!(status == 1 && text.matches("different: at p+").count() == 1 && text.contains("(STG"), "{text}");
     assert!(text.contains("in line 15") && text.contains("--block "), "{text}");
     let (_, text) = said(folder.path(), &programs, &["--kernel", "k", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     let all = &json[0]["kernels"][0]["assemblers"];
     assert_eq!([&all[0]["verdict"], &all[1]["verdict"]], ["same", "different"], "{text}");
-    assert_eq!(all[1]["ptx"]["line"], 15, "{text}");
+    assert_eq!(all[1]["shown"]["ptx"]["line"], 15, "{text}");
 }
 
 /// Without `-fmad`, nothing may be fused.
@@ -84,7 +84,7 @@ fn products_that_stay() {
     let (folder, programs) = folder(&bin, &[("fuses", fuses)]);
     assert_eq!(said(folder.path(), &programs, &["--kernel=k"]).0, 0);
     let (status, text) = said(folder.path(), &programs, &["--kernel=k", "--options=--fmad false"]);
-    assert!(status == 1 && text.contains("DIFFERENT"), "{text}");
+    assert!(status == 1 && text.contains("different: "), "{text}");
 }
 
 /// A difference is made smaller: what it needs stays, what others get right stays right, and the report can be compiled.

@@ -5,9 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use nvptx_ra::emulate::{Launches, Program};
+use nvptx_ra::emulate::Launches;
 use nvptx_ra::error::Error;
-use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::cubin::Cubin;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
@@ -21,7 +20,7 @@ use crate::cache::Key;
 use crate::dynamic_shared;
 use crate::interrupt::is_interrupted;
 use crate::kernel_names::readable;
-use crate::meaning::{self, Meaning};
+use crate::meaning::{self, Meaning, Text};
 use crate::ninja::quoted;
 use crate::tune::agreement::MICROSECONDS_OF_A_STEP;
 use crate::{output, private_folder};
@@ -81,26 +80,27 @@ pub(super) fn say(task: &Task<'_>, checked: &Checked) {
 }
 
 fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Error> {
-    let text = &task.input.text;
     let name = task.input.name();
-    let module = Module::read(&name, text)?;
-    let program = Program::new(&module);
+    let text = Text::read(&name, &task.input.text)?;
     // The disassembler takes longer than ptxas.
     let unknown = |reason: &str| Error::pass(reason, "nvptx-ra compare asks the disassembler");
     let code = Cubin::read(cubin).ok_or_else(|| unknown("the machine code cannot be read"))?;
     let disassemble = || Err(unknown("the machine code has instructions that only the disassembler knows"));
     let machine = Machine::new(&code, Approximation::default(), disassemble)?;
     let kernels: Vec<&str> =
-        machine.program.kernels().filter(|name| program.kernels().any(|own| own == *name)).collect();
+        machine.program.kernels().filter(|name| text.program.kernels().any(|own| own == *name)).collect();
+    let options: Vec<_> = task.invocation.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let code = meaning::Code { machine: &machine, cubin, fuses: meaning::fuses(&options) };
     let steps = steps(work_of(cubin), kernels.len());
-    let noted = LaunchNote::of(&String::from_utf8_lossy(text)).dynamic_shared;
+    let noted = LaunchNote::of(&String::from_utf8_lossy(&task.input.text)).dynamic_shared;
     let kernel = |kernel: &str| {
         let mut launches = meaning::launches(steps);
         let said = dynamic_shared::bytes_of(&task.settings.dynamic_shared, kernel).or(noted);
         launches.dynamic_shared = said.unwrap_or(launches.dynamic_shared);
         let threads = &task.invocation.bounds.threads;
         launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
-        let meaning = meaning::of(&program, &machine, kernel, &launches);
+        let compared = text.checked(kernel, &launches).compare(code);
+        let meaning = compared.map_or_else(|error| Meaning::NotComparable(error.problem), |compared| compared.meaning);
         let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &launches));
         let folder = folder.and_then(|kept| {
             kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()

@@ -8,6 +8,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::PtxVersion;
 
+use crate::meaning::fuses;
 use crate::ptxas::tool;
 use crate::ptxas_run::Run;
 
@@ -96,10 +97,9 @@ impl Assembler {
         words
     }
 
-    /// Whether the assembler fuses no products with sums.
-    pub(super) fn fuses_nothing(&self) -> bool {
-        let words = self.options.join(" ").replace('=', " ");
-        words.contains("-fmad false")
+    /// Whether the assembler may fuse products and sums.
+    pub(super) fn fuses(&self) -> bool {
+        fuses(&self.options)
     }
 
     /// The newest version of PTX that the release reads, as CUDA's release notes have it; `None` of a release that is newer

@@ -1,10 +1,9 @@
 //! `nvptx-ra check-ptxas`: whether ptxas computes what PTX says.
 //!
-//! * [`assembler`]: which ptxas, with which options; [`meaning`]: whether machine code computes what its PTX says;
+//! * [`assembler`]: which ptxas, with which options;
 //! * [`told`]: how it is told; [`reduction`], [`report`]: a difference made smaller, and the folder for a report.
 
 mod assembler;
-pub(crate) mod meaning;
 mod reduction;
 mod report;
 mod told;
@@ -15,11 +14,13 @@ use std::process::ExitCode;
 use nvptx_ra::emulate::Launches;
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
+use nvptx_ra::sass::meaning::Approximation;
 
 use self::assembler::Assembler;
-use self::meaning::{Code, Said, Text};
 use crate::input::{self, Input};
-use crate::run;
+use crate::machine::program::{self, Loaded};
+use crate::meaning::{AT_LIMITS, Code, Compared, Meaning, Text};
+use crate::{releases, run};
 
 /// Run the kernels of PTX, and what ptxas makes of them, on the CPU, and say where the machine code computes something else
 ///
@@ -32,9 +33,15 @@ pub(crate) struct Arguments {
     /// Files of PTX
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// A ptxas, again for several; unless given, the one on PATH or in CUDA_PATH
+    /// A ptxas, again for several; unless given, and without --release, the one on PATH or in CUDA_PATH
     #[arg(long = "ptxas", value_name = "PATH")]
     programs: Vec<PathBuf>,
+    /// Releases of ptxas: 12.8 is the newest of 12.8, 12.8.61 that one
+    #[arg(long = "release", value_name = "RELEASE", value_delimiter = ',')]
+    releases: Vec<String>,
+    /// Fetch releases from PyPI that are not in the folder of releases yet (NVPTX_RA_RELEASES, or ~/.cache/nvptx-ra/ptxas)
+    #[arg(long)]
+    download: bool,
     /// Options of ptxas, again for several sets: --options=-O1 --options='-O3 -fmad=false'
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     options: Vec<String>,
@@ -58,8 +65,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Launches with parameters near the ends of their types.
-const AT_LIMITS: u32 = 6;
 /// The most launches behind the drawn ones, for statements that did not run.
 const MORE: u32 = 16;
 
@@ -67,22 +72,22 @@ const MORE: u32 = 16;
 struct Kernel {
     name: String,
     /// For each assembler.
-    said: Vec<Said>,
-    /// The instruction that stores what differs, for each assembler.
-    instructions: Vec<Option<String>>,
+    compared: Vec<Compared>,
     /// Where its report is.
     report: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let assemblers = Assembler::all(&arguments.programs, &arguments.options)?;
+    let releases = arguments.releases.iter().map(|release| releases::ptxas(release, arguments.download));
+    let programs = releases.chain(arguments.programs.iter().cloned().map(Ok));
+    let assemblers = Assembler::all(&programs.collect::<Result<Vec<_>, _>>()?, &arguments.options)?;
     let (mut differs, mut is_open) = (false, false);
     let mut all = Vec::new();
     for path in &arguments.files {
         let kernels = checked(path, &assemblers, arguments)?;
-        let of = |is: fn(&Said) -> bool| kernels.iter().flat_map(|kernel| &kernel.said).any(is);
-        differs |= of(|said| matches!(said, Said::Different(_)));
-        is_open |= of(|said| matches!(said, Said::NotComparable(_)));
+        let said = || kernels.iter().flat_map(|kernel| &kernel.compared).map(|compared| &compared.meaning);
+        differs |= said().any(Meaning::is_different);
+        is_open |= said().any(|meaning| !meaning.is_comparable());
         if arguments.json {
             all.push(told::as_json(path, &assemblers, &kernels));
         } else {
@@ -92,11 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.json {
         super::print(format!("{:#}\n", serde_json::Value::from(all)).as_bytes())?;
     }
-    Ok(match (differs, is_open) {
-        (true, _) => ExitCode::FAILURE,
-        (_, true) => ExitCode::from(2),
-        _ => ExitCode::SUCCESS,
-    })
+    Ok(super::exit_code(differs, is_open))
 }
 
 /// Checks the kernels of a file.
@@ -116,30 +117,26 @@ fn checked(path: &std::path::Path, assemblers: &[Assembler], arguments: &Argumen
         most_steps_in_all: arguments.steps_in_all,
         ..Launches::default()
     };
-    let sets = text.sets(&launches);
     let mut codes = Vec::new();
     for assembler in assemblers {
-        codes.push(match assembler.assemble(&bytes, &text.cpu)? {
-            Ok(cubin) => Ok(Code::read(cubin, !assembler.fuses_nothing())?),
+        let assembled = assembler.assemble(&bytes, &text.cpu)?;
+        codes.push(match assembled {
+            Ok(cubin) => Ok((program::program(&cubin, assembler.release(), Approximation::Exact)?, cubin)),
             Err(reason) => Err(reason),
         });
     }
     let mut kernels = Vec::new();
     for name in names {
-        let mut checked = text.checked(&name, &sets);
-        let mut kernel = Kernel { name, said: Vec::new(), instructions: Vec::new(), report: None };
-        for code in &codes {
-            let said = match code {
-                Ok(code) => checked.compare(code)?,
-                Err(reason) => Said::NotComparable(reason.clone()),
-            };
-            let store = match &said {
-                Said::Different(shown) => shown.difference.stores()[1],
-                _ => None,
-            };
-            let instruction = store.and_then(|store| code.as_ref().ok()?.mnemonic(&kernel.name, store.line));
-            kernel.instructions.push(instruction.map(str::to_owned));
-            kernel.said.push(said);
+        let mut checked = text.checked(&name, &launches);
+        let mut kernel = Kernel { name, compared: Vec::new(), report: None };
+        for (code, assembler) in codes.iter().zip(assemblers) {
+            kernel.compared.push(match code {
+                Ok((Loaded::Machine(machine), cubin)) => {
+                    checked.compare(Code { machine, cubin, fuses: assembler.fuses() })?
+                }
+                Ok((Loaded::Ptx(_), _)) => Compared::open("ptxas wrote no machine code"),
+                Err(reason) => Compared::open(reason.as_str()),
+            });
         }
         if let Some(folder) = &arguments.reduce {
             kernel.report = reduction::reported(&bytes, &text, &kernel, assemblers, folder)?;

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use nvptx_ra::emulate::{Argument, Differing, Launches};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::reduce::{Candidate, Launch, reduce};
+use nvptx_ra::sass::meaning::Approximation;
 
 use super::Kernel;
 use super::assembler::Assembler;
-use super::meaning::{Code, Said, Shown, Text};
 use super::report::{self, Report};
+use crate::machine::program::{self, Loaded};
+use crate::meaning::{Code, Compared, Meaning, Shown, Text};
 
 /// Memory is drawn anew in the launch that stands alone: so many seeds are tried until it shows the difference again.
 const SEEDS: u64 = 16;
@@ -33,22 +35,33 @@ struct Question<'a> {
 
 impl Question<'_> {
     /// What is said of a candidate with an assembler; `None` where the candidate is no program.
-    fn said(&self, candidate: &Candidate, assembler: &Assembler) -> Option<Said> {
+    fn compared(&self, candidate: &Candidate, assembler: &Assembler) -> Option<Compared> {
         let text = Text::read("reduced.ptx", candidate.text.as_bytes()).ok()?;
         if !text.program.unread().is_empty() {
             return None;
         }
         let cubin = assembler.assemble(candidate.text.as_bytes(), &text.cpu).ok()?.ok()?;
-        let code = Code::read(cubin, !assembler.fuses_nothing()).ok()?;
-        let sets = text.alone(&Launches { most_steps: self.most_steps, ..launches(&candidate.launch, self.extremes) });
-        text.checked(self.kernel, &sets).compare(&code).ok()
+        let loaded = program::program(&cubin, "reduced.cubin", Approximation::Exact).ok()?;
+        let Loaded::Machine(machine) = &loaded else { return None };
+        let launches = Launches { most_steps: self.most_steps, ..launches(&candidate.launch, self.extremes) };
+        let code = Code { machine, cubin: &cubin, fuses: assembler.fuses() };
+        text.alone(self.kernel, &launches).compare(code).ok()
+    }
+
+    /// The difference that a candidate shows, if it is of the kind that is looked for.
+    fn shown(&self, candidate: &Candidate) -> Option<Box<Shown>> {
+        let shown = self.compared(candidate, self.wrong)?.shown?;
+        let is_of_values = matches!(shown.difference.differing, Differing::Stores { .. });
+        (is_of_values == self.is_of_values).then_some(shown)
+    }
+
+    fn is_right(&self, candidate: &Candidate, assembler: &Assembler) -> bool {
+        matches!(self.compared(candidate, assembler), Some(Compared { meaning: Meaning::Same { .. }, .. }))
     }
 
     /// Whether a candidate still shows it.
     fn is_shown(&self, candidate: &Candidate) -> bool {
-        let is_wrong = matches!(self.said(candidate, self.wrong), Some(Said::Different(shown))
-            if matches!(shown.difference.differing, Differing::Stores { .. }) == self.is_of_values);
-        is_wrong && self.right.iter().all(|right| matches!(self.said(candidate, right), Some(Said::Same(_))))
+        self.shown(candidate).is_some() && self.right.iter().all(|right| self.is_right(candidate, right))
     }
 }
 
@@ -79,10 +92,8 @@ pub(super) fn reported(
     assemblers: &[Assembler],
     folder: &Path,
 ) -> Result<Option<PathBuf>, Error> {
-    let different = kernel.said.iter().zip(assemblers).find_map(|(said, assembler)| match said {
-        Said::Different(shown) => Some((shown, assembler)),
-        _ => None,
-    });
+    let different =
+        kernel.compared.iter().zip(assemblers).find_map(|(compared, wrong)| Some((compared.shown.as_ref()?, wrong)));
     let Some((shown, wrong)) = different else { return Ok(None) };
     let mut question = Question {
         kernel: &kernel.name,
@@ -97,15 +108,15 @@ pub(super) fn reported(
         let problem = format!("kernel {}: the difference does not show in a launch that stands alone", kernel.name);
         return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the text as it is"));
     };
-    if let Some(Said::Different(shown)) = question.said(&first, wrong) {
+    if let Some(shown) = question.shown(&first) {
         question.most_steps = (MORE_STEPS * shown.steps).max(LEAST_STEPS);
     }
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
     let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);
-    question.right = others.filter(|other| matches!(question.said(&first, other), Some(Said::Same(_)))).collect();
+    question.right = others.filter(|other| question.is_right(&first, other)).collect();
     log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
-    let Some(Said::Different(shown)) = question.said(&small, wrong) else {
+    let Some(shown) = question.shown(&small) else {
         let problem = format!("kernel {}: the smaller text does not show the difference", kernel.name);
         return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
     };
@@ -118,17 +129,17 @@ pub(super) fn reported(
         small: &small,
         shown: &shown,
         wrong,
-        others: others.map(|other| (other.name(), word(question.said(&small, other)))).collect(),
+        others: others.map(|other| (other.name(), word(question.compared(&small, other)))).collect(),
         extremes: question.extremes,
     };
     report::write(&report, &folder.join(report::folder_name(&kernel.name))).map(Some)
 }
 
-fn word(said: Option<Said>) -> String {
-    match said {
-        Some(Said::Same(_)) => "right".into(),
-        Some(Said::Different(_)) => "wrong".into(),
-        Some(Said::NotComparable(reason)) => format!("not comparable: {reason}"),
+fn word(compared: Option<Compared>) -> String {
+    match compared.map(|compared| compared.meaning) {
+        Some(Meaning::Same { .. }) => "right".into(),
+        Some(Meaning::Different(_)) => "wrong".into(),
+        Some(Meaning::NotComparable(reason)) => format!("not comparable: {reason}"),
         None => "does not assemble it".into(),
     }
 }

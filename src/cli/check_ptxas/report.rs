@@ -10,8 +10,8 @@ use nvptx_ra::reduce::Candidate;
 use rustc_hash::FxHasher;
 
 use super::assembler::Assembler;
-use super::meaning::{Shown, Text};
-use super::{reduction, told};
+use super::reduction;
+use crate::meaning::{Shown, Text};
 use crate::output;
 
 /// What a report tells.
@@ -84,7 +84,7 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
         format!("--kernel {kernel} --grid {grid} --block {block} --seed {} {}", small.launch.seed, arguments.join(" "));
     let command = wrong.command(Path::new("reduced.ptx"), cpu(&small.text), Path::new("reduced.cubin")).join(" ");
     let mut text = format!("# {} computes something else than the PTX says\n\n", wrong.name());
-    _ = writeln!(text, "{}\n", told::difference(shown, None));
+    _ = writeln!(text, "{}\n", shown.text());
     _ = writeln!(text, "`reduced.ptx` has {} instructions, `original.ptx` {}:\n", small.instructions(), report.before);
     _ = writeln!(text, "```\n{}\n```\n", small.text.trim());
     _ = writeln!(text, "| ptxas | the machine code of `reduced.ptx` |\n| --- | --- |\n| {} | wrong |", wrong.name());

@@ -42,6 +42,7 @@ pub(super) struct Figures {
 /// Machine code of a file.
 pub(super) struct Built {
     pub(super) code: Code,
+    pub(super) cubin: Vec<u8>,
     measured: Measured,
     instructions: BTreeMap<String, u32>,
     /// The bytes of each function.
@@ -78,6 +79,7 @@ impl Built {
             instructions: sass.map(|(name, sass)| (name, sass.instructions)).collect(),
             bytes: Cubin::read(&bytes).map(|cubin| owned(&cubin)).unwrap_or_default(),
             words: run.words,
+            cubin: bytes,
         })
     }
 

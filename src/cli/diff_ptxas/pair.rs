@@ -15,7 +15,7 @@ use super::Arguments;
 use super::build::Built;
 use super::kernel::{Kernel, Side};
 use super::toolchain::Toolchain;
-use crate::meaning::{self, Meaning};
+use crate::meaning::{self, Meaning, Text};
 use crate::tune::agreement::{Bound, Terms};
 use crate::tune::predict;
 use crate::{dynamic_shared, input, kernel_names};
@@ -74,7 +74,10 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
         }
     };
     let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
-    let compared = Compared { program: &program, built: &built, architecture, steps: arguments.steps, ptx: text.len() };
+    let text_read = Text::of(&module)?;
+    let fuses = meaning::fuses(&[&arguments.options]);
+    let compared =
+        Compared { text: &text_read, fuses, built: &built, architecture, steps: arguments.steps, ptx: text.len() };
     for body in module.kernels() {
         let name = body.name(module.file());
         if is_wanted(name) {
@@ -88,7 +91,9 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
 
 /// A file that both have assembled.
 struct Compared<'a> {
-    program: &'a Program,
+    text: &'a Text,
+    /// Whether ptxas may fuse products and sums.
+    fuses: bool,
     built: &'a [Built; 2],
     architecture: &'a Architecture,
     steps: u64,
@@ -122,7 +127,9 @@ impl Compared<'_> {
         if dynamic_shared > 0 {
             launches.dynamic_shared = dynamic_shared;
         }
-        meaning::of(self.program, &built.code.machine, name, &launches)
+        let code = meaning::Code { machine: &built.code.machine, cubin: &built.cubin, fuses: self.fuses };
+        let compared = self.text.checked(name, &launches).compare(code);
+        compared.map_or_else(|error| Meaning::NotComparable(error.problem), |compared| compared.meaning)
     }
 
     fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
