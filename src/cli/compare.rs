@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use nvptx_ra::emulate::{Comparison, Executed, Launches, Program, Side, Verdict, compare_programs};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::sass::hazards::Finding;
-use nvptx_ra::sass::meaning::Approximation;
 use serde_json::{Value, json};
 
 use crate::machine::program::Loaded;
@@ -67,45 +66,17 @@ pub(crate) struct Arguments {
     /// bit, those of NaN included
     #[arg(long, requires = "exact")]
     extremes: bool,
-    /// How far the approximate functions of machine code (MUFU) are off, within what PTX allows
-    #[arg(long, value_name = "HOW", default_value = "exact")]
-    approximate: Approximate,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// How far the approximate functions of machine code are off.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Approximate {
-    /// Not at all
-    Exact,
-    /// A unit in the last place too low
-    Lowest,
-    /// A unit in the last place too high
-    Highest,
-    /// One of these three, drawn for each argument
-    Drawn,
-}
-
-impl Approximate {
-    fn approximation(self, seed: u64) -> Approximation {
-        match self {
-            Self::Exact => Approximation::Exact,
-            Self::Lowest => Approximation::Lowest,
-            Self::Highest => Approximation::Highest,
-            Self::Drawn => Approximation::Drawn(seed),
-        }
-    }
 }
 
 /// Where the machine code of each file does not wait for what a kernel needs.
 type Hazards = [Vec<Finding>; 2];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let approximation = arguments.approximate.approximation(arguments.seed);
-    let first = run::program(&arguments.first, "compare", approximation)?;
-    let second = run::program(&arguments.second, "compare", approximation)?;
+    let first = run::program(&arguments.first, "compare")?;
+    let second = run::program(&arguments.second, "compare")?;
     let launches = Launches {
         is_exact: arguments.exact,
         is_assembled: first.program().is_machine_code() != second.program().is_machine_code(),

@@ -86,13 +86,13 @@ pub(crate) fn argument(text: &str) -> Result<Argument, String> {
 }
 
 /// The program of a file.
-pub(crate) fn program(path: &Path, command: &str, approximation: Approximation) -> Result<Loaded, Error> {
+pub(crate) fn program(path: &Path, command: &str) -> Result<Loaded, Error> {
     let input = Input::open(path, command, &[InputKind::Ptx, InputKind::Text, InputKind::Cubin])?;
     let kind = input.kind;
     let content = input.content()?;
     let name = input::name(path);
     if kind == InputKind::Cubin {
-        return machine::program(&content, &name, approximation);
+        return machine::program(&content, &name, Approximation::Exact);
     }
     Ok(Loaded::Ptx(Program::new(&Module::read(&name, &content)?)))
 }
@@ -113,7 +113,7 @@ pub(crate) fn kernels(program: &Program, asked: &[String], path: &Path) -> Resul
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let loaded = program(&arguments.input, "run", Approximation::default())?;
+    let loaded = program(&arguments.input, "run")?;
     let program = loaded.program();
     let asked: Vec<String> = arguments.kernel.iter().cloned().collect();
     let kernels = kernels(program, &asked, &arguments.input)?;
