@@ -126,3 +126,35 @@ fn what_cannot_be_checked() {
     let (status, text) = said(folder.path(), &programs, &["--kernel=other2"]);
     assert!(status == 1 && text.contains("has no kernel other2"), "{text}");
 }
+
+/// A warp that is a block needs no barrier: ptxas leaves it out, and the accesses are in order all the same, those of
+/// matrices, too.
+#[test]
+fn a_block_of_one_warp() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let text = "
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+.reqntid 32, 1, 1
+{
+    .shared .align 16 .b8 s[512]; .reg .b32 %r<12>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+    mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 16, %r2; xor.b32 %r4, %r1, 31; mad.lo.u32 %r5, %r4, 16, %r2;
+    st.shared.v4.b32 [%r3], {%r1, %r4, %r1, %r4};
+    bar.sync 0;
+    ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r5];
+    bar.sync 0;
+    add.s32 %r6, %r6, %r7; add.s32 %r6, %r6, %r8; add.s32 %r6, %r6, %r9;
+    st.shared.b32 [%r5], %r6;
+    bar.sync 0;
+    ld.shared.b32 %r7, [%r3]; st.global.b32 [%rd2], %r7;
+    ret;
+}
+";
+    let (folder, programs) = folder(&bin, &[("right", "")]);
+    fs::write(folder.path().join("k.ptx"), text).expect("there is space");
+    let (status, text) = said(folder.path(), &programs, &[]);
+    assert!(status == 0 && text.contains("same in "), "{text}");
+}

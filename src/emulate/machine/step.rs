@@ -67,7 +67,10 @@ pub(super) fn step(
     world.outcome.covered[frame.function][pc as usize] = true;
     let threads = active;
     // ptxas leaves out what only keeps a warp's threads together where they are: their accesses are in order.
-    if world.program.is_machine_code && mask == warp.live && matches!(inst.op, Op::Load(_) | Op::Store(_)) {
+    if world.program.is_machine_code
+        && mask == warp.live
+        && matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Warp { .. })
+    {
         warp.tick();
     }
     let active = if inst.is_uniform { u32::MAX } else { active };
