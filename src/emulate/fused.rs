@@ -58,15 +58,14 @@ pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
     for body in module.bodies() {
         let mut products: Vec<Product<'_>> = Vec::new();
         for statement in body.ids() {
-            if file.statements().kind(statement) != StatementKind::Instruction {
-                // Behind a label other values may come in; in braces a name may be another's.
-                if matches!(
-                    file.statements().kind(statement),
-                    StatementKind::Label | StatementKind::Open | StatementKind::Close
-                ) {
+            match file.statements().kind(statement) {
+                StatementKind::Instruction => {}
+                // Behind a label other values may come in, and behind a declaration a name may be another's.
+                StatementKind::Label | StatementKind::Variable | StatementKind::Unknown => {
                     products.clear();
+                    continue;
                 }
-                continue;
+                _ => continue,
             }
             let Some(Parts::Instruction(instruction)) = file.parts(statement) else {
                 products.clear();

@@ -46,6 +46,8 @@ fn sums() {
     let fused = of(SUM, Preference::First).expect("it is open");
     assert!(fused.contains("fma.rn.f32 %f9, %f1, %f2, %f3;"), "{fused}");
     assert_eq!(fused.lines().count(), text(SUM).lines().count());
+    let inline = of("{ mul.f32 %f4, %f1, %f2; } { add.f32 %f9, %f4, %f3; }", Preference::First).expect("it is open");
+    assert!(inline.contains("{ { fma.rn.f32 %f9, %f1, %f2, %f3; } }"), "{inline}");
     let both = "mul.f32 %f4, %f1, %f2; mul.f32 %f5, %f2, %f3; sub.f32 %f9, %f4, %f5;";
     assert!(of(both, Preference::First).expect("it is open").contains("fma.rn.f32 %f9, %f1, %f2, fused__c;"));
     assert!(of(both, Preference::Second).expect("it is open").contains("fma.rn.f32 %f9, fused__a, %f3, %f4;"));
@@ -60,6 +62,7 @@ fn what_is_not_open() {
         "mul.f32 %f4, %f1, %f2; mov.f32 %f1, %f3; add.f32 %f9, %f4, %f3;",
         "mul.f32 %f4, %f1, %f2; mov.f32 %f4, %f3; add.f32 %f9, %f4, %f3;",
         "mul.f32 %f4, %f1, %f2; L: add.f32 %f9, %f4, %f3;",
+        "mul.f32 %f4, %f1, %f2; { .reg .f32 %f4; mov.f32 %f4, %f1; add.f32 %f9, %f4, %f3; }",
         "mul.ftz.f32 %f4, %f1, %f2; add.f32 %f9, %f4, %f3;",
     ] {
         assert_eq!(of(body, Preference::First), None, "{body}");

@@ -4,7 +4,7 @@ use super::Function;
 use super::reading::{function, last_predicates, of_values, readings, results};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
-use crate::sass::operand::PT;
+use crate::sass::operand::{Changes, Operand, PT, RZ};
 
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
@@ -98,7 +98,11 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
             }
         }
         (false, []) => {
-            functions.push(of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding());
+            let mut function = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
+            if !is_wide && !is_high && is_shift(&instruction.operands[first..]) {
+                function.pure = function.pure.bit_by_bit(&[0]);
+            }
+            functions.push(function);
             if first > 1 {
                 functions.push(of_values([(1, PRED)], from, move |values| [carry_of(total(&values, 0), summand)]));
             }
@@ -106,6 +110,13 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
         _ => return None,
     }
     (first <= 2).then_some(functions)
+}
+
+/// Whether a product is a shift: by a power of two, with nothing added. ptxas shifts so, what is undefined in a register too.
+fn is_shift(from: &[Operand]) -> bool {
+    let is_plain = |changes: &Changes| *changes == Changes::default();
+    matches!(from, [Operand::Register(_, changes), Operand::Immediate(factor), Operand::Register(zero, _)]
+        if is_plain(changes) && factor.is_power_of_two() && zero.number == RZ)
 }
 
 fn carry_of(total: u128, ty: Ty) -> u64 {

@@ -8,7 +8,7 @@ use super::{Approximation, find};
 use crate::emulate::pure::MOST_SOURCES;
 use crate::sass::control::Control;
 use crate::sass::instruction::Instruction;
-use crate::sass::operand::{Changes, Half, Operand, PT, Predicate, Register};
+use crate::sass::operand::{Changes, Half, Operand, PT, Predicate, RZ, Register};
 
 const ROUNDINGS: [(&str, Round); 4] = [
     ("", Round::NearestTiesToEven),
@@ -29,17 +29,21 @@ fn predicate(number: u8) -> Operand {
     Operand::Predicate(Predicate { number, is_uniform: false, negated: false })
 }
 
-/// What an instruction writes to its first results, given what the operands hold that it reads.
-fn results(mnemonic: &str, operands: &[Operand], held: &[u64], approximation: Approximation) -> Vec<u64> {
-    let instruction = Instruction {
+fn instruction(mnemonic: &str, operands: &[Operand]) -> Instruction {
+    Instruction {
         address: 0,
         guard: None,
         mnemonic: mnemonic.into(),
         operands: operands.to_vec(),
         control: Control::default(),
         bits: 0,
-    };
-    let functions = find(&instruction, approximation).unwrap_or_else(|| panic!("{mnemonic} is not known"));
+    }
+}
+
+/// What an instruction writes to its first results, given what the operands hold that it reads.
+fn results(mnemonic: &str, operands: &[Operand], held: &[u64], approximation: Approximation) -> Vec<u64> {
+    let functions =
+        find(&instruction(mnemonic, operands), approximation).unwrap_or_else(|| panic!("{mnemonic} is not known"));
     let computed = functions.iter().map(|function| {
         let mut lanes = vec![[0; 32]; MOST_SOURCES];
         for (lane, &operand) in lanes.iter_mut().zip(&function.from) {
@@ -185,6 +189,19 @@ fn quotients() {
         }
         Ok(())
     });
+}
+
+/// A product with a power of two is a shift: each bit of the result is one of the factor's. ptxas takes one for the other,
+/// and leaves what is shifted out unset.
+#[test]
+fn products_that_are_shifts() {
+    let of = |mnemonic: &str, factor: u32, summand: u8| {
+        let operands = [plain(0), plain(1), Operand::Immediate(factor), plain(summand)];
+        let functions = find(&instruction(mnemonic, &operands), Approximation::Exact).expect("it is known");
+        functions[0].pure.bitwise
+    };
+    assert_eq!([of("IMAD.U32", 0x1_0000, RZ), of("IMAD.SHL.U32", 2, RZ), of("IMAD", 1, RZ)], [1; 3]);
+    assert_eq!([of("IMAD.U32", 3, RZ), of("IMAD", 4, 2), of("IMAD.WIDE.U32", 4, RZ), of("IMAD", 0, RZ)], [0; 4]);
 }
 
 /// An approximate result is off by one unit at most, in the direction that the run asks for.
