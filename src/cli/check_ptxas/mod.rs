@@ -121,7 +121,10 @@ fn checked(path: &std::path::Path, assemblers: &[Assembler], arguments: &Argumen
     for assembler in assemblers {
         let assembled = assembler.assemble(&bytes, &text.cpu)?;
         codes.push(match assembled {
-            Ok(cubin) => Ok((program::program(&cubin, assembler.release(), Approximation::Exact)?, cubin)),
+            Ok(cubin) => match program::program(&cubin, assembler.release(), Approximation::Exact) {
+                Ok(program) => Ok((program, cubin)),
+                Err(error) => Err(format!("the machine code cannot be read: {}; {}", error.problem, error.remedy)),
+            },
             Err(reason) => Err(reason),
         });
     }

@@ -39,6 +39,12 @@ impl Function {
         self
     }
 
+    /// Each bit of the result is a function of bits of these sources.
+    pub(super) fn bit_by_bit(mut self, sources: &[u32]) -> Self {
+        self.pure = self.pure.bit_by_bit(sources);
+        self
+    }
+
     fn adding(mut self) -> Self {
         self.pure.may_be_address = true;
         self
@@ -98,11 +104,9 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
             }
         }
         (false, []) => {
-            let mut function = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
-            if !is_wide && !is_high && is_shift(&instruction.operands[first..]) {
-                function.pure = function.pure.bit_by_bit(&[0]);
-            }
-            functions.push(function);
+            let function = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
+            let is_shift = !is_wide && !is_high && is_shift(&instruction.operands[first..]);
+            functions.push(if is_shift { function.bit_by_bit(&[0]) } else { function });
             if first > 1 {
                 functions.push(of_values([(1, PRED)], from, move |values| [carry_of(total(&values, 0), summand)]));
             }

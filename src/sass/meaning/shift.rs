@@ -10,15 +10,14 @@ const U32: Ty = Ty::Unsigned(32);
 pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     let found = match (word, modifiers.as_slice()) {
-        ("SHF", [direction, rest @ ..]) => funnel(instruction, direction, rest)?,
-        ("PRMT", [] | [_]) => {
-            let mut found = permutation(instruction, modifiers.first().copied())?;
-            found.pure = found.pure.bit_by_bit(&[0, 2]);
-            found
+        ("SHF", [direction, rest @ ..]) => funnel(instruction, direction, rest)?.bit_by_bit(&[0, 2]),
+        ("PRMT", [] | [_]) => permutation(instruction, modifiers.first().copied())?.bit_by_bit(&[0, 2]),
+        ("BREV", []) => {
+            let reversed = |[a]: [u64; 1]| [(a as u32).reverse_bits().into()];
+            function(instruction, [(0, U32)], [(1, U32)], reversed)?.bit_by_bit(&[0])
         }
-        ("BREV", []) => function(instruction, [(0, U32)], [(1, U32)], |[a]| [(a as u32).reverse_bits().into()])?,
         ("FLO", _) => leading(instruction, &modifiers)?,
-        ("SGXT", [] | ["U32"] | ["W"] | ["W", "U32"]) => extension(instruction, &modifiers)?,
+        ("SGXT", [] | ["U32"] | ["W"] | ["W", "U32"]) => extension(instruction, &modifiers)?.bit_by_bit(&[0]),
         ("BMSK", [] | ["C"] | ["W"]) => mask(instruction, modifiers.contains(&"W"))?,
         _ => return None,
     };

@@ -191,15 +191,16 @@ fn quotients() {
     });
 }
 
-/// A product with a power of two is a shift: each bit of the result is one of the factor's. ptxas takes one for the other,
+/// Of a shift, each bit of the result is one of the source's, and a product with a power of two is a shift. ptxas takes one for the other,
 /// and leaves what is shifted out unset.
 #[test]
-fn products_that_are_shifts() {
+fn shifts_and_products_that_are_such() {
     let of = |mnemonic: &str, factor: u32, summand: u8| {
         let operands = [plain(0), plain(1), Operand::Immediate(factor), plain(summand)];
         let functions = find(&instruction(mnemonic, &operands), Approximation::Exact).expect("it is known");
         functions[0].pure.bitwise
     };
+    assert_eq!([of("SHF.L.U32", 16, RZ), of("SHF.R.S32.HI", 16, 2), of("PRMT", 0x7632, 2)], [5; 3]);
     assert_eq!([of("IMAD.U32", 0x1_0000, RZ), of("IMAD.SHL.U32", 2, RZ), of("IMAD", 1, RZ)], [1; 3]);
     assert_eq!([of("IMAD.U32", 3, RZ), of("IMAD", 4, 2), of("IMAD.WIDE.U32", 4, RZ), of("IMAD", 0, RZ)], [0; 4]);
 }
