@@ -17,6 +17,12 @@ pub(crate) const ZERO: Row = Row(1);
 pub(crate) enum Init {
     /// Nothing: reading it gives an undefined value.
     Undefined,
+    /// What a register held before, which is drawn: machine code sets single bits of registers that nothing has set, and a
+    /// result that depends on the others differs from PTX's.
+    Leftover {
+        /// It is the same in all lanes.
+        is_uniform: bool,
+    },
     Constant(u64),
     Special(Special),
     /// The address of a byte of the function's frame in local memory.

@@ -32,25 +32,25 @@ impl Text {
         Ok(Self { program, fused: fused?, approximates: approximates(module), cpu })
     }
 
-    /// A kernel with sets of launches, from some that say how many there are: plain ones, and, where results are given to
-    /// the last bit, ones with infinities, NaN and the limits of integers. Each launch runs once, however many codes are
-    /// compared with it.
+    /// A kernel with sets of launches, from some that say how many there are: of one block, as blocks of many kernels race
+    /// with each other on drawn arguments; of several; and, where results are given to the last bit, of infinities, NaN and
+    /// the limits of integers. Each launch runs once, however many codes are compared with it.
     pub(crate) fn checked(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
-        let plain = self.as_assembled(launches);
-        let all = plain.most_steps_in_all;
-        if self.approximates || launches.extremes || all < LEAST_FOR_EXTREMES {
-            return self.with(kernel, &[plain]);
-        }
-        let extremes = Launches {
-            extremes: true,
-            count: launches.count.div_ceil(2),
-            limits: 0,
-            more: launches.more / 4,
-            most_steps_in_all: if all == u64::MAX { all } else { all / 4 },
-            ..plain.clone()
+        let drawn = self.as_assembled(launches);
+        let all = drawn.most_steps_in_all;
+        let with_extremes = !self.approximates && !launches.extremes && all >= LEAST_FOR_EXTREMES;
+        let parts = if with_extremes { [2, 4, 4] } else { [2, 2, 0] };
+        let part = |number: usize, set: Launches| {
+            let most_steps_in_all = if all == u64::MAX { all } else { all / parts[number] };
+            Launches { most_steps_in_all, ..set }
         };
-        let most_steps_in_all = if all == u64::MAX { all } else { all - all / 4 };
-        self.with(kernel, &[Launches { most_steps_in_all, ..plain }, extremes])
+        let few = Launches { count: launches.count.div_ceil(2), more: launches.more / 4, ..drawn.clone() };
+        let one_block = Launches { grid: drawn.grid.or(Some([1, 1, 1])), ..drawn.clone() };
+        let mut sets = vec![part(0, one_block), part(1, Launches { limits: 0, ..drawn })];
+        if with_extremes {
+            sets.push(part(2, Launches { extremes: true, limits: 0, ..few }));
+        }
+        self.with(kernel, &sets)
     }
 
     /// A kernel with these launches alone.

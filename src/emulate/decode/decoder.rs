@@ -71,7 +71,7 @@ impl Decoder<'_, '_> {
                 }
                 (2, self.rows.len() as u64)
             }
-            Init::Undefined => (3, 0),
+            Init::Undefined | Init::Leftover { .. } => (3, 0),
         };
         let next = Row(self.rows.len() as u32);
         let row = *self.inits.entry(key).or_insert(next);

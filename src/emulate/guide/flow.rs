@@ -81,7 +81,7 @@ impl Known<'_> {
             Init::Special(Special::Ctaid(axis)) => return last(along(grid, axis)),
             Init::Special(Special::Lane) => return last(32),
             Init::Special(_) => return Vec::new(),
-            Init::Undefined => {}
+            Init::Undefined | Init::Leftover { .. } => {}
         }
         if depth == 0 || self.work == 0 {
             return Vec::new();

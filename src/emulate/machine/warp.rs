@@ -8,7 +8,7 @@ use super::pending::Copies;
 use super::world::World;
 use crate::emulate::memory::{Flat, Origin, Stamp};
 use crate::emulate::program::{Init, LaneMask, Special};
-use crate::emulate::types::low;
+use crate::emulate::types::{low, mixed};
 
 /// A warp.
 #[derive(Debug)]
@@ -104,6 +104,14 @@ impl Warp {
             match info.init {
                 Init::Undefined if world.setting.traces => {}
                 Init::Undefined => frame.defined[row] = 0,
+                Init::Leftover { .. } if world.setting.traces => {}
+                Init::Leftover { is_uniform } => {
+                    for (lane, value) in values.iter_mut().enumerate() {
+                        let thread = if is_uniform { 0 } else { lane as u64 };
+                        let drawn = mixed(world.setting.schedule ^ mixed((row as u64) << 8 | thread));
+                        *value = low(drawn, info.bits);
+                    }
+                }
                 Init::Constant(value) => *values = [value; 32],
                 Init::Frame(offset) => {
                     values.iter_mut().zip(base).for_each(|(value, base)| *value = u64::from(base + offset));

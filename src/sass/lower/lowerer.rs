@@ -169,7 +169,12 @@ impl<'c> Lowerer<'c> {
             return row;
         }
         let bits = if matches!(file, File::Predicate | File::UniformPredicate) { 1 } else { 32 };
-        let row = self.new_row(Init::Undefined, bits);
+        let init = match file {
+            File::General | File::Predicate => Init::Leftover { is_uniform: false },
+            File::Uniform | File::UniformPredicate => Init::Leftover { is_uniform: true },
+            File::Convergence | File::Barrier => Init::Undefined,
+        };
+        let row = self.new_row(init, bits);
         self.files.insert((file, number), row);
         row
     }
