@@ -9,6 +9,7 @@ use crate::sass::operand::PT;
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
 const U64: Ty = Ty::Unsigned(64);
+const S64: Ty = Ty::Signed(64);
 const PRED: Ty = Ty::Pred;
 
 pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
@@ -16,6 +17,12 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     match (word, modifiers.as_slice()) {
         ("IMAD", _) => product(instruction, &modifiers),
         ("IADD3" | "IADD", [] | ["X"]) => sum(instruction, !modifiers.is_empty()),
+        ("IADD3", ["64"]) if instruction.operands.len() == 4 => {
+            let from = [(1, U64), (2, S64), (3, U64)];
+            Some(vec![
+                function(instruction, [(0, U64)], from, |[a, b, c]| [a.wrapping_add(b).wrapping_add(c)])?.adding(),
+            ])
+        }
         ("VIADD", []) => Some(vec![add(instruction)?]),
         ("LEA", _) => address(instruction, &modifiers),
         ("IMNMX" | "VIMNMX", [] | ["U32"] | ["S32"]) => Some(vec![extreme(instruction, modifiers.contains(&"U32"))?]),
