@@ -1,6 +1,6 @@
 //! Products of matrices by four warps.
 
-use super::super::operand::{Changes, Factors, Operand};
+use super::super::operand::{Changes, Factors, Operand, PT, Predicate};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -20,8 +20,7 @@ const HALVES: [&str; 32] = shapes!(16);
 const WORDS: [&str; 32] = shapes!(8);
 const BYTES: [&str; 32] = shapes!(32);
 
-const OPERANDS: &[Slot] =
-    &[D, rule(left), rule(factors), register(64), uniform_condition(87).unless_true(), rule(scoreboard)];
+const OPERANDS: &[Slot] = &[D, rule(left), rule(factors), register(64), rule(adds), rule(scoreboard)];
 
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
@@ -109,6 +108,16 @@ fn factors(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let negated = [is_both && reader.bit(72), reader.bit(63)];
     let transposed = [is_both && reader.bit(61), reader.bit(62)];
     operands.push(Operand::Factors(Factors { register, negated, transposed }));
+    Some(())
+}
+
+/// The predicate without which nothing is added to, printed unless it always holds. Its number is written inverted.
+fn adds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let number = PT - reader.take(87, 3) as u8;
+    let negated = reader.bit(90);
+    if number != PT || negated {
+        operands.push(Operand::Predicate(Predicate { number, is_uniform: true, negated }));
+    }
     Some(())
 }
 

@@ -4,7 +4,7 @@ use super::Function;
 use super::reading::{function, last_predicates, of_values, readings, results};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
-use crate::sass::operand::PT;
+use crate::sass::operand::{Changes, Operand, PT, RZ};
 
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
@@ -105,7 +105,11 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
             }
         }
         (false, []) => {
-            functions.push(of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding());
+            let mut product = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
+            if !is_high && shifts(instruction, first) {
+                product.pure = product.pure.bit_by_bit(&[0]);
+            }
+            functions.push(product);
             if first > 1 {
                 functions.push(of_values([(1, PRED)], from, move |values| [carry_of(total(&values, 0), summand)]));
             }
@@ -113,6 +117,17 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
         _ => return None,
     }
     (first <= 2).then_some(functions)
+}
+
+/// Whether a product is a shift: of a register as it is, by a power of two, with nothing added.
+fn shifts(instruction: &Instruction, first: usize) -> bool {
+    let zero = |operand: &Operand| matches!(operand, Operand::Register(register, _) if register.number == RZ);
+    match instruction.operands.get(first..) {
+        Some([Operand::Register(_, changes), Operand::Immediate(factor), sum]) => {
+            *changes == Changes::default() && factor.is_power_of_two() && zero(sum)
+        }
+        _ => false,
+    }
 }
 
 fn carry_of(total: u128, ty: Ty) -> u64 {
