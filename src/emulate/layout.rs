@@ -28,6 +28,15 @@ pub(crate) const BUFFERS: u64 = 1 << 44;
 /// Where buffers of pointers that are loaded from memory begin.
 pub(crate) const MORE_BUFFERS: u64 = 1 << 45;
 
+/// Boxes of tensors whose maps are not known: where they begin, and the bits of the places that each may have.
+const BOXES: u64 = 1 << 53;
+const BOX_BITS: u32 = 18;
+
+/// Where a box of a tensor lies, by a hash of all that names it.
+pub(crate) fn tensor_box(hash: u64) -> u64 {
+    BOXES + (low(hash, NAME_BITS) << BOX_BITS)
+}
+
 /// The address of a variable: the same in every program that has the name.
 pub(crate) fn variable(name: &str) -> u64 {
     VARIABLES + (low(hash_of(name), NAME_BITS) << VARIABLE_BITS)

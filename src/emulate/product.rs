@@ -47,6 +47,7 @@ pub(crate) struct GroupMultiply {
     /// Whether the product is added to what the result holds.
     pub(crate) adds: Row,
     pub(crate) is_negative: bool,
+    pub(crate) saturates: bool,
     /// Whether the factors lie with their rows or columns side by side, instead of what is summed.
     pub(crate) order: [bool; 2],
 }

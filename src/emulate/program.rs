@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use super::bulk::Bulk;
 pub(crate) use super::product::{GroupMultiply, Left, Multiply, Tile};
 pub(crate) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
 
@@ -147,12 +148,23 @@ pub(crate) enum MbarrierOp {
     Complete {
         bytes: Row,
     },
-    /// `test_wait` and `try_wait`, by a state or by the parity of a phase.
+    /// `test_wait` and `try_wait`: whether the phase is over whose parity is a bit of `by`.
     Test {
         to: Row,
         by: Row,
-        is_parity: bool,
+        bit: u32,
     },
+}
+
+/// As what the copies of a thread arrive at an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// As a thread that the mbarrier begins to wait for only now.
+    Counted,
+    /// As a thread that it waits for already.
+    Planned,
+    /// As a byte that it waits for already.
+    Transaction,
 }
 
 /// Where a call goes.
@@ -264,13 +276,15 @@ pub(crate) enum Op {
         bytes: u32,
         given: Option<Row>,
     },
+    /// Behind a pointer, as copies of tensors are rare and large.
+    Bulk(Box<Bulk>),
     AsyncCommit,
     AsyncWait {
         left: u32,
     },
     AsyncArrive {
         address: Address,
-        counts: bool,
+        as_what: Arrival,
     },
     Fence,
     Nothing,

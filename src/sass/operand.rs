@@ -86,6 +86,17 @@ pub struct Address {
     pub offset: i32,
 }
 
+/// Factors of a product of four warps that lie in shared memory: `gdesc[UR4].tnspB`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Factors {
+    /// The uniform register with the descriptor of the left factor; that of the right one is two registers further on.
+    pub register: u8,
+    /// `.negA`, `.negB`.
+    pub negated: [bool; 2],
+    /// `.tnspA`, `.tnspB`.
+    pub transposed: [bool; 2],
+}
+
 /// A place in a bank of constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
@@ -125,4 +136,8 @@ pub enum Operand {
     Callee(u32),
     /// A barrier of results on their way: SB0.
     Scoreboard(u8),
+    /// Factors in shared memory.
+    Factors(Factors),
+    /// The barrier of products of four warps: `gsb0`.
+    GroupScoreboard,
 }

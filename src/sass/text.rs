@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::control::Control;
 use super::instruction::{BYTES, Function, Instruction};
-use super::operand::{Address, Changes, Constant, Extent, Half, Operand, PT, Predicate, RZ, Register};
+use super::operand::{Address, Changes, Constant, Extent, Factors, Half, Operand, PT, Predicate, RZ, Register};
 use super::special;
 
 /// A line that is not read: its function, its address, and its text.
@@ -137,8 +137,16 @@ fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     if let Some(label) = text.strip_prefix("`(").and_then(|rest| rest.strip_suffix(')')) {
         return Some(target(label, names));
     }
+    if let Some(inner) = text.strip_prefix("gdesc[") {
+        return factors(inner);
+    }
     if let Some(inner) = text.strip_prefix("desc[") {
         let (descriptor, rest) = inner.split_once(']')?;
+        // The policy of a bulk copy has no address.
+        if rest.is_empty() {
+            let descriptor = Some(register(descriptor)?.number);
+            return Some(Operand::Address(Address { descriptor, scale: 1, ..Address::default() }));
+        }
         let Operand::Address(address) = address(rest)? else { return None };
         return Some(Operand::Address(Address { descriptor: Some(register(descriptor)?.number), ..address }));
     }
@@ -154,6 +162,7 @@ fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     match text {
         "PR" => return Some(Operand::Predicates { is_uniform: false }),
         "UPR" => return Some(Operand::Predicates { is_uniform: true }),
+        "gsb0" => return Some(Operand::GroupScoreboard),
         _ => {}
     }
     if text.starts_with("SR") || text == "SM_SHADER_TYPE" {
@@ -198,6 +207,22 @@ fn value(text: &str) -> Option<Operand> {
     let (name, suffix) = rest.split_once('.').map_or((rest, ""), |(name, suffix)| (name, suffix));
     suffixes(suffix, &mut changes)?;
     Some(Operand::Register(register(name)?, changes))
+}
+
+/// The register of a descriptor stands ahead of a bracket, and what is done to the factors behind it.
+fn factors(text: &str) -> Option<Operand> {
+    let (name, suffixes) = text.split_once(']')?;
+    let mut factors = Factors { register: register(name)?.number, ..Factors::default() };
+    for suffix in suffixes.split('.').filter(|suffix| !suffix.is_empty()) {
+        match suffix {
+            "negA" => factors.negated[0] = true,
+            "negB" => factors.negated[1] = true,
+            "tnspA" => factors.transposed[0] = true,
+            "tnspB" => factors.transposed[1] = true,
+            _ => return None,
+        }
+    }
+    Some(Operand::Factors(factors))
 }
 
 fn suffixes(text: &str, changes: &mut Changes) -> Option<()> {

@@ -109,7 +109,7 @@ def work(case, folder, arguments):
         return case
     programs = Path(tools.ROOT, RELEASES[case.release])
     cubin = folder / f"{case.name()}.cubin"
-    command = [programs / "ptxas", f"-arch=sm_{case.processor}", f"-O{case.level}", "-fmad=false", "-o", cubin, source]
+    command = [programs / "ptxas", f"-arch=sm_{case.processor}{'a' if case.row['specific'] else ''}", f"-O{case.level}", "-fmad=false", "-o", cubin, source]
     outcome = tools.run([str(word) for word in command], TIMEOUT)
     if outcome.error:
         case.error = outcome.error
@@ -129,7 +129,7 @@ def cases_of(rows, arguments):
             yield Case(row, "PTX", row["processor"], 0)
         for release in arguments.releases.split(","):
             for processor in map(int, arguments.processors.split(",")):
-                if processor >= row["processor"]:
+                if processor == row["processor"] or processor > row["processor"] and not row["specific"]:
                     yield from (Case(row, release, processor, int(level)) for level in arguments.levels.split(","))
 
 

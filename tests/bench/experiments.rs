@@ -16,7 +16,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for experiment in &all {
         std::fs::write(Path::new(folder).join(format!("{}.ptx", experiment.name)), &experiment.text)?;
     }
-    let entry = |one: &nvptx_ra::fuzzing::Experiment| json!({"name": one.name, "processor": one.processor, "exact": one.is_exact});
+    let entry = |one: &nvptx_ra::fuzzing::Experiment| {
+        json!({
+            "name": one.name, "processor": one.processor, "specific": one.is_specific, "exact": one.is_exact
+        })
+    };
     println!("{}", json!(all.iter().map(entry).collect::<Vec<_>>()));
     Ok(())
 }

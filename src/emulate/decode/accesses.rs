@@ -4,8 +4,9 @@ use super::decoder::{Decoder, Refusal};
 use super::scopes::Symbol;
 use crate::emulate::layout;
 use crate::emulate::mnemonic::Mnemonic;
-use crate::emulate::program::{Access, Address, AtomicOp, MbarrierOp, Op, Order, Row, SINK, Space, ZERO};
-use crate::emulate::types::{Kind, Ty};
+use crate::emulate::program::{Access, Address, Arrival, AtomicOp, MbarrierOp, Op, Order, Row, SINK, Space, ZERO};
+use crate::emulate::pure::{MOST_SOURCES, Pure};
+use crate::emulate::types::{Kind, Ty, low};
 use crate::ptx::Operand;
 
 /// Modifiers of loads and stores that choose caches.
@@ -35,6 +36,7 @@ impl Decoder<'_, '_> {
                 let (space, is_global) = match mnemonic.modifiers.as_slice() {
                     ["global"] => (Space::Generic, true),
                     ["shared" | "shared::cta"] => (Space::Shared, false),
+                    ["shared::cluster"] if !self.globals.has_clusters => (Space::Shared, false),
                     ["local"] => (Space::Local, false),
                     _ => return Err("the space".into()),
                 };
@@ -47,7 +49,12 @@ impl Decoder<'_, '_> {
                 let to = self.result(operands.first().ok_or("no result")?)?;
                 self.emit(Op::Move { to, from: ZERO });
             }
-            "cp" if mnemonic.modifiers.first() == Some(&"async") => return self.async_copy(mnemonic, operands),
+            "cp" => {
+                return match self.bulk(mnemonic, operands)? {
+                    None if mnemonic.modifiers.first() == Some(&"async") => self.async_copy(mnemonic, operands),
+                    found => Ok(found),
+                };
+            }
             "mbarrier" => self.mbarrier(mnemonic, operands)?,
             "alloca" => {
                 let (to, bytes) = match operands {
@@ -80,6 +87,7 @@ impl Decoder<'_, '_> {
                 "shared" | "shared::cta" => Space::Shared,
                 "local" => Space::Local,
                 "global" | "const" | "param" | "param::entry" | "param::func" => Space::Generic,
+                "shared::cluster" if !self.globals.has_clusters => Space::Shared,
                 "shared::cluster" => return Err("shared memory of a cluster".into()),
                 _ => continue,
             });
@@ -101,6 +109,7 @@ impl Decoder<'_, '_> {
                         | "param::func"
                         | "shared"
                         | "shared::cta"
+                        | "shared::cluster"
                         | "local"
                         | "volatile"
                         | "relaxed"
@@ -183,6 +192,7 @@ impl Decoder<'_, '_> {
                         | "global"
                         | "shared"
                         | "shared::cta"
+                        | "shared::cluster"
                         | "relaxed"
                         | "acquire"
                         | "release"
@@ -251,7 +261,8 @@ impl Decoder<'_, '_> {
             }
             ["async", "mbarrier", "arrive", rest @ ..] => {
                 let address = self.address(operands.first().ok_or("no address")?, self.space(mnemonic)?)?;
-                self.emit(Op::AsyncArrive { address, counts: !rest.contains(&"noinc") });
+                let as_what = if rest.contains(&"noinc") { Arrival::Planned } else { Arrival::Counted };
+                self.emit(Op::AsyncArrive { address, as_what });
             }
             ["async", "ca" | "cg", "shared" | "shared::cta", "global", hints @ ..]
                 if hints.iter().all(|word| is_hint(word)) =>
@@ -282,7 +293,7 @@ impl Decoder<'_, '_> {
     }
 
     fn mbarrier(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
-        if mnemonic.has("shared::cluster") && !mnemonic.has("arrive") {
+        if mnemonic.has("shared::cluster") && self.globals.has_clusters {
             return Err("an mbarrier of a cluster".into());
         }
         let is_known = |word: &str| {
@@ -313,6 +324,16 @@ impl Decoder<'_, '_> {
         let word = Ty::Unsigned(32);
         let one = self.constant(1, 32);
         let (address, op) = match *first {
+            "pending_count" => {
+                let [to, state] = operands else { return Err("two operands".into()) };
+                let (to, state) = (self.result(to)?, self.source(state, Ty::Unsigned(64))?);
+                let count = |[state]: [u64; 1]| [low((1u64 << 20).wrapping_sub(state >> 43), 20)];
+                let pure = Pure::new(word, count).sources(&[Ty::Unsigned(64)]);
+                let mut from = [ZERO; MOST_SOURCES];
+                from[0] = state;
+                self.emit(Op::Pure { pure, to: [to, SINK], from });
+                return Ok(());
+            }
             "init" => {
                 let address = at(self, operands.first())?;
                 (address, MbarrierOp::Init { count: self.source(operands.get(1).ok_or("no count")?, word)? })
@@ -344,7 +365,8 @@ impl Decoder<'_, '_> {
                 let is_parity = mnemonic.has("parity");
                 let ty = if is_parity { word } else { Ty::Unsigned(64) };
                 let by = self.source(operands.get(2).ok_or("no phase")?, ty)?;
-                (address, MbarrierOp::Test { to, by, is_parity })
+                // A state has its phase where machine code has it.
+                (address, MbarrierOp::Test { to, by, bit: if is_parity { 0 } else { 63 } })
             }
             other => return Err(format!("the operation {other}")),
         };

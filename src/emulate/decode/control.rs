@@ -29,7 +29,7 @@ impl Decoder<'_, '_> {
             "exit" => self.emit(Op::Exit),
             "trap" | "brkpt" => self.emit(Op::Trap),
             "call" => self.call(operands)?,
-            "bar" | "barrier" => return self.barrier(mnemonic, operands),
+            "bar" | "barrier" if !mnemonic.has("cluster") => return self.barrier(mnemonic, operands),
             "membar" | "fence" => self.emit(Op::Fence),
             "nanosleep" | "pmevent" | "griddepcontrol" => self.emit(Op::Nothing),
             "setmaxnreg" => {
@@ -91,9 +91,6 @@ impl Decoder<'_, '_> {
             let mask = self.source(operands.first().ok_or("no mask")?, WORD)?;
             self.emit(Op::Warp { op: WarpOp::Synchronise, mask });
             return Ok(Some(()));
-        }
-        if mnemonic.has("cluster") {
-            return Err("a barrier of a cluster".into());
         }
         let words: Vec<&str> =
             mnemonic.modifiers.iter().copied().filter(|word| !matches!(*word, "cta" | "aligned")).collect();

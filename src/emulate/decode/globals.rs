@@ -7,7 +7,7 @@ use super::scopes::Symbol;
 use crate::emulate::layout;
 use crate::emulate::program::{Init, Program, Variable, function_address};
 use crate::emulate::types::Ty;
-use crate::ptx::{Declaration, Declarator, Module, Parts, StatementKind, Text, Token, TokenKind};
+use crate::ptx::{Body, Declaration, Declarator, Module, Parts, StatementKind, Text, Token, TokenKind};
 
 /// The offset that stands for the start of shared variables of unknown size, until all others are placed.
 pub(super) const DYNAMIC: u64 = 0xdead_0000_0000;
@@ -20,6 +20,20 @@ pub(super) struct Globals<'a> {
     pub(super) shared_end: u32,
     /// Whether there is a shared variable of unknown size.
     pub(super) has_dynamic: bool,
+    /// Whether a kernel asks for clusters of several blocks.
+    pub(super) has_clusters: bool,
+}
+
+/// Whether a kernel asks for clusters of a size other than one block.
+fn asks_for_clusters(text: &Text<'_>, body: &Body) -> bool {
+    body.parts.directives.iter().any(|directive| {
+        let sizes = directive.values.iter().map(|(_, value)| number(text.str(*value), Ty::Unsigned(32)).unwrap_or(0));
+        match text.of(directive.word) {
+            b".reqnctapercluster" => sizes.product::<u64>() != 1,
+            b".explicitcluster" => !body.parts.directives.iter().any(|one| text.of(one.word) == b".reqnctapercluster"),
+            _ => false,
+        }
+    })
 }
 
 impl<'a> Globals<'a> {
@@ -29,6 +43,7 @@ impl<'a> Globals<'a> {
             variables: Vec::new(),
             shared_end: layout::FIRST_SHARED,
             has_dynamic: false,
+            has_clusters: module.bodies().iter().any(|body| asks_for_clusters(module.file().text(), body)),
         };
         for (&name, &number) in functions {
             globals.symbols.insert(name, Symbol::Function(number));

@@ -27,6 +27,7 @@ impl Decoder<'_, '_> {
 
     fn group_multiply(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<GroupMultiply, Refusal> {
         let shape = mnemonic.modifiers.iter().find_map(|word| super::matrix::shape(word)).ok_or("no shape")?;
+        let saturates = mnemonic.has("satfinite");
         let types: [Ty; 3] = mnemonic.types().try_into().map_err(|_| "the types")?;
         let [to_ty, a_ty, b_ty] = types;
         let [m, n, k] = shape;
@@ -35,9 +36,12 @@ impl Decoder<'_, '_> {
             && n <= 256
             && k * a_ty.bits() == 256
             && a_ty.bits() == b_ty.bits()
-            && matches!(to_ty, Ty::F32 | Ty::F16)
-            && matches!(a_ty, Ty::F16 | Ty::BF16 | Ty::TF32 | Ty::E4M3 | Ty::E5M2)
-            && mnemonic.modifiers.len() == 7;
+            && match to_ty {
+                Ty::F32 | Ty::F16 => matches!(a_ty, Ty::F16 | Ty::BF16 | Ty::TF32 | Ty::E4M3 | Ty::E5M2),
+                Ty::Signed(32) => [a_ty, b_ty].iter().all(|ty| ty.is_integer()),
+                _ => false,
+            }
+            && mnemonic.modifiers.len() == 7 + usize::from(saturates);
         if !is_known {
             return Err("the shape or the types".into());
         }
@@ -63,6 +67,7 @@ impl Decoder<'_, '_> {
         }
         let is_half = a_ty.bits() == 16;
         let (signs, order) = match (numbers.as_slice(), is_half, &left) {
+            ([], false, _) if a_ty.is_integer() => ([1, 1], [false, false]),
             ([a, b], false, _) => ([*a, *b], [false, false]),
             ([a, b, of_b], true, Left::Registers(_)) => ([*a, *b], [false, *of_b != 0]),
             ([a, b, of_a, of_b], true, Left::Shared(_)) => ([*a, *b], [*of_a != 0, *of_b != 0]),
@@ -72,6 +77,6 @@ impl Decoder<'_, '_> {
             return Err("a scale that is not 1 or -1".into());
         }
         let is_negative = signs[0] * signs[1] < 0;
-        Ok(GroupMultiply { columns: n, depth: k, types, to, left, right, adds, is_negative, order })
+        Ok(GroupMultiply { columns: n, depth: k, types, to, left, right, adds, is_negative, saturates, order })
     }
 }

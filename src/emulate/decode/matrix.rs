@@ -87,7 +87,7 @@ impl Decoder<'_, '_> {
             Ty::F16 => n == 8 && m == 16 && matches!(k, 8 | 16),
             Ty::BF16 => n == 8 && m == 16 && matches!(k, 8 | 16),
             Ty::TF32 => n == 8 && m == 16 && matches!(k, 4 | 8),
-            Ty::F64 => shape == [8, 8, 4],
+            Ty::F64 => shape == [8, 8, 4] || n == 8 && m == 16 && matches!(k, 4 | 8 | 16),
             Ty::Signed(8) | Ty::Unsigned(8) | Ty::E4M3 | Ty::E5M2 => n == 8 && m == 16 && matches!(k, 16 | 32),
             _ => false,
         };

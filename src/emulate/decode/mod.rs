@@ -5,11 +5,14 @@
 //! * [`scopes`]: names, labels, and the scopes that hide them;
 //! * [`decoder`], [`function`]: a function and its statements;
 //! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
-//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`]: those of a family;
+//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`], [`bulk`], [`cluster`]:
+//!   those of a family;
 //! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold;
 //! * [`registers`]: how many a thread has where it asks for more or fewer.
 
 mod accesses;
+mod bulk;
+mod cluster;
 mod control;
 mod decoder;
 mod function;

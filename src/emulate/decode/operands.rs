@@ -90,6 +90,9 @@ impl<'a> Decoder<'a, '_> {
         if word == "WARP_SZ" {
             return Ok(self.constant(32, 32));
         }
+        if let Some(row) = self.cluster_register(word, part) {
+            return Ok(row);
+        }
         let (special, bits) = special(word, part).ok_or_else(|| format!("{word} is not known"))?;
         Ok(self.special(special, bits))
     }

@@ -23,6 +23,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
         let address = match &inst.op {
             Op::Load(access) | Op::Store(access) => Some(access.address),
             Op::Atomic { address, .. } | Op::AsyncCopy { from: address, .. } => Some(*address),
+            Op::Bulk(bulk) => Some(bulk.generic_address()),
             Op::Warp { op: WarpOp::LoadTile { address, .. } | WarpOp::StoreTile { address, .. }, .. } => Some(*address),
             Op::MoveAddress { from, .. } => Some(Address { space: Space::Generic, base: *from, offset: 0 }),
             _ => None,

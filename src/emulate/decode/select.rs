@@ -20,6 +20,9 @@ impl Decoder<'_, '_> {
         if let Some(done) = self.control(mnemonic, operands)? {
             return Ok(done);
         }
+        if let Some(done) = self.cluster(mnemonic, operands)? {
+            return Ok(done);
+        }
         if let Some(done) = self.access(mnemonic, operands)? {
             return Ok(done);
         }

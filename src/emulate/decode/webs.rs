@@ -45,6 +45,7 @@ pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
         Op::AsyncCopy { to, from, given, .. } => {
             (Vec::new(), [Some(to.base), Some(from.base), *given].into_iter().flatten().collect())
         }
+        Op::Bulk(bulk) => (Vec::new(), bulk.rows()),
         Op::AsyncArrive { address, .. } => (Vec::new(), at(address, &[])),
         Op::IndexedBranch { index, .. } => (Vec::new(), vec![*index]),
         Op::Call(call) => {

@@ -9,7 +9,7 @@ use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::memory::{Bytes, Write};
-use crate::emulate::program::{Address, Row};
+use crate::emulate::program::{Address, Arrival, Row};
 use crate::emulate::types::Kind;
 
 /// Starts a copy.
@@ -86,7 +86,7 @@ pub(super) fn arrive(
     warp: &mut Warp,
     frame: &Frame,
     address: Address,
-    counts: bool,
+    as_what: Arrival,
     active: u32,
     line: u32,
 ) -> Ran<()> {
@@ -95,5 +95,5 @@ pub(super) fn arrive(
         let open = std::mem::take(&mut warp.copies[lane].open);
         arrived(world, warp, lane, open, line)?;
     }
-    mbarrier::arrive_of_copies(world, warp, frame, address, counts, active)
+    mbarrier::arrive_of_copies(world, warp, frame, address, as_what, active)
 }

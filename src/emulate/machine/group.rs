@@ -11,7 +11,7 @@ use super::{Ran, halt, partial};
 use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{GroupMultiply, Left};
-use crate::emulate::types::{Kind, Ty};
+use crate::emulate::types::{Kind, Ty, low};
 
 /// How a matrix lies in shared memory.
 #[derive(Clone, Copy, Debug)]
@@ -146,12 +146,22 @@ pub(super) fn run(
                 let sum: f64 = products.sum();
                 let old = if adds { float(*to_ty, element(frame, to, *to_ty, lane as usize, number)) } else { 0.0 };
                 let total = old + if multiply.is_negative { -sum } else { sum };
-                value |= rounded(*to_ty, total) << (within * to_ty.bits());
+                value |= of_sum(*to_ty, total, multiply.saturates) << (within * to_ty.bits());
             }
             frame.set(register, 32, lane as usize, Some(value));
         }
     }
     Ok(())
+}
+
+/// The bits of a sum. Sums of integers are exact in doubles, and wrap where they do not saturate.
+fn of_sum(ty: Ty, sum: f64, saturates: bool) -> u64 {
+    if !ty.is_integer() {
+        return rounded(ty, sum);
+    }
+    let sum = sum as i64;
+    let sum = if saturates { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
+    low(sum as u64, 32)
 }
 
 #[cfg(test)]

@@ -137,9 +137,10 @@ pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32)
     let (group, inside) = (lane / 4, lane % 4);
     if ty == Ty::F64 {
         return match part {
+            Part::Left if shape[0] == 16 => (group + number % 2 * 8, inside + number / 2 * 4),
             Part::Left => (group, inside),
-            Part::Right => (inside, group),
-            Part::Sum => (group, 2 * inside + number),
+            Part::Right => (inside + number * 4, group),
+            Part::Sum => (group + number / 2 * 8, 2 * inside + number % 2),
         };
     }
     // So many elements stand side by side in a register.
@@ -175,6 +176,8 @@ pub(super) fn float(ty: Ty, bits: u64) -> f64 {
         Ty::F64 => f64::from_bits(bits),
         Ty::E4M3 => E4M3.value(bits),
         Ty::E5M2 => E5M2.value(bits),
+        Ty::Signed(width) => signed(bits, width.into()) as f64,
+        Ty::Unsigned(_) => bits as f64,
         _ => F32.value(bits),
     }
 }

@@ -7,10 +7,12 @@ use super::phase::Mbarrier;
 use super::place::Target;
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, halt};
-use crate::emulate::program::{Address, MbarrierOp};
+use super::{Ran, bulk, halt, tensor};
+use crate::emulate::memory::Write;
+use crate::emulate::program::{Address, Arrival, MbarrierOp};
+use crate::emulate::types::Kind;
 
-fn offset_of(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize) -> Ran<u32> {
+pub(super) fn offset_of(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize) -> Ran<u32> {
     match target(world, frame, address, lane, 8)? {
         Target::Shared(offset) => Ok(offset),
         _ => halt("an mbarrier that is not in shared memory"),
@@ -25,6 +27,7 @@ pub(super) fn run(
     address: Address,
     op: MbarrierOp,
     active: u32,
+    line: u32,
 ) -> Ran<Next> {
     let function = world.function(frame.function);
     let mut is_polling = false;
@@ -72,10 +75,13 @@ pub(super) fn run(
                 mbarrier.bytes -= value(bytes);
                 mbarrier.advance();
             }
-            MbarrierOp::Test { to, by, is_parity } => {
-                let phase = mbarrier.phase;
-                let by = value(by) as u64;
-                let is_over = if is_parity { phase & 1 != by & 1 } else { phase > by };
+            MbarrierOp::Test { to, by, bit } => {
+                let parity = value(by) as u64 >> bit & 1;
+                if mbarrier.phase & 1 == parity && mbarrier.waits_for_boxes() {
+                    boxes_arrive(world, warp, frame, offset, lane, line)?;
+                }
+                let Some(mbarrier) = world.blocks[warp.block].mbarriers.get(&offset) else { continue };
+                let is_over = mbarrier.phase & 1 != parity;
                 if is_over {
                     let clocks = mbarrier.clocks;
                     warp.join(&clocks);
@@ -96,15 +102,17 @@ pub(super) fn arrive_of_copies(
     warp: &mut Warp,
     frame: &Frame,
     address: Address,
-    counts: bool,
+    as_what: Arrival,
     active: u32,
 ) -> Ran<()> {
     for lane in lanes(active) {
         let offset = offset_of(world, frame, address, lane)?;
-        let Some(mbarrier) = world.blocks[warp.block].mbarriers.get_mut(&offset) else {
-            return halt("an mbarrier that is not initialised");
-        };
-        if counts {
+        if as_what == Arrival::Transaction {
+            completed(world, warp, offset, 1)?;
+            continue;
+        }
+        let mbarrier = at(world, warp, offset)?;
+        if as_what == Arrival::Counted {
             mbarrier.pending += 1;
         }
         mbarrier.arrive(1, &warp.clocks);
@@ -113,3 +121,63 @@ pub(super) fn arrive_of_copies(
     }
     Ok(())
 }
+
+fn at<'w>(world: &'w mut World<'_, '_>, warp: &Warp, offset: u32) -> Ran<&'w mut Mbarrier> {
+    match world.blocks[warp.block].mbarriers.get_mut(&offset) {
+        Some(mbarrier) => Ok(mbarrier),
+        None => halt("an mbarrier that is not initialised"),
+    }
+}
+
+/// Bytes have arrived that a warp sent.
+pub(super) fn completed(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, bytes: i64) -> Ran<()> {
+    let mbarrier = at(world, warp, offset)?;
+    mbarrier.bytes -= bytes;
+    mbarrier.arrive(0, &warp.clocks);
+    warp.tick();
+    world.changed();
+    Ok(())
+}
+
+/// A box of a tensor is on its way.
+pub(super) fn started(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, one: tensor::TensorBox) -> Ran<()> {
+    let mbarrier = at(world, warp, offset)?;
+    mbarrier.boxes.push(one);
+    mbarrier.boxes.sort_by_key(|one| one.to);
+    mbarrier.arrive(0, &warp.clocks);
+    warp.tick();
+    Ok(())
+}
+
+/// A thread asks whether a phase is over that ends with boxes of tensors: once it was asked often enough for all threads
+/// to have started theirs, all of them arrive.
+fn boxes_arrive(
+    world: &mut World<'_, '_>,
+    warp: &mut Warp,
+    frame: &Frame,
+    offset: u32,
+    lane: usize,
+    line: u32,
+) -> Ran<()> {
+    world.changed();
+    let mbarrier = at(world, warp, offset)?;
+    mbarrier.asked += 1;
+    if mbarrier.asked < OFTEN {
+        return Ok(());
+    }
+    let (boxes, clocks) = (std::mem::take(&mut mbarrier.boxes), mbarrier.clocks);
+    let bytes = u32::try_from(mbarrier.bytes).ok();
+    let Some(sizes) = bytes.and_then(|bytes| tensor::sizes(&boxes, bytes)) else {
+        return halt("boxes of tensors whose sizes do not follow from what an mbarrier waits for");
+    };
+    warp.join(&clocks);
+    let by = Write { thread: warp.global_thread(world, lane), function: frame.function as u32, line, kind: Kind::F16 };
+    for (one, bytes) in boxes.iter().zip(sizes) {
+        bulk::moved(world, warp, lane, (Target::Shared(one.to), Target::Global(one.from)), bytes, by)?;
+        completed(world, warp, offset, bytes.into())?;
+    }
+    Ok(())
+}
+
+/// So often a thread asks before boxes of tensors arrive.
+const OFTEN: u32 = 256;

@@ -5,7 +5,7 @@ use super::next::{Next, undefined};
 use super::place::{Target, generic};
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, access, atomic, barrier, call, collective, copies, halt, mbarrier, partial, registers};
+use super::{Ran, access, atomic, barrier, bulk, call, collective, copies, halt, mbarrier, partial, registers};
 use crate::emulate::memory::Origin;
 use crate::emulate::program::{Inst, Op, Row, Space, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
@@ -179,14 +179,15 @@ pub(super) fn step(
             lanes(active).for_each(|lane| frame.set_bytes(*to, bits(*to), lane, value));
         }
         Op::Barrier { .. } => return barrier::run(world, warp, frame, frame_number, &inst.op, pc, active, mask),
-        Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active),
+        Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active, inst.line),
         Op::AsyncCopy { to, from, bytes, given } => {
             copies::start(world, warp, frame, (*to, *from, *bytes, *given), active, (pc, inst.line))?;
         }
         Op::AsyncCommit => lanes(active).for_each(|lane| warp.copies[lane].commit()),
         Op::AsyncWait { left } => copies::wait(world, warp, *left as usize, active, inst.line)?,
-        Op::AsyncArrive { address, counts } => {
-            copies::arrive(world, warp, frame, *address, *counts, active, inst.line)?;
+        Op::Bulk(copy) => bulk::run(world, warp, frame, copy, active, inst.line)?,
+        Op::AsyncArrive { address, as_what } => {
+            copies::arrive(world, warp, frame, *address, *as_what, active, inst.line)?;
             return Ok(Next::Go);
         }
         Op::Fence | Op::Nothing => {}

@@ -195,6 +195,45 @@ fn copies_and_mbarriers() {
     assert_eq!(words(&text, 32, &input, 32), expected);
 }
 
+/// A bulk copy's bytes end a phase of an mbarrier, and a state says how many threads were to arrive.
+#[test]
+fn bulk_copies() {
+    let text = file(
+        ".shared .align 16 .b8 box[512]; .shared .align 8 .b64 bar;",
+        "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 3; bar.sync 0; @!%p0 bra W;\n\
+         mbarrier.arrive.expect_tx.shared.b64 %d1, [bar], 512; mbarrier.arrive.shared.b64 %d2, [bar];\n\
+         mbarrier.pending_count.b64 %r5, %d1; mbarrier.pending_count.b64 %r6, %d2; st.global.u32 [%out+256], %r5;\n\
+         st.global.u32 [%out+260], %r6; mbarrier.arrive.shared.b64 %d2, [bar]; mov.u32 %r0, box;\n\
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%in], 512, [bar];\n\
+         W: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W;\n\
+         mov.u32 %r0, box; mad.lo.u32 %r3, %t, 8, %r0; ld.shared.u32 %r4, [%r3+4]; st.global.u32 [%at], %r4;",
+    );
+    let input: Vec<u32> = (0..128).map(|number| number + 5).collect();
+    let found = words(&text, 64, &input, 66);
+    assert_eq!(found[..64], (0..64).map(|t| input[2 * t + 1]).collect::<Vec<_>>());
+    assert_eq!(found[64..], [3, 2]);
+}
+
+/// A tensor's box follows from its map and its coordinates, and has as many bytes as its mbarrier waits for.
+#[test]
+fn boxes_of_tensors() {
+    let text = |second: &str| {
+        let body = format!(
+            "setp.eq.u32 %p0, %t, 0; @%p0 mbarrier.init.shared.b64 [bar], 1; bar.sync 0; @!%p0 bra W;\n\
+             mbarrier.arrive.expect_tx.shared.b64 _, [bar], 512; mov.u32 %r0, box; add.u32 %r1, %r0, 256;\n\
+             cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%in, {{5, 7}}], [bar];\n\
+             cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%in, {second}], [bar];\n\
+             W: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra W;\n\
+             mov.u32 %r0, box; mad.lo.u32 %r3, %t, 8, %r0; ld.shared.u32 %r4, [%r3]; st.global.u32 [%at], %r4;"
+        );
+        file(".shared .align 16 .b8 box[512]; .shared .align 8 .b64 bar;", &body)
+    };
+    let found = words(&text("{5, 7}"), 64, &[1], 64);
+    assert_eq!(found[..32], found[32..]);
+    let found = words(&text("{7, 5}"), 64, &[1], 64);
+    assert_ne!(found[..32], found[32..]);
+}
+
 /// What nothing can be said of is not comparable, with the reason.
 #[test]
 fn reasons() {

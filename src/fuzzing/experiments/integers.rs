@@ -32,6 +32,18 @@ pub(super) const ROWS: &[Row] = &[
     )
     .since(90),
     row(
+        "three",
+        &[
+            "{min,max}.{s,u}32 %r0, %r1, %r2; {min,max}.{s,u}32 %r3, %r0, %r4",
+            "{min,max}.s32 %r0, %r1, %r2; {min,max}.relu.s32 %r3, %r0, %r4",
+            "{min,max}.{s,u}16x2 %r0, %r1, %r2; {min,max}.{s,u}16x2 %r3, %r0, %r4",
+            "{min,max}.s16x2 %r0, %r1, %r2; {min,max}.relu.s16x2 %r3, %r0, %r4",
+            "{add,sub}.s32 %r0, %r1, %r2; {min,max}.{s,u,relu.s}32 %r3, %r0, %r4",
+            "add.{s,u}16x2 %r0, %r1, %r2; {min,max}.{s,u,relu.s}16x2 %r3, %r0, %r4",
+        ],
+    )
+    .since(90),
+    row(
         "carry",
         &[
             "add.cc.{s,u}32 %r0, %r1, %r2; addc.cc.{s,u}32 %r3, %r4, %r5; addc.u32 %r6, %r7, %r8",

@@ -44,6 +44,16 @@ pub(super) const ROWS: &[Row] = &[
     )
     .approximate(),
     row(
+        "mma_f64_wide",
+        &[
+            "ld.global.v2.f64 <%d0, %d1>, [%in]; ld.global.f64 %d2, [%in+16]; ld.global.v2.f64 <%d4, %d5>, [%in+32]; ld.global.v2.f64 <%d6, %d7>, [%in+48]; mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 <%d10, %d11, %d12, %d13>, <%d0, %d1>, <%d2>, <%d4, %d5, %d6, %d7>; st.global.v2.f64 [%out], <%d10, %d11>; st.global.v2.f64 [%out+16], <%d12, %d13>;",
+            "ld.global.v2.f64 <%d0, %d1>, [%in]; ld.global.v2.f64 <%d2, %d3>, [%in+16]; ld.global.v2.f64 <%d4, %d5>, [%in+32]; ld.global.v2.f64 <%d6, %d7>, [%in+48]; mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 <%d10, %d11, %d12, %d13>, <%d0, %d1, %d2, %d3>, <%d4, %d6>, <%d4, %d5, %d6, %d7>; st.global.v2.f64 [%out], <%d10, %d11>; st.global.v2.f64 [%out+16], <%d12, %d13>;",
+            "ld.global.v2.f64 <%d0, %d1>, [%in]; ld.global.v2.f64 <%d2, %d3>, [%in+16]; ld.global.v2.f64 <%d4, %d5>, [%in+32]; ld.global.v2.f64 <%d6, %d7>, [%in+48]; mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 <%d10, %d11, %d12, %d13>, <%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7>, <%d4, %d6, %d1, %d0>, <%d4, %d5, %d6, %d7>; st.global.v2.f64 [%out], <%d10, %d11>; st.global.v2.f64 [%out+16], <%d12, %d13>;",
+        ],
+    )
+    .since(90)
+    .approximate(),
+    row(
         "mma_s8",
         &[
             "ld.global.v4.b32 <%r0, %r1, %r2, %r3>, [%in]; ld.global.v2.b32 <%r4, %r5>, [%in+16]; ld.global.v4.b32 <%r8, %r9, %r10, %r11>, [%in+32]; mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{s,u}8.{s,u}8.s32 <%r12, %r13, %r14, %r15>, <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r8, %r9, %r10, %r11>; st.global.v4.b32 [%out], <%r12, %r13, %r14, %r15>;",

@@ -5,9 +5,11 @@
 //! A [row](rows) has a pattern for each family of mnemonics; what needs more than registers is written out.
 
 mod atomics;
+mod bulk;
 mod control;
 mod conversions;
 mod floats;
+mod groups;
 mod integers;
 mod matrices;
 mod memory;
@@ -27,6 +29,8 @@ pub struct Experiment {
     pub text: String,
     /// The first processor that has the instructions: 80 for sm_80.
     pub processor: u32,
+    /// Whether no newer processor has them: the target is `sm_90a`.
+    pub is_specific: bool,
     /// Whether PTX says every bit of the results.
     pub is_exact: bool,
 }
@@ -35,14 +39,16 @@ pub struct Experiment {
 pub fn experiments(seed: u64) -> Vec<Experiment> {
     let tables = [integers::ROWS, floats::ROWS, conversions::ROWS].concat();
     let mut all: Vec<Experiment> = tables.iter().map(|row| pure::experiment(row, seed)).collect();
-    let written = [memory::ROWS, atomics::ROWS, warps::ROWS, control::ROWS, matrices::ROWS].concat();
+    let written =
+        [memory::ROWS, bulk::ROWS, atomics::ROWS, warps::ROWS, control::ROWS, matrices::ROWS, groups::ROWS].concat();
     all.extend(written.iter().map(wholes::experiment));
     all
 }
 
 /// The head of a file.
-fn head(processor: u32) -> String {
-    format!(".version 8.6\n.target sm_{processor}\n.address_size 64\n\n")
+fn head(processor: u32, is_specific: bool) -> String {
+    let suffix = if is_specific { "a" } else { "" };
+    format!(".version 8.6\n.target sm_{processor}{suffix}\n.address_size 64\n\n")
 }
 
 #[cfg(test)]

@@ -9,13 +9,19 @@ use super::{Experiment, head};
 
 /// The file of a row.
 pub(super) fn experiment(row: &Row, seed: u64) -> Experiment {
-    let mut text = head(row.processor);
+    let mut text = head(row.processor, false);
     let of_row = row.name.bytes().fold(seed, |hash, byte| Drawn(hash ^ u64::from(byte)).next());
     for (number, instructions) in row.patterns.iter().flat_map(|pattern| expanded(pattern)).enumerate() {
         let mut drawn = Drawn(of_row ^ number as u64);
         kernel(&mut text, &instructions, number, row.bits == Bits::Approximate, &mut drawn);
     }
-    Experiment { name: row.name.to_owned(), text, processor: row.processor, is_exact: row.bits == Bits::All }
+    Experiment {
+        name: row.name.to_owned(),
+        text,
+        processor: row.processor,
+        is_specific: false,
+        is_exact: row.bits == Bits::All,
+    }
 }
 
 /// Numbers that look drawn: splitmix64.

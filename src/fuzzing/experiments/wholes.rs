@@ -14,21 +14,29 @@ use super::{Experiment, head};
 
 /// The file of a row.
 pub(super) fn experiment(row: &Row) -> Experiment {
-    let mut text = head(row.processor);
+    let mut text = head(row.processor, row.is_specific);
     for (number, body) in row.patterns.iter().flat_map(|pattern| expanded(pattern)).enumerate() {
         let (ahead, body) = body.split_once("---").unwrap_or(("", &body));
         let of_kernel = |text: &str| text.replace('#', &number.to_string()).replace('<', "{").replace('>', "}");
         _ = write!(
             text,
-            "{}.visible .entry k{number}(.param .b64 from, .param .b64 to, .param .b32 w0, .param .b32 w1) .reqntid 64\n{{\n\
+            "{}.visible .entry k{number}(.param .b64 from, .param .b64 to, .param .b32 w0, .param .b32 w1) .reqntid {}\n{{\n\
              .reg .b32 %r<32>; .reg .b16 %h<16>; .reg .b64 %d<32>; .reg .pred %p<16>; .reg .b32 %i, %t, %c;\n\
              .reg .b64 %in, %out, %o;\n\
-             mov.u32 %c, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %c, 64, %t;\n\
+             mov.u32 %c, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %c, {}, %t;\n\
              ld.param.b64 %in, [from]; mul.wide.u32 %o, %i, 256; add.s64 %in, %in, %o;\n\
              ld.param.b64 %out, [to]; add.s64 %out, %out, %o;\n{}\nret;\n}}\n\n",
             of_kernel(ahead),
+            row.threads,
+            row.threads,
             of_kernel(body)
         );
     }
-    Experiment { name: row.name.to_owned(), text, processor: row.processor, is_exact: row.bits == Bits::All }
+    Experiment {
+        name: row.name.to_owned(),
+        text,
+        processor: row.processor,
+        is_specific: row.is_specific,
+        is_exact: row.bits == Bits::All,
+    }
 }

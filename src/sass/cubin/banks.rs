@@ -15,6 +15,17 @@ pub(crate) enum Word {
     SharedWindow(u8),
     /// Where the stack begins: an address of local memory; its upper half.
     Stack(u8),
+    /// The lower and upper half of the generic address of the parameters.
+    Parameters(u8),
+    /// Whether blocks are launched in clusters. Here none are: each block is a cluster.
+    HasClusters,
+    /// Blocks of a cluster in a dimension, and in all.
+    ClusterSize(u8),
+    ClusterBlocks,
+    /// What the number of a block is multiplied with, as a float, for that of its cluster.
+    ClusterShare(u8),
+    /// Clusters of the grid in a dimension.
+    NumClusters(u8),
     /// The descriptor of global memory, by halves. Nothing depends on its value.
     Descriptor(u8),
 }
@@ -36,7 +47,23 @@ const FORMER: [(u32, Word); 14] = [
     (0x118, Word::Descriptor(0)),
     (0x11c, Word::Descriptor(1)),
 ];
-const HOPPER: [(u32, Word); 2] = [(0x208, Word::Descriptor(0)), (0x20c, Word::Descriptor(1))];
+const HOPPER: [(u32, Word); 15] = [
+    (0x140, Word::HasClusters),
+    (0x144, Word::ClusterSize(0)),
+    (0x148, Word::ClusterSize(1)),
+    (0x14c, Word::ClusterSize(2)),
+    (0x150, Word::ClusterShare(0)),
+    (0x154, Word::ClusterShare(1)),
+    (0x158, Word::ClusterShare(2)),
+    (0x15c, Word::NumClusters(0)),
+    (0x160, Word::NumClusters(1)),
+    (0x164, Word::NumClusters(2)),
+    (0x188, Word::ClusterBlocks),
+    (0x198, Word::Parameters(0)),
+    (0x19c, Word::Parameters(1)),
+    (0x208, Word::Descriptor(0)),
+    (0x20c, Word::Descriptor(1)),
+];
 const BLACKWELL: [(u32, Word); 10] = [
     (0x360, Word::BlockSize(0)),
     (0x364, Word::BlockSize(1)),

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     Row::new(0x1b7, &[4], "UTMACMDFLUSH", &[], &[]).of_warp().on(ONLY_90),
     Row::new(0x1c7, &[4], "UCGABAR_ARV", &[Modifier::Must(91, 1, 1)], &[]).of_warp().on(ONLY_90),
-    Row::new(0x1c6, &[1], "FENCE", &[always("VIEW.ASYNC.S")], &[]).on(ONLY_90),
+    Row::new(0x1c6, &[1], "FENCE", &[always("VIEW.ASYNC"), flag(72, &["S", "G"])], &[]).on(ONLY_90),
     Row::new(0x1c5, &[4], "WARPGROUP", &[always("ARRIVE")], &[]).on(SINCE_90),
     Row::new(0x02e, &[4], "ACQBULK", &[], &[]).on(SINCE_90),
     Row::new(0x118, &[4], "NOP", &[], &[]),
@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x14e, &[1], "LEPC", &[], &[D]).on(AHEAD_OF_90),
     Row::new(0x14e, &[4], "LEPC", &[], &[D, rule(place)]).on(SINCE_90),
     Row::new(0x15c, &[4], "BPT", &[always("TRAP"), Modifier::Must(84, 3, 3)], &[rule(trap)]),
-    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[], &[IF, WIDE]),
+    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[flag(84, &["", "SYNCS"])], &[IF, WIDE]),
     Row::new(0x14d, &[4], "EXIT", &[names(84, 3, EXITS)], &[IF]),
     Row::new(
         0x150,

@@ -10,8 +10,10 @@
 //! * the tables, by family.
 
 mod atomic;
+mod bulk;
 mod float;
 mod flow;
+mod group;
 mod integer;
 mod memory;
 mod reader;
@@ -31,8 +33,17 @@ use reader::Reader;
 use row::{Modifier, NO, Row};
 
 /// The tables.
-const TABLES: &[&[Row]] =
-    &[integer::ROWS, float::ROWS, memory::ROWS, atomic::ROWS, flow::ROWS, uniform::ROWS, warp::ROWS];
+const TABLES: &[&[Row]] = &[
+    integer::ROWS,
+    float::ROWS,
+    memory::ROWS,
+    atomic::ROWS,
+    flow::ROWS,
+    uniform::ROWS,
+    warp::ROWS,
+    group::ROWS,
+    bulk::ROWS,
+];
 
 /// The rows of each operation and form.
 fn rows(operation: usize) -> &'static [&'static Row] {

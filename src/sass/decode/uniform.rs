@@ -86,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
     )
     .of_warp()
-    .on(SINCE_120),
+    .on(SINCE_90),
     Row::new(
         0x091,
         &[1, 4],

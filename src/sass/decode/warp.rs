@@ -48,6 +48,14 @@ pub(super) const ROWS: &[Row] = &[
         ],
         &[D, A.negated_by(72), register(32).negated_by(63), register(64)],
     ),
+    Row::new(
+        0x03f,
+        &[1],
+        "DMMA",
+        &[names(76, 2, &["8x8x4", "16x8x4", "16x8x8", "16x8x16"])],
+        &[D, A, register(32), register(64)],
+    )
+    .on(SINCE_90),
     Row::new(0x03a, &[1], "MOVM", &[always("16.MT88")], &[D, A]),
     Row::new(
         0x044,

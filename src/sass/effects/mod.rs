@@ -106,11 +106,13 @@ fn operand_parts(operand: Operand, instruction: &Instruction, width: u8, mut eac
         }
         Operand::Address(address) => address_parts(address, instruction, each),
         Operand::Convergence(number) => each(Place::Convergence(number), 1),
+        Operand::Factors(factors) => each(Place::Uniform(factors.register), 4),
         Operand::Immediate(_)
         | Operand::Special(_)
         | Operand::Target(_)
         | Operand::Callee(_)
-        | Operand::Scoreboard(_) => {}
+        | Operand::Scoreboard(_)
+        | Operand::GroupScoreboard => {}
     }
 }
 

@@ -24,7 +24,7 @@ impl Lowerer<'_> {
             }
             "LEPC" => self.own_address(instruction)?,
             "BPT" if instruction.has("TRAP") => self.emit(Op::Trap),
-            "NOP" | "YIELD" | "NANOSLEEP" | "PREEXIT" | "ACQBULK" | "ENDCOLLECTIVE" | "PMTRIG" | "WARPGROUP" => {
+            "NOP" | "YIELD" | "NANOSLEEP" | "PREEXIT" | "ACQBULK" | "ENDCOLLECTIVE" | "PMTRIG" => {
                 self.emit(Op::Nothing);
             }
             _ => return Ok(false),

@@ -17,6 +17,9 @@ impl Lowerer<'_> {
             || self.convergence(instruction)?
             || self.of_warp(instruction)?
             || self.matrix(instruction)?
+            || self.group(instruction)?
+            || self.mbarrier(instruction)?
+            || self.bulk(instruction)?
             || self.predicates(instruction)?
             || self.atomic(instruction)?;
         if is_known { Ok(()) } else { Err("the instruction is not known".into()) }

@@ -107,7 +107,7 @@ impl Lowerer<'_> {
 }
 
 /// So many registers further on.
-fn further(register: Register, number: u8) -> Register {
+pub(super) fn further(register: Register, number: u8) -> Register {
     let further = register.number.saturating_add(number);
     Register { number: if register.number == RZ { RZ } else { further }, ..register }
 }
@@ -117,9 +117,9 @@ fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 3], [Ty; 4])> {
     let (&shape, types) = modifiers.split_first()?;
     let shape = match shape {
         "884" | "8x8x4" => [8, 8, 4],
-        "1684" => [16, 8, 4],
-        "1688" => [16, 8, 8],
-        "16816" => [16, 8, 16],
+        "1684" | "16x8x4" => [16, 8, 4],
+        "1688" | "16x8x8" => [16, 8, 8],
+        "16816" | "16x8x16" => [16, 8, 16],
         "16832" => [16, 8, 32],
         _ => return None,
     };
@@ -137,7 +137,7 @@ fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 3], [Ty; 4])> {
         _ => None,
     };
     let (result, left, right) = match (word, types) {
-        ("DMMA", []) if shape == [8, 8, 4] => (Ty::F64, Ty::F64, Ty::F64),
+        ("DMMA", []) if shape == [8, 8, 4] || shape[0] == 16 => (Ty::F64, Ty::F64, Ty::F64),
         ("HMMA", [result]) if matches!(depth, 8 | 16) && shape[0] == 16 => (sum(result)?, Ty::F16, Ty::F16),
         ("HMMA", ["F32", "BF16"]) if matches!(depth, 8 | 16) && shape[0] == 16 => (Ty::F32, Ty::BF16, Ty::BF16),
         ("HMMA", ["F32", "TF32"]) if matches!(depth, 4 | 8) && shape[0] == 16 => (Ty::F32, Ty::TF32, Ty::TF32),

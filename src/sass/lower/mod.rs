@@ -5,18 +5,21 @@
 //! * [`lowerer`]: a function while it is lowered: its rows and operations; [`constants`]: banks of constants;
 //! * [`operands`]: what operands hold; [`addresses`]: where accesses of memory go;
 //! * [`instruction`]: which operations an instruction is; [`computed`], [`memory`], [`atomic`], [`control`],
-//!   [`convergence`], [`warp`], [`matrix`], [`predicates`]: those of a family;
+//!   [`convergence`], [`warp`], [`matrix`], [`group`], [`mbarrier`], [`bulk`], [`predicates`]: those of a family;
 //! * [`parameters`]: which parameters are addresses.
 
 mod addresses;
 mod atomic;
+mod bulk;
 mod computed;
 mod constants;
 mod control;
 mod convergence;
+mod group;
 mod instruction;
 mod lowerer;
 mod matrix;
+mod mbarrier;
 mod memory;
 mod operands;
 mod parameters;

@@ -44,6 +44,7 @@ fn reaches(function: &Function, offset: u32) -> bool {
                 {
                     return true;
                 }
+                Op::Bulk(bulk) if held.contains(&bulk.generic_address().base) => return true,
                 Op::Move { to, from } | Op::First { to, from } if held.contains(from) => _ = held.insert(*to),
                 Op::Select { to, yes, no, .. } if held.contains(yes) || held.contains(no) => _ = held.insert(*to),
                 Op::Pack { to, parts, .. } if parts.iter().any(|row| held.contains(row)) => _ = held.insert(*to),

@@ -1,7 +1,7 @@
 //! What threads do together: shuffles, votes, matches, reductions, barriers, and special registers.
 
 use super::super::instruction::Instruction;
-use super::super::operand::{Operand, Predicate, Register};
+use super::super::operand::{Operand, PT, Predicate, Register};
 use super::super::special;
 use super::Refusal;
 use super::lowerer::{File, Lowerer};
@@ -22,6 +22,17 @@ impl Lowerer<'_> {
             "VOTE" | "VOTEU" => self.vote(instruction)?,
             "MATCH" => self.match_values(instruction)?,
             "REDUX" | "CREDUX" => self.reduce(instruction)?,
+            "ELECT" => match *instruction.operands.as_slice() {
+                [Operand::Predicate(elected), Operand::Register(to, _), Operand::Predicate(by)]
+                    if by.number == PT && !by.negated =>
+                {
+                    let (leader, mask) = (self.temporary(32), self.together());
+                    let is_elected = self.written_predicate(elected);
+                    self.emit(Op::Warp { op: WarpOp::Elect { to: leader, is_elected }, mask });
+                    self.share(to, leader);
+                }
+                _ => return Err("its operands are not known".into()),
+            },
             "BAR" => self.barrier(instruction)?,
             "B2R" => self.barrier_result(instruction)?,
             "S2R" | "S2UR" | "CS2R" => self.special_register(instruction)?,

@@ -9,6 +9,7 @@ use crate::sass::operand::{Changes, Operand, PT, RZ};
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
 const U64: Ty = Ty::Unsigned(64);
+const S64: Ty = Ty::Signed(64);
 const PRED: Ty = Ty::Pred;
 
 pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
@@ -16,6 +17,12 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     match (word, modifiers.as_slice()) {
         ("IMAD", _) => product(instruction, &modifiers),
         ("IADD3" | "IADD", [] | ["X"]) => sum(instruction, !modifiers.is_empty()),
+        ("IADD3", ["64"]) if instruction.operands.len() == 4 => {
+            let from = [(1, U64), (2, S64), (3, U64)];
+            Some(vec![
+                function(instruction, [(0, U64)], from, |[a, b, c]| [a.wrapping_add(b).wrapping_add(c)])?.adding(),
+            ])
+        }
         ("VIADD", []) => Some(vec![add(instruction)?]),
         ("LEA", _) => address(instruction, &modifiers),
         ("IMNMX" | "VIMNMX", [] | ["U32"] | ["S32"]) => Some(vec![extreme(instruction, modifiers.contains(&"U32"))?]),
@@ -104,9 +111,11 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
             }
         }
         (false, []) => {
-            let function = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
-            let is_shift = !is_wide && !is_high && is_shift(&instruction.operands[first..]);
-            functions.push(if is_shift { function.bit_by_bit(&[0]) } else { function });
+            let mut product = of_values([(0, result)], from, move |values| [value(total(&values, 0))]).adding();
+            if !is_high && shifts(instruction, first) {
+                product.pure = product.pure.bit_by_bit(&[0]);
+            }
+            functions.push(product);
             if first > 1 {
                 functions.push(of_values([(1, PRED)], from, move |values| [carry_of(total(&values, 0), summand)]));
             }
@@ -116,11 +125,15 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
     (first <= 2).then_some(functions)
 }
 
-/// Whether a product is a shift: by a power of two, with nothing added. ptxas shifts so, what is undefined in a register too.
-fn is_shift(from: &[Operand]) -> bool {
-    let is_plain = |changes: &Changes| *changes == Changes::default();
-    matches!(from, [Operand::Register(_, changes), Operand::Immediate(factor), Operand::Register(zero, _)]
-        if is_plain(changes) && factor.is_power_of_two() && zero.number == RZ)
+/// Whether a product is a shift: of a register as it is, by a power of two, with nothing added.
+fn shifts(instruction: &Instruction, first: usize) -> bool {
+    let zero = |operand: &Operand| matches!(operand, Operand::Register(register, _) if register.number == RZ);
+    match instruction.operands.get(first..) {
+        Some([Operand::Register(_, changes), Operand::Immediate(factor), sum]) => {
+            *changes == Changes::default() && factor.is_power_of_two() && zero(sum)
+        }
+        _ => false,
+    }
 }
 
 fn carry_of(total: u128, ty: Ty) -> u64 {

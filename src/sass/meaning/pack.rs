@@ -37,6 +37,10 @@ fn merges_nothing(instruction: &Instruction) -> bool {
     matches!(instruction.operands.last(), Some(Operand::Register(register, _)) if register.number == RZ)
 }
 
+fn is_plain_register(instruction: &Instruction, at: usize) -> bool {
+    matches!(instruction.operands.get(at), Some(Operand::Register(_, changes)) if *changes == Changes::default())
+}
+
 /// `F2FP`: two numbers, the first one the upper, or two that lie in one register.
 fn floats(instruction: &Instruction) -> Option<Function> {
     let (mut formats, mut how, mut relu, mut is_finite, mut form) = (Vec::new(), Rounding::Nearest, false, false, None);
@@ -76,6 +80,13 @@ fn floats(instruction: &Instruction) -> Option<Function> {
             let (a, b) = (of_float(1)?, of_float(2)?);
             Some(of_values([(0, U32)], [(1, float), (2, float)], move |[x, y]| {
                 [convert(F32.value(a.low(x))) << 8 | convert(F32.value(b.low(y)))]
+            }))
+        }
+        // What was there moves up.
+        "PACK_AB_MERGE_C" if count == 4 && is_small && from == F32 && is_plain_register(instruction, 3) => {
+            let (a, b) = (of_float(1)?, of_float(2)?);
+            Some(of_values([(0, U32)], [(1, float), (2, float), (3, U32)], move |[x, y, z]| {
+                [low(z << 16 | convert(F32.value(a.low(x))) << 8 | convert(F32.value(b.low(y))), 32)]
             }))
         }
         "MERGE_C" if count == 3 && !is_small && from == F32 && merges_nothing(instruction) => {

@@ -201,8 +201,8 @@ fn shifts_and_products_that_are_such() {
         functions[0].pure.bitwise
     };
     assert_eq!([of("SHF.L.U32", 16, RZ), of("SHF.R.S32.HI", 16, 2), of("PRMT", 0x7632, 2)], [5; 3]);
-    assert_eq!([of("IMAD.U32", 0x1_0000, RZ), of("IMAD.SHL.U32", 2, RZ), of("IMAD", 1, RZ)], [1; 3]);
-    assert_eq!([of("IMAD.U32", 3, RZ), of("IMAD", 4, 2), of("IMAD.WIDE.U32", 4, RZ), of("IMAD", 0, RZ)], [0; 4]);
+    assert_eq!([of("IMAD.U32", 0x1_0000, RZ), of("IMAD.WIDE.U32", 2, RZ), of("IMAD", 1, RZ)], [1; 3]);
+    assert_eq!([of("IMAD.U32", 3, RZ), of("IMAD", 4, 2), of("IMAD.HI.U32", 4, RZ), of("IMAD", 0, RZ)], [0; 4]);
 }
 
 /// An approximate result is off by one unit at most, in the direction that the run asks for.
@@ -225,4 +225,45 @@ fn approximations() {
         }
         Ok(())
     });
+}
+
+/// A product by a power of two moves bits: where some bytes of its factor are not known, others of it are.
+#[test]
+fn products_that_are_shifts() {
+    let bits = |mnemonic: &str, factor: u32, sum: u8| {
+        let operands = [plain(0), plain(1), Operand::Immediate(factor), plain(sum)];
+        let instruction = Instruction {
+            address: 0,
+            guard: None,
+            mnemonic: mnemonic.into(),
+            operands: operands.to_vec(),
+            control: Control::default(),
+            bits: 0,
+        };
+        find(&instruction, Approximation::Exact).expect("it is known")[0].pure.bitwise
+    };
+    assert_eq!(bits("IMAD.U32", 0x10000, RZ), 1);
+    assert_eq!(bits("IMAD.SHL.U32", 8, RZ), 1);
+    assert_eq!(bits("IMAD", 3, RZ), 0);
+    assert_eq!(bits("IMAD", 8, 2), 0);
+}
+
+/// The least and greatest of three numbers, of words and of halves, and of a sum and a number.
+#[test]
+fn extremes_of_three_numbers() {
+    let extreme = |mnemonic: &str, sources: [u64; 3], is_least: bool| {
+        let operands = [plain(0), plain(1), plain(2), plain(3), predicate(0)];
+        let held = [&[0], sources.as_slice(), &[u64::from(is_least)]].concat();
+        results(mnemonic, &operands, &held, Approximation::Exact)[0]
+    };
+    let minus = |number: u32| u64::from(number.wrapping_neg());
+    assert_eq!(extreme("VIMNMX3", [minus(5), 7, minus(9)], true), minus(9));
+    assert_eq!(extreme("VIMNMX3", [minus(5), 7, minus(9)], false), 7);
+    assert_eq!(extreme("VIMNMX3.U32", [minus(5), 7, minus(9)], false), minus(5));
+    assert_eq!(extreme("VIMNMX3.RELU", [minus(5), 7, minus(9)], true), 0);
+    assert_eq!(extreme("VIMNMX3.S16x2", [0x0001_ffff, 0xfffe_0005, 0x0003_0004], true), 0xfffe_ffff);
+    assert_eq!(extreme("VIMNMX3.U16x2", [0x0001_ffff, 0xfffe_0005, 0x0003_0004], true), 0x0001_0004);
+    assert_eq!(extreme("VIADDMNMX.RELU", [3, minus(9), minus(7)], false), 0);
+    assert_eq!(extreme("VIADDMNMX.S16x2", [0x7fff_0001, 0x0001_0002, 0x0000_0007], true), 0x8000_0003);
+    assert_eq!(extreme("VIADDMNMX.U16x2", [0xffff_0001, 0x0001_0002, 0x0005_0007], false), 0x0005_0007);
 }

@@ -7,7 +7,7 @@ use super::reading::{function, of_values};
 use crate::emulate::number::{F32, Rounding};
 use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
-use crate::sass::operand::{Operand, RZ};
+use crate::sass::operand::{Changes, Operand, RZ};
 
 const U32: Ty = Ty::Unsigned(32);
 
@@ -24,6 +24,8 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
         ("VIMNMX", ["S16x2", rest @ ..]) if matches!(rest, [] | ["RELU"]) => {
             extremes(instruction, 16, true, !rest.is_empty())?
         }
+        ("VIMNMX3", _) => extremes_of_three(instruction, &modifiers, false)?,
+        ("VIADDMNMX", _) => extremes_of_three(instruction, &modifiers, true)?,
         ("F2IP", ["U8", "F32", rest @ ..]) => bytes_of_floats(instruction, rest)?,
         _ => return None,
     };
@@ -73,6 +75,44 @@ fn extremes(instruction: &Instruction, bits: u32, has_sign: bool, relu: bool) ->
         let one = |at: u32| {
             let [a, b] = [a, b].map(|value| part(value, at, bits, has_sign));
             let chosen = if is_least != 0 { a.min(b) } else { a.max(b) };
+            low(if relu { chosen.max(0) } else { chosen } as u64, bits) << at
+        };
+        [(0..32 / bits).fold(0, |all, number| all | one(number * bits))]
+    })
+}
+
+/// `VIMNMX3`, `VIADDMNMX`: the least of three numbers if the predicate holds, or else the greatest, or the same of a sum and
+/// a number; with `.RELU` none is below zero.
+fn extremes_of_three(instruction: &Instruction, modifiers: &[&str], adds: bool) -> Option<Function> {
+    let (form, relu) = match modifiers {
+        [form @ .., "RELU"] => (form, true),
+        form => (form, false),
+    };
+    let (bits, has_sign) = match form {
+        [] | ["S32"] => (32, true),
+        ["U32"] => (32, false),
+        ["S16x2"] => (16, true),
+        ["U16x2"] => (16, false),
+        _ => return None,
+    };
+    // A halves' sign is not that of the register.
+    let is_plain = |operand: &Operand| match operand {
+        Operand::Register(_, changes) | Operand::Constant(_, changes) => *changes == Changes::default(),
+        _ => true,
+    };
+    (instruction.operands.len() == 5 && (bits == 32 || instruction.operands.iter().all(is_plain))).then_some(())?;
+    let from = [(1, U32), (2, U32), (3, U32), (4, Ty::Pred)];
+    function(instruction, [(0, U32)], from, move |[a, b, c, is_least]| {
+        let one = |at: u32| {
+            let value = |value: u64| part(value, at, bits, has_sign);
+            let all = if adds {
+                let sum = (a >> at).wrapping_add(b >> at);
+                [part(sum, 0, bits, has_sign), value(c), value(c)]
+            } else {
+                [value(a), value(b), value(c)]
+            };
+            let [first, second, third] = all;
+            let chosen = if is_least != 0 { first.min(second).min(third) } else { first.max(second).max(third) };
             low(if relu { chosen.max(0) } else { chosen } as u64, bits) << at
         };
         [(0..32 / bits).fold(0, |all, number| all | one(number * bits))]

@@ -1,0 +1,109 @@
+//! mbarriers.
+//!
+//! An mbarrier is a number of 64 bits. Its highest bit is the parity of the phase; 20 bits from 43 on count the threads that
+//! are to arrive in this phase, and 20 from 1 on those of every phase. Both are what is left to 2^20.
+
+use super::super::instruction::Instruction;
+use super::super::operand::{Address as Place, Operand};
+use super::Refusal;
+use super::lowerer::Lowerer;
+use crate::emulate::program::{Address, Arrival, MbarrierOp, Op, SINK, Space, ZERO};
+use crate::emulate::pure::Pure;
+use crate::emulate::types::{Ty, low};
+
+const U32: Ty = Ty::Unsigned(32);
+
+impl Lowerer<'_> {
+    /// Lowers what is done to an mbarrier; says whether it is that.
+    pub(super) fn mbarrier(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
+        let modifiers: Vec<&str> = instruction.modifiers().collect();
+        match (instruction.word(), modifiers.as_slice()) {
+            ("SYNCS", ["EXCH", "64"]) => self.begin_mbarrier(instruction)?,
+            ("SYNCS", ["CCTL", "IV"]) => {
+                let [Operand::Address(place)] = *instruction.operands.as_slice() else { return Err(unknown()) };
+                self.at_mbarrier(place, MbarrierOp::Invalidate);
+            }
+            ("SYNCS", ["PHASECHK", "TRANS64"] | ["PHASECHK", "TRANS64", "TRYWAIT"]) => {
+                let [Operand::Predicate(to), Operand::Address(place), Operand::Register(by, _)] =
+                    *instruction.operands.as_slice()
+                else {
+                    return Err(unknown());
+                };
+                let (to, by) = (self.written_predicate(to), self.read_register(by));
+                self.at_mbarrier(place, MbarrierOp::Test { to, by, bit: 31 });
+            }
+            ("SYNCS", ["ARRIVE", "TRANS64", rest @ ..]) => self.arrive(instruction, rest)?,
+            ("ARRIVES", ["LDGSTSBAR", "64", rest @ ..]) => {
+                let [Operand::Address(place)] = *instruction.operands.as_slice() else { return Err(unknown()) };
+                let as_what = match rest {
+                    ["ARVCNT"] => Arrival::Planned,
+                    ["TRANSCNT"] => Arrival::Transaction,
+                    _ => return Err("its mode is not known".into()),
+                };
+                let address = self.place(place, Space::Shared);
+                self.emit(Op::AsyncArrive { address, as_what });
+            }
+            ("SYNCS" | "ARRIVES", _) => return Err("its form is not known".into()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn at_mbarrier(&mut self, place: Place, op: MbarrierOp) {
+        let address: Address = self.place(place, Space::Shared);
+        self.emit(Op::Mbarrier { address, op });
+    }
+
+    /// `SYNCS.EXCH`: an mbarrier begins.
+    fn begin_mbarrier(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        let [Operand::Register(old, _), Operand::Address(place), Operand::Register(state, _)] =
+            *instruction.operands.as_slice()
+        else {
+            return Err(unknown());
+        };
+        if self.written_register(old) != SINK {
+            return Err("what an mbarrier was before".into());
+        }
+        let (state, count) = (self.read_register(state), self.temporary(32));
+        let left = Pure::new(U32, |[state]: [u64; 1]| [low((1u64 << 20).wrapping_sub(state >> 1), 20)]);
+        self.emit_pure(left.sources(&[U32]), &[count], &[state]);
+        self.at_mbarrier(place, MbarrierOp::Init { count });
+        Ok(())
+    }
+
+    /// `SYNCS.ARRIVE`: what arrives, `A` threads and `T` bytes: none, one, or as many as a register says. `T` bytes are
+    /// expected where they are `TR`, and have come where they are `TX`.
+    fn arrive(&mut self, instruction: &Instruction, modifiers: &[&str]) -> Result<(), Refusal> {
+        let [Operand::Register(to, _), Operand::Address(place), Operand::Register(count, _)] =
+            *instruction.operands.as_slice()
+        else {
+            return Err(unknown());
+        };
+        let (mut drops, mut form) = (false, "");
+        for &modifier in modifiers {
+            match modifier {
+                "RED" => {}
+                "OPTOUT" => drops = true,
+                "A1T0" | "A0T1" | "A0TR" | "A0TX" | "ART0" => form = modifier,
+                other => return Err(format!("the modifier {other}")),
+            }
+        }
+        let (given, one) = (self.read_register(count), self.constant(1, 32));
+        let (count, expected) = match form {
+            "" => (one, given),
+            "A1T0" => (one, ZERO),
+            "ART0" => (given, ZERO),
+            "A0T1" => return Ok(self.at_mbarrier(place, MbarrierOp::Expect { bytes: one })),
+            "A0TR" => return Ok(self.at_mbarrier(place, MbarrierOp::Expect { bytes: given })),
+            _ => return Ok(self.at_mbarrier(place, MbarrierOp::Complete { bytes: given })),
+        };
+        let (to, wide) = self.wide_result(to);
+        self.at_mbarrier(place, MbarrierOp::Arrive { to, count, expected, drops });
+        self.settle(wide);
+        Ok(())
+    }
+}
+
+fn unknown() -> Refusal {
+    "its operands are not known".into()
+}
