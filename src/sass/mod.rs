@@ -24,5 +24,6 @@ pub mod machine;
 pub mod meaning;
 pub mod operand;
 pub mod special;
+#[cfg(test)]
 pub mod text;
 pub mod time;

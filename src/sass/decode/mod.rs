@@ -20,7 +20,9 @@ mod slots;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod uniform_float;
 mod warp;
+mod wide;
 
 use std::sync::OnceLock;
 
@@ -31,8 +33,17 @@ use reader::Reader;
 use row::{Modifier, NO, Row};
 
 /// The tables.
-const TABLES: &[&[Row]] =
-    &[integer::ROWS, float::ROWS, memory::ROWS, atomic::ROWS, flow::ROWS, uniform::ROWS, warp::ROWS];
+const TABLES: &[&[Row]] = &[
+    integer::ROWS,
+    wide::ROWS,
+    float::ROWS,
+    memory::ROWS,
+    atomic::ROWS,
+    flow::ROWS,
+    uniform::ROWS,
+    uniform_float::ROWS,
+    warp::ROWS,
+];
 
 /// The rows of each operation and form.
 fn rows(operation: usize) -> &'static [&'static Row] {
