@@ -99,6 +99,12 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
     for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         // The distance of an indirect branch stands behind its register: `BRX R2 -0x270`.
         for part in part.split(' ').filter(|part| !part.is_empty()) {
+            if has_wide_constant(mnemonic)
+                && let Some(number) = integer(part)
+            {
+                operands.extend([number, number >> 32].map(|number| Operand::Immediate(number as u32)));
+                continue;
+            }
             match operand(part, names) {
                 Some(operand) => operands.push(operand),
                 None if is_literal(part) => {
@@ -130,7 +136,7 @@ fn is_literal(text: &str) -> bool {
 
 fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     if let Some(number) = integer(text) {
-        // What does not fit 32 bits, as of MOV.64, is no operand that is known here.
+        // What does not fit 32 bits is no operand that is known here.
         let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|number| number as u32));
         return bits.ok().map(Operand::Immediate);
     }
@@ -299,8 +305,13 @@ fn predicate(text: &str) -> Option<Predicate> {
 /// A number in hexadecimal digits. Numbers without `0x` are floating-point numbers, if they are not zero.
 fn integer(text: &str) -> Option<i64> {
     let (negated, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let number = i64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()?;
-    Some(if negated { -number } else { number })
+    let number = u64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()? as i64;
+    Some(if negated { number.wrapping_neg() } else { number })
+}
+
+/// Whether constants of an instruction are two words, the lower one first. Other instructions extend one word.
+fn has_wide_constant(mnemonic: &str) -> bool {
+    matches!(mnemonic, "MOV.64" | "UMOV.64" | "SEL.64" | "USEL.64")
 }
 
 /// A label of this function, or the name of another one.

@@ -1,7 +1,7 @@
 //! What is atomic, and what orders accesses.
 
 use super::super::operand::{Address, Operand, RZ};
-use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late, late_scaled};
+use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late, late_scaled, unscaled};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
@@ -66,6 +66,8 @@ pub(super) const ROWS: &[Row] = &[
         &[names(87, 4, OPERATIONS), names(73, 3, &["", "S32", "64"])],
         &[D, rule(late_scaled), register(32)],
     ),
+    Row::new(0x18c, &[7], "ATOMS", &[always("POPC.INC.32"), Modifier::Must(87, 4, 0b1011)], &[D, rule(counted)])
+        .on(SINCE_100),
     Row::new(
         0x18d,
         &[1],
@@ -94,7 +96,7 @@ pub(super) const ROWS: &[Row] = &[
         &[names(79, 2, &["SC", "ALL", "", "MMIO"]), names(76, 3, &["CTA", "SM", "GPU", "SYS", NO, "VC"])],
         &[],
     ),
-    Row::new(0x1aa, &[1], "QSPC", &[WIDE_ADDRESS, Modifier::Rule(space)], &[predicate(81), D, rule(plain)]),
+    Row::new(0x1aa, &[1], "QSPC", &[WIDE_ADDRESS, Modifier::Rule(space)], &[predicate(81), D, rule(unscaled)]),
     Row::new(
         0x1a7,
         &[2],
@@ -133,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
 
 const FLOAT_RETURNING: &[Slot] = &[predicate(81), D, rule(float_described), register(32)];
 const RETURNING: &[Slot] = &[predicate(81), D, rule(described), register(32)];
-const SWAPPING: &[Slot] = &[predicate(81), D, rule(plain), register(32), register(64)];
+const SWAPPING: &[Slot] = &[predicate(81), D, rule(unscaled), register(32), register(64)];
 const REDUCING: &[Slot] = &[rule(reduced), register(32)];
 
 /// The address of an operation that gives what stood there. Since sm_100, the highest bit of the distance says that the
@@ -163,20 +165,23 @@ fn reduced(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// A register and a distance.
-fn plain(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
-    let base = base(reader, 24);
-    let offset = distance(reader, base.is_some());
-    operands.push(Operand::Address(Address { base, scale: 1, offset, ..Address::default() }));
-    Some(())
-}
-
-/// The same, with a factor.
+/// A register with a factor, and a distance.
 fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = super::memory::scale(reader)?;
     let base = base(reader, 24);
     let offset = distance(reader, base.is_some());
     operands.push(Operand::Address(Address { base, scale, offset, ..Address::default() }));
+    Some(())
+}
+
+/// The address of a count, which names its uniform register even where that is zero.
+fn counted(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let scale = super::memory::scale(reader)?;
+    let base = base(reader, 24);
+    let uniform = Some(slots::uniform(reader, 64)?.number).filter(|&number| number != RZ);
+    reader.must(91, true)?;
+    let offset = reader.signed(40, 24) as i32;
+    operands.push(Operand::Address(Address { base, scale, uniform, offset, ..Address::default() }));
     Some(())
 }
 

@@ -6,15 +6,15 @@ use super::reader::Reader;
 use super::row::*;
 use super::slots;
 
-const ROUNDING: Modifier = names(78, 2, &["", "RM", "RP", "RZ"]);
-const TO_INTEGER: Modifier = names(78, 2, &["", "FLOOR", "CEIL", "TRUNC"]);
-const FLUSHED: Modifier = flag(80, &["", "FTZ"]);
+pub(super) const ROUNDING: Modifier = names(78, 2, &["", "RM", "RP", "RZ"]);
+pub(super) const TO_INTEGER: Modifier = names(78, 2, &["", "FLOOR", "CEIL", "TRUNC"]);
+pub(super) const FLUSHED: Modifier = flag(80, &["", "FTZ"]);
 /// What becomes of denormal numbers: kept, of products alone zero, zero.
-const DENORMAL: Modifier = split((76, 1), (80, 1), &["", "FMZ", "FTZ", NO]);
-const SATURATED: Modifier = flag(77, &["", "SAT"]);
+pub(super) const DENORMAL: Modifier = split((76, 1), (80, 1), &["", "FMZ", "FTZ", NO]);
+pub(super) const SATURATED: Modifier = flag(77, &["", "SAT"]);
 const BRAIN: Modifier = flag(85, &["", "BF16_V2"]);
 const BRAIN_SINCE_90: Modifier = Modifier::Since(90, 85, 1);
-const COMPARISONS: &[&str] =
+pub(super) const COMPARISONS: &[&str] =
     &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "T"];
 const DOUBLE_COMPARISONS: &[&str] =
     &["MIN", "LT", "EQ", "LE", "GT", "NE", "GE", "NUM", "NAN", "LTU", "EQU", "LEU", "GTU", "NEU", "GEU", "MAX"];

@@ -21,21 +21,6 @@ const SIGNS: Modifier = names(73, 2, &["U8.U8", "S8.U8", "U8.S8", "S8.S8"]);
 /// The operations.
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x002, &[1, 4, 5, 6], "MOV", &[], &[D, WIDE, rule(lanes)]),
-    Row::new(0x002, &[1, 6], "MOV", &[always("64"), Modifier::Must(72, 9, 0x10f)], &[D, WIDE]).on(SINCE_120),
-    Row::new(
-        0x035,
-        &[1, 4, 6],
-        "IADD",
-        &[always("64"), Modifier::Must(73, 1, 1), CARRY],
-        &[
-            D,
-            predicate(81).unless_true(),
-            A.negated_by(72).inverted_if(74),
-            WIDE.negated().inverted_if(74),
-            condition(87).shown_if(74),
-        ],
-    )
-    .on(SINCE_120),
     Row::new(0x003, &[4], "P2R", &[names(76, 2, BYTES)], &[D, PREDICATES, A, WIDE]),
     Row::new(0x004, &[4], "R2P", &[], &[PREDICATES, rule(byte), rule(mask)]),
     Row::new(0x005, &[4], "CS2R", &[flag(80, &["32", ""])], &[D, special(72)]),

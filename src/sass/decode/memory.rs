@@ -41,6 +41,14 @@ pub(super) const ROWS: &[Row] = &[
         &[predicate(81).unless_true(), D, rule(global), rule(holds)],
     ),
     Row::new(
+        0x181,
+        &[1],
+        "LDG",
+        &[WIDE_ADDRESS, EVICTION, PREFETCH, SIZE, LOAD_ORDER],
+        &[predicate(81).unless_true(), D, rule(unscaled), rule(holds)],
+    )
+    .on(SINCE_100),
+    Row::new(
         0x182,
         &[5],
         "LDC",
@@ -121,6 +129,14 @@ pub(super) fn base(reader: &mut Reader, at: u8) -> Option<u8> {
 /// The address of LDG.
 fn global(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Address(global_at(reader, 32, 90, 76)?));
+    Some(())
+}
+
+/// A register of 64 bits and a distance.
+pub(super) fn unscaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
+    let base = base(reader, 24);
+    let offset = distance(reader, base.is_some());
+    operands.push(Operand::Address(Address { base, scale: 1, offset, ..Address::default() }));
     Some(())
 }
 

@@ -22,7 +22,9 @@ mod slots;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod uniform_float;
 mod warp;
+mod wide;
 
 use std::sync::OnceLock;
 
@@ -35,11 +37,13 @@ use row::{Modifier, NO, Row};
 /// The tables.
 const TABLES: &[&[Row]] = &[
     integer::ROWS,
+    wide::ROWS,
     float::ROWS,
     memory::ROWS,
     atomic::ROWS,
     flow::ROWS,
     uniform::ROWS,
+    uniform_float::ROWS,
     warp::ROWS,
     group::ROWS,
     bulk::ROWS,

@@ -18,9 +18,6 @@ const UPR: Slot = fixed(Operand::Predicates { is_uniform: true });
 pub(super) const ROWS: &[Row] = &[
     Row::new(0x082, &[4], "UMOV", &[], &[UD, UNIFORM_WIDE]).of_warp(),
     Row::new(0x082, &[6], "UMOV", &[WARP], &[UD, UNIFORM_WIDE]).of_warp(),
-    Row::new(0x082, &[6], "UMOV", &[always("64"), Modifier::Must(80, 1, 1), WARP], &[UD, UNIFORM_WIDE])
-        .of_warp()
-        .on(SINCE_120),
     Row::new(0x083, &[4], "UP2UR", &[names(76, 2, BYTES), WARP], &[UD, UPR, UA, UNIFORM_WIDE]).of_warp(),
     Row::new(
         0x086,
@@ -69,24 +66,6 @@ pub(super) const ROWS: &[Row] = &[
         ],
     )
     .of_warp(),
-    Row::new(
-        0x097,
-        &[1, 4],
-        "UIADD3",
-        &[always("64"), CARRY, WARP],
-        &[
-            UD,
-            uniform_predicate(81).carry(),
-            uniform_predicate(84).carry(),
-            UA.negated_by(72).inverted_if(74),
-            UNIFORM_WIDE.negated().inverted_if(74),
-            UC.negated_by(75).inverted_if(74),
-            IF_CARRY,
-            uniform_condition(77).shown_if(74),
-        ],
-    )
-    .of_warp()
-    .on(SINCE_90),
     Row::new(
         0x091,
         &[1, 4],
@@ -161,6 +140,33 @@ pub(super) const ROWS: &[Row] = &[
         &[UD, UP, UA, UNIFORM_WIDE, UC.negated_by(75).inverted_if(74), IF_CARRY],
     )
     .of_warp(),
+    Row::new(
+        0x0a4,
+        &[2],
+        "UIMAD",
+        &[flag(73, UNSIGNED), CARRY, WARP, Modifier::Silent(81, 3)],
+        &[UD, UA, UC, UNIFORM_WIDE, IF_CARRY],
+    )
+    .of_warp()
+    .on(SINCE_100),
+    Row::new(
+        0x0a6,
+        &[1, 4],
+        "UIMAD",
+        &[always("HI"), flag(73, UNSIGNED), CARRY, WARP],
+        &[UD, UP, UA, UNIFORM_WIDE, UC.negated_by(75).inverted_if(74), IF_CARRY],
+    )
+    .of_warp()
+    .on(SINCE_100),
+    Row::new(
+        0x04a,
+        &[1, 4],
+        "UVIMNMX",
+        &[Modifier::Must(81, 6, 63), names(72, 2, &["U32", "S32", "U16x2", "S16x2"]), flag(76, &["", "RELU"]), WARP],
+        &[UD, UA, UNIFORM_WIDE, uniform_condition(87)],
+    )
+    .of_warp()
+    .on(SINCE_120),
     Row::new(0x0b9, &[5], "ULDC", &[SIZE], &[UD, rule(place)]).of_warp(),
     Row::new(0x0bb, &[5], "ULDC", &[SIZE, WARP], &[UD, rule(indexed)]).of_warp(),
     Row::new(

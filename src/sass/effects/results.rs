@@ -10,19 +10,24 @@ pub(super) fn count(instruction: &Instruction) -> Option<usize> {
     let predicates =
         |from: usize| operands[from.min(operands.len())..].iter().take_while(|one| is_predicate(one)).count();
     let count = match instruction.word() {
+        // Predicates may stand ahead of the result or behind it.
+        "IMNMX" if predicates(0) > 0 => predicates(0) + 1,
+        "VIMNMX" if predicates(1) > 1 => 3,
+        "IADD" => 1 + predicates(1).min(usize::from(operands.len() > 3 + usize::from(instruction.has("X")))),
         "FADD" | "FFMA" | "FMUL" | "FMNMX" | "FSEL" | "FSET" | "FSWZADD" | "MUFU" | "HADD2" | "HFMA2" | "HMUL2"
-        | "HMNMX2" | "HSET2" | "DADD" | "DFMA" | "DMUL" | "BMSK" | "BREV" | "FLO" | "IABS" | "IADD" | "IDP"
-        | "IMNMX" | "IMUL" | "LEPC" | "MOV" | "MOVM" | "POPC" | "PRMT" | "SEL" | "SGXT" | "SHF" | "VABSDIFF"
-        | "VABSDIFF4" | "VHMNMX" | "VIADD" | "VIADDMNMX" | "VIMNMX" | "VIMNMX3" | "F2F" | "F2FP" | "F2I" | "FRND"
-        | "FCHK" | "I2F" | "I2FP" | "I2I" | "I2IP" | "CS2R" | "S2R" | "S2UR" | "P2R" | "R2P" | "B2R" | "LD" | "LDC"
-        | "LDG" | "LDL" | "LDS" | "LDSM" | "BMOV" | "BSSY" | "HMMA" | "IMMA" | "DMMA" | "BMMA" | "REDUX"
-        | "GETLMEMBASE" | "UBMSK" | "UBREV" | "UFLO" | "UIABS" | "ULDC" | "UMOV" | "UP2UR" | "UR2UP" | "UPOPC"
-        | "UPRMT" | "USEL" | "USGXT" | "USHF" | "UF2FP" | "UVIADD" | "UVIMNMX" => 1,
+        | "HMNMX2" | "HSET2" | "DADD" | "DFMA" | "DMUL" | "BMSK" | "BREV" | "FLO" | "IABS" | "IDP" | "IMNMX"
+        | "IMUL" | "LEPC" | "MOV" | "MOVM" | "POPC" | "PRMT" | "SEL" | "SGXT" | "SHF" | "VABSDIFF" | "VABSDIFF4"
+        | "VHMNMX" | "VIADD" | "VIADDMNMX" | "VIMNMX" | "VIMNMX3" | "F2F" | "F2FP" | "F2I" | "FRND" | "FCHK"
+        | "I2F" | "I2FP" | "I2I" | "I2IP" | "CS2R" | "S2R" | "S2UR" | "P2R" | "R2P" | "B2R" | "LD" | "LDC" | "LDG"
+        | "LDL" | "LDS" | "LDSM" | "BMOV" | "BSSY" | "HMMA" | "IMMA" | "DMMA" | "BMMA" | "REDUX" | "GETLMEMBASE"
+        | "UBMSK" | "UBREV" | "UFLO" | "UIABS" | "ULDC" | "UMOV" | "UP2UR" | "UR2UP" | "UPOPC" | "UPRMT" | "USEL"
+        | "USGXT" | "USHF" | "UF2FP" | "UVIADD" | "UVIMNMX" | "UFADD" | "UFMUL" | "UFFMA" | "UFSEL" | "UFRND"
+        | "UI2F" | "UI2FP" | "UF2I" | "LDCU" | "FMNMX3" | "CREDUX" => 1,
         // A carry stands behind the result.
         "IADD3" | "IMAD" | "LEA" | "UIADD3" | "UIMAD" | "ULEA" => 1 + predicates(1),
         // A predicate stands ahead of the result.
         "LOP3" | "ULOP3" | "SHFL" | "ATOM" | "ATOMG" | "ATOMS" | "MATCH" | "QSPC" | "R2UR" => predicates(0) + 1,
-        "FSETP" | "DSETP" | "HSETP2" | "ISETP" | "PLOP3" | "UISETP" | "UPLOP3" => 2,
+        "FSETP" | "DSETP" | "HSETP2" | "ISETP" | "PLOP3" | "UFSETP" | "UISETP" | "UPLOP3" => 2,
         // A register, where there is one, and a predicate.
         "VOTE" | "VOTEU" => operands.len().saturating_sub(1),
         "ST" | "STG" | "STL" | "STS" | "STSM" | "RED" | "REDG" | "LDGSTS" | "LDGDEPBAR" | "DEPBAR" | "MEMBAR"

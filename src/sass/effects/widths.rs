@@ -24,6 +24,8 @@ pub(super) fn of(instruction: &Instruction, number: usize, results: usize) -> u8
                 2
             }
         }
+        "IADD" | "UIADD3" | "MOV" | "UMOV" | "SEL" | "USEL" if has("64") => 2,
+        "ISETP" | "UISETP" | "IMNMX" if has("S64") || has("U64") => 2,
         "LEPC" | "RET" => 2,
         "CALL" | "BRX" | "BRXU" | "JMX" => 2,
         "HMMA" | "IMMA" | "DMMA" | "BMMA" => fragment(instruction, number),
@@ -32,7 +34,7 @@ pub(super) fn of(instruction: &Instruction, number: usize, results: usize) -> u8
             Some("2") => 2,
             _ => 1,
         },
-        "LD" | "LDG" | "LDL" | "LDS" | "LDC" | "ULDC" | "ST" | "STG" | "STL" | "STS" => memory(instruction),
+        "LD" | "LDG" | "LDL" | "LDS" | "LDC" | "ULDC" | "LDCU" | "ST" | "STG" | "STL" | "STS" => memory(instruction),
         "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG" => memory(instruction),
         _ => 1,
     }

@@ -21,8 +21,10 @@ impl Lowerer<'_> {
             _ => false,
         };
         match word {
+            "MOV" | "UMOV" if instruction.has("64") => self.copy_pair(instruction)?,
             "MOV" | "UMOV" | "MOV32I" => self.copy(instruction, false)?,
             "CS2R" | "CS2UR" if is_zero(instruction) => self.copy(instruction, !instruction.has("32"))?,
+            "SEL" | "USEL" if instruction.has("64") => self.choose_pair(instruction)?,
             "SEL" | "USEL" => self.choose(instruction, U32)?,
             "FSEL" if instruction.mnemonic.len() == 4 && is_unchanged(instruction) => {
                 self.choose(instruction, Ty::F32)?
@@ -103,6 +105,53 @@ impl Lowerer<'_> {
         let from = self.source(instruction, 1, U32)?;
         let to = self.written_register(*to);
         self.emit(Op::Move { to, from });
+        Ok(())
+    }
+
+    /// The two rows of a source of 64 bits: registers, or a constant's words, which are two operands.
+    fn words(&mut self, operands: &[Operand]) -> Result<[Row; 2], Refusal> {
+        match *operands {
+            [Operand::Register(first, changes)] if changes == Changes::default() => {
+                Ok([first, super::operands::next_of(first)].map(|register| self.read_register(register)))
+            }
+            [Operand::Immediate(lower), Operand::Immediate(upper)] => {
+                Ok([lower, upper].map(|word| self.constant(word.into(), 32)))
+            }
+            _ => Err("its source is not known".into()),
+        }
+    }
+
+    /// `MOV.64`. A source may overlap the result: both words are read first.
+    fn copy_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        let [Operand::Register(to, _), source @ ..] = instruction.operands.as_slice() else {
+            return Err("its operands are not known".into());
+        };
+        let parts = self.words(source)?.to_vec();
+        let (row, wide) = self.wide_result(*to);
+        self.emit(Op::Pack { to: row, parts, bits: 32 });
+        self.settle(wide);
+        Ok(())
+    }
+
+    /// `SEL.64`.
+    fn choose_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        let [Operand::Register(to, _), first, second @ .., Operand::Predicate(by)] = instruction.operands.as_slice()
+        else {
+            return Err("its operands are not known".into());
+        };
+        let row = self.read_predicate(*by);
+        let mut chosen = [self.words(&[*first])?, self.words(second)?].map(|parts| {
+            let whole = self.temporary(64);
+            self.emit(Op::Pack { to: whole, parts: parts.to_vec(), bits: 32 });
+            whole
+        });
+        if by.negated {
+            chosen.reverse();
+        }
+        let [yes, no] = chosen;
+        let (result, wide) = self.wide_result(*to);
+        self.emit(Op::Select { to: result, yes, no, by: row });
+        self.settle(wide);
         Ok(())
     }
 

@@ -94,6 +94,11 @@ impl Lowerer<'_> {
     }
 }
 
+/// The next register, or the one that is zero behind itself.
+pub(super) fn next_of(register: Register) -> Register {
+    if register.number == RZ { register } else { next(register) }
+}
+
 /// The next register.
 pub(super) fn next(register: Register) -> Register {
     Register { number: register.number.saturating_add(1), ..register }

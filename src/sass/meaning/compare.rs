@@ -45,24 +45,27 @@ fn holds(relation: &str) -> Option<fn(Ordering) -> bool> {
 /// `ISETP`: the result joined with a predicate, and its opposite joined with the same. With `.EX` the comparison of lower
 /// words, the last predicate, counts where these are equal.
 fn integers(instruction: &Instruction, relation: &str, rest: &[&str]) -> Option<Vec<Function>> {
-    let (mut is_unsigned, mut join, mut is_extended) = (false, None, false);
+    let (mut is_unsigned, mut bits, mut join, mut is_extended) = (false, 32, None, false);
     for &modifier in rest {
         match modifier {
             "U32" => is_unsigned = true,
+            "S64" => bits = 64,
+            "U64" => (is_unsigned, bits) = (true, 64),
             "EX" => is_extended = true,
             name => join = Some(joined(name)?),
         }
     }
     let (join, holds) = (join?, holds(relation)?);
     let is_ne = relation == "NE";
-    let ty = if is_unsigned { Ty::Unsigned(32) } else { Ty::Signed(32) };
+    // Of 64 bits, a constant is extended with its sign in any case.
+    let ty = if is_unsigned && bits == 32 { Ty::Unsigned(32) } else { Ty::Signed(bits as u8) };
     if instruction.operands.len() != if is_extended { 6 } else { 5 } {
         return None;
     }
     let compare = move |a: u64, b: u64, lower: Option<u64>| {
         let order = match is_unsigned {
-            true => low(a, 32).cmp(&low(b, 32)),
-            false => signed(a, 32).cmp(&signed(b, 32)),
+            true => low(a, bits).cmp(&low(b, bits)),
+            false => signed(a, bits).cmp(&signed(b, bits)),
         };
         match lower {
             Some(lower) if order.is_eq() => lower,

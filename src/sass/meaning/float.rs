@@ -26,6 +26,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
             })?
         }
         "FMNMX" => extreme(instruction, &modifiers)?,
+        "FMNMX3" => extreme_of_three(instruction, &modifiers)?,
         "FSEL" => choice(instruction, &modifiers)?,
         "FCHK" if modifiers.is_empty() || modifiers == ["DIVIDE"] => {
             let [a, b] = numbers(instruction, [1, 2])?;
@@ -87,6 +88,22 @@ fn extreme(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
             let values = [style.value(a.low(x)), style.value(b.low(y))];
             let result = style.extreme(values, is_least != negated, keeps_nan);
             [if joins_signs { result & 0x7fff_ffff | a.sign(x) ^ b.sign(y) } else { result }]
+        })
+    })
+}
+
+/// `FMNMX3`: the least of three numbers if the predicate holds, or else the greatest.
+fn extreme_of_three(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
+    let ExtremeForm { flushes, keeps_nan, joins_signs: false } = ExtremeForm::of(modifiers)? else { return None };
+    let style = Style { flushes, ..Style::of(F32, &[])? };
+    let [a, b, c] = numbers(instruction, [1, 2, 3])?;
+    let negated = negation(instruction, 4)?;
+    let from = [(1, FLOAT), (2, FLOAT), (3, FLOAT), (4, PRED)];
+    (instruction.operands.len() == 5).then(|| {
+        of_values([(0, FLOAT)], from, move |[x, y, z, is_least]| {
+            let least_first = |values| style.extreme(values, is_least != negated, keeps_nan);
+            let of_two = least_first([style.value(a.low(x)), style.value(b.low(y))]);
+            [least_first([style.value(of_two), style.value(c.low(z))])]
         })
     })
 }

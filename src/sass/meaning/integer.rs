@@ -16,16 +16,11 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     match (word, modifiers.as_slice()) {
         ("IMAD", _) => product(instruction, &modifiers),
-        ("IADD3" | "IADD", [] | ["X"]) => sum(instruction, !modifiers.is_empty()),
-        ("IADD3", ["64"]) if instruction.operands.len() == 4 => {
-            let from = [(1, U64), (2, S64), (3, U64)];
-            Some(vec![
-                function(instruction, [(0, U64)], from, |[a, b, c]| [a.wrapping_add(b).wrapping_add(c)])?.adding(),
-            ])
-        }
+        ("IADD3", [] | ["X"]) => sum(instruction, !modifiers.is_empty()),
         ("VIADD", []) => Some(vec![add(instruction)?]),
         ("LEA", _) => address(instruction, &modifiers),
         ("IMNMX" | "VIMNMX", [] | ["U32"] | ["S32"]) => Some(vec![extreme(instruction, modifiers.contains(&"U32"))?]),
+        ("VIMNMX3", [] | ["U32"]) => Some(vec![extreme_of_three(instruction, modifiers.contains(&"U32"))?]),
         ("VIADDMNMX", [] | ["U32"]) => Some(vec![extreme_of_sum(instruction, modifiers.contains(&"U32"))?]),
         ("IABS", []) => {
             let absolute = |[a]: [u64; 1]| [u64::from((a as i32).unsigned_abs())];
@@ -52,7 +47,7 @@ impl Function {
         self
     }
 
-    fn adding(mut self) -> Self {
+    pub(super) fn adding(mut self) -> Self {
         self.pure.may_be_address = true;
         self
     }
@@ -257,8 +252,30 @@ fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
 /// `IMNMX`, `VIMNMX`: the lesser of two numbers if the predicate holds, or else the greater.
 fn extreme(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     let ty = if is_unsigned { U32 } else { S32 };
-    function(instruction, [(0, U32)], [(1, ty), (2, ty), (3, PRED)], move |[a, b, is_least]| {
+    let first = first_source(instruction, 3)?;
+    function(instruction, [(0, U32)], [(first, ty), (first + 1, ty), (first + 2, PRED)], move |[a, b, is_least]| {
         [chosen(a, b, is_least != 0, is_unsigned)]
+    })
+}
+
+/// Where the sources begin, of which there are so many. sm_100 has two predicates ahead of them, which take nothing that
+/// is known.
+pub(super) fn first_source(instruction: &Instruction, sources: usize) -> Option<usize> {
+    let takes_nothing =
+        |operand: &Operand| matches!(operand, Operand::Predicate(one) if one.number == PT && !one.negated);
+    match instruction.operands.len().checked_sub(sources)? {
+        1 => Some(1),
+        3 if instruction.operands[1..3].iter().all(takes_nothing) => Some(3),
+        _ => None,
+    }
+}
+
+/// `VIMNMX3`: the least of three numbers if the predicate holds, or else the greatest.
+fn extreme_of_three(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
+    let from = [(1, U32), (2, U32), (3, U32), (4, PRED)];
+    (instruction.operands.len() == 5).then_some(())?;
+    function(instruction, [(0, U32)], from, move |[a, b, c, is_least]| {
+        [chosen(chosen(a, b, is_least != 0, is_unsigned), c, is_least != 0, is_unsigned)]
     })
 }
 

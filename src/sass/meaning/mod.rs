@@ -6,7 +6,7 @@
 //!
 //! * [`reading`]: operands with what is done to them ahead of an operation;
 //! * [`number`]: the same for floating-point numbers, and what modifiers make of results;
-//! * [`integer`], [`shift`], [`logic`], [`compare`], [`video`]: families of integers and bits;
+//! * [`integer`], [`shift`], [`logic`], [`compare`], [`video`], [`wide`]: families of integers and bits;
 //! * [`float`], [`double`], [`halves`], [`relations`], [`convert`], [`pack`], [`approximate`]: of floating-point numbers.
 
 mod approximate;
@@ -25,6 +25,7 @@ mod shift;
 #[cfg(test)]
 mod tests;
 mod video;
+mod wide;
 
 pub use approximate::Approximation;
 
@@ -50,6 +51,7 @@ pub(crate) fn find(instruction: &Instruction, approximation: Approximation) -> O
         _ => word,
     };
     integer::find(instruction, word)
+        .or_else(|| wide::find(instruction, word))
         .or_else(|| shift::find(instruction, word))
         .or_else(|| logic::find(instruction, word))
         .or_else(|| compare::find(instruction, word))

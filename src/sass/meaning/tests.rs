@@ -267,3 +267,67 @@ fn extremes_of_three_numbers() {
     assert_eq!(extreme("VIADDMNMX.S16x2", [0x7fff_0001, 0x0001_0002, 0x0000_0007], true), 0x8000_0003);
     assert_eq!(extreme("VIADDMNMX.U16x2", [0xffff_0001, 0x0001_0002, 0x0005_0007], false), 0x0005_0007);
 }
+
+/// The operands of an instruction with a carry that goes nowhere, or none.
+fn nowhere() -> Operand {
+    predicate(PT)
+}
+
+fn negated(number: u8) -> Operand {
+    Operand::Predicate(Predicate { number, is_uniform: false, negated: true })
+}
+
+/// Sums, comparisons and extremes of 64 bits are the host's.
+#[test]
+fn wide_integers() {
+    arbtest(|u| {
+        let [a, b]: [u64; 2] = [u.arbitrary()?, u.arbitrary()?];
+        let b = if u.ratio(1, 4)? { a } else { b };
+        let exact = Approximation::Exact;
+        assert_eq!(of("IADD.64", &[a, b]), a.wrapping_add(b));
+        assert_eq!(of("IADD", &[a as u32 as u64, b as u32 as u64]) as u32, (a as u32).wrapping_add(b as u32));
+        let minus = register(2, Changes { negated: true, ..Changes::default() });
+        let carried = results("IADD.64", &[plain(0), predicate(1), plain(1), minus], &[0, 0, a, b], exact);
+        assert_eq!(carried, [a.wrapping_sub(b), u64::from(a >= b)]);
+        let with_carry = [plain(0), plain(1), plain(2), predicate(3)];
+        assert_eq!(results("IADD.X", &with_carry, &[0, 7, 8, 1], exact), [16]);
+        let three = [plain(0), nowhere(), nowhere(), plain(1), plain(2), plain(3)];
+        assert_eq!(results("UIADD3.64", &three, &[0, 0, 0, a, b, 5], exact), [a.wrapping_add(b).wrapping_add(5)]);
+        let sides = [predicate(0), predicate(1), plain(1), plain(2), nowhere()];
+        for (name, holds) in [("LT.U64", a < b), ("LT.S64", (a as i64) < b as i64), ("EQ.U64", a == b)] {
+            let found = results(&format!("ISETP.{name}.AND"), &sides, &[0, 0, a, b, 1], exact);
+            assert_eq!(found, [u64::from(holds), u64::from(!holds)], "{a:x} {name} {b:x}");
+        }
+        let both = [nowhere(), nowhere(), plain(0), plain(1), plain(2), nowhere(), negated(PT)];
+        assert_eq!(results("IMNMX.S64", &both, &[0, 0, 0, a, b, 1, 1], exact), [(a as i64).min(b as i64) as u64]);
+        assert_eq!(results("IMNMX.U64", &both, &[0, 0, 0, a, b, 0, 1], exact), [a.max(b)]);
+        Ok(())
+    });
+}
+
+/// The least and greatest of two numbers with predicates ahead of them, and of three.
+#[test]
+fn extremes() {
+    arbtest(|u| {
+        let words: [u32; 3] = [u.arbitrary()?, u.arbitrary()?, u.arbitrary()?];
+        let [a, b, c] = words.map(u64::from);
+        let exact = Approximation::Exact;
+        let two = [plain(0), nowhere(), nowhere(), plain(1), plain(2), nowhere()];
+        let signed = words.map(|word| word as i32);
+        assert_eq!(results("VIMNMX", &two, &[0, 0, 0, a, b, 1], exact)[0] as i32, signed[0].min(signed[1]));
+        assert_eq!(results("VIMNMX.U32", &two, &[0, 0, 0, a, b, 0], exact), [a.max(b)]);
+        let three = [plain(0), plain(1), plain(2), plain(3), nowhere()];
+        assert_eq!(results("VIMNMX3.U32", &three, &[0, a, b, c, 0], exact), [a.max(b).max(c)]);
+        assert_eq!(
+            results("VIMNMX3", &three, &[0, a, b, c, 1], exact)[0] as i32,
+            signed[0].min(signed[1]).min(signed[2])
+        );
+        let floats = words.map(f32::from_bits);
+        let [least, found] = [
+            floats.into_iter().fold(f32::NAN, f32::min),
+            f32::from_bits(results("FMNMX3", &three, &[0, a, b, c, 1], exact)[0] as u32),
+        ];
+        assert!(least == found || least.is_nan() && found.is_nan(), "{floats:?}: {found}");
+        Ok(())
+    });
+}

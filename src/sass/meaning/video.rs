@@ -2,6 +2,7 @@
 
 use super::Function;
 use super::convert::{limits, to_whole};
+use super::integer::first_source;
 use super::number::number_of;
 use super::reading::{function, of_values};
 use crate::emulate::number::{F32, Rounding};
@@ -70,8 +71,9 @@ fn differences(instruction: &Instruction, modifiers: &[&str]) -> Option<Function
 
 /// `VIMNMX` on parts: the lesser ones if the predicate holds, or else the greater ones; with `.RELU` none is below zero.
 fn extremes(instruction: &Instruction, bits: u32, has_sign: bool, relu: bool) -> Option<Function> {
-    (instruction.operands.len() == 4).then_some(())?;
-    function(instruction, [(0, U32)], [(1, U32), (2, U32), (3, Ty::Pred)], move |[a, b, is_least]| {
+    let first = first_source(instruction, 3)?;
+    let from = [(first, U32), (first + 1, U32), (first + 2, Ty::Pred)];
+    function(instruction, [(0, U32)], from, move |[a, b, is_least]| {
         let one = |at: u32| {
             let [a, b] = [a, b].map(|value| part(value, at, bits, has_sign));
             let chosen = if is_least != 0 { a.min(b) } else { a.max(b) };
