@@ -29,6 +29,8 @@ mod optimum;
 mod order;
 mod parallel_copy;
 mod ptx;
+#[cfg(feature = "fuzzing")]
+pub mod ptxas;
 mod remat;
 mod rename;
 mod schedule;

@@ -158,6 +158,8 @@ fn integer_of(
         Operand::Immediate(_) => Changes::default(),
         _ => return None,
     };
+    // Of 64 bits, the upper half stands in the instruction, as with doubles.
+    let above = if bits == 64 && matches!(instruction.operands[at], Operand::Immediate(_)) { 32 } else { 0 };
     let is_plain = !changes.inverted && changes.half.is_none_or(|half| half != Half::Float);
     is_plain.then_some(move |value: u64| {
         let shift = match (changes.byte, changes.half) {
@@ -165,7 +167,7 @@ fn integer_of(
             (_, Some(Half::High)) => 16,
             _ => 0,
         };
-        let kept = low(value >> shift, bits);
+        let kept = low((value << above) >> shift, bits);
         let of = |kept: u64| if has_sign { i128::from(signed(kept, bits)) } else { i128::from(kept) };
         let value = if changes.absolute { of(kept).abs() } else { of(kept) };
         // The negative of the least integer is itself, as PTX's `neg` has it.

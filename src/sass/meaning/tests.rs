@@ -140,6 +140,11 @@ fn integers() {
         let integer: u64 = u.arbitrary()?;
         assert_eq!(of("I2F.S64", &[integer]), u64::from((integer as i64 as f32).to_bits()));
         assert_eq!(of("I2F.F64.U64", &[integer]), (integer as f64).to_bits());
+        // An instruction has the upper half of 64 bits.
+        let upper = integer as u32;
+        let constant = [plain(0), Operand::Immediate(upper)];
+        let found = results("I2F.F64.U64", &constant, &[0, upper.into()], Approximation::Exact)[0];
+        assert_eq!(found, ((u64::from(upper) << 32) as f64).to_bits());
         assert_eq!(of("I2FP.F32.U32", &[integer & 0xffff_ffff]), u64::from((integer as u32 as f32).to_bits()));
         Ok(())
     });
