@@ -66,6 +66,7 @@ mod tests {
             report: None,
             profiles: None,
             record: None,
+            check: false,
             left_out: AllLeftOut::default(),
             dynamic_shared: Vec::new(),
         };

@@ -9,7 +9,6 @@ use crate::sass::operand::{Changes, Operand, PT, RZ};
 const U32: Ty = Ty::Unsigned(32);
 const S32: Ty = Ty::Signed(32);
 const U64: Ty = Ty::Unsigned(64);
-const S64: Ty = Ty::Signed(64);
 const PRED: Ty = Ty::Pred;
 
 pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
