@@ -30,13 +30,14 @@ use minimise::{Edit, minimise};
 type Step = fn(&Module<'_>) -> Vec<Edit>;
 
 /// The steps, in the order in which they are tried again and again: what takes away most comes first.
-const STEPS: [(&str, Step); 13] = [
+const STEPS: [(&str, Step); 15] = [
     ("debug information", lines::debug_information),
     ("instructions", statements::deletions),
     ("branches", branches::taken),
     ("guards", branches::unguarded),
     ("constants in place of results", values::constants),
-    ("operands in place of results", values::copies),
+    ("first operands in place of results", values::first_operands),
+    ("last operands in place of results", values::last_operands),
     ("labels", lines::labels),
     ("declarations", lines::declarations),
     ("directives", lines::directives),
@@ -44,6 +45,7 @@ const STEPS: [(&str, Step); 13] = [
     ("numbers that become one", constants::one),
     ("numbers that are halved", constants::halved),
     ("registers", registers::shortened),
+    ("registers in lists", registers::unnamed),
 ];
 
 /// Makes a text and its launch smaller. `test` says whether a candidate still shows what is looked for: it has to be so of

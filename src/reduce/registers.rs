@@ -67,3 +67,28 @@ pub(super) fn shortened(module: &Module<'_>) -> Vec<Edit> {
     }
     edits
 }
+
+/// Without the registers in a list of declarations that nothing names.
+pub(super) fn unnamed(module: &Module<'_>) -> Vec<Edit> {
+    let file = module.file();
+    let text = file.text();
+    let words = (0..text.num_tokens() as u32).map(Token).filter(|&token| text.kind(token) == TokenKind::Word);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    words.for_each(|word| *counts.entry(text.str(word)).or_default() += 1);
+    let mut edits = Vec::new();
+    for statement in file.statements().ids() {
+        let Some(Parts::Declaration(declaration)) = file.parts(statement) else { continue };
+        let names = declaration.declarators.iter().map(|declarator| declarator.name.map(|name| text.str(name)));
+        let is_named = |name: &Option<&str>| name.is_none_or(|name| counts.get(name).copied().unwrap_or(0) > 1);
+        let [first, last] = [declaration.declarators.first(), declaration.declarators.last()];
+        let (Some(first), Some(last)) = (first.and_then(|one| one.name), last.and_then(|one| one.name)) else {
+            continue;
+        };
+        let is_plain = declaration.declarators.iter().all(|one| one.count.is_none() && one.initial.is_none());
+        let kept: Vec<&str> = names.clone().filter(is_named).flatten().collect();
+        if is_plain && text.of(declaration.space) == b".reg" && !kept.is_empty() && kept.len() < names.len() {
+            edits.push(Edit { range: text.start(first)..text.start(Token(last.0 + 1)), with: kept.join(", ") });
+        }
+    }
+    edits
+}

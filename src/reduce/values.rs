@@ -41,20 +41,30 @@ fn is_move_of_number(text: &Text<'_>, instruction: &Instruction) -> bool {
 }
 
 /// With the first operand of the result's size in place of each result.
-pub(super) fn copies(module: &Module<'_>) -> Vec<Edit> {
+pub(super) fn first_operands(module: &Module<'_>) -> Vec<Edit> {
+    copies(module, |mut operands| operands.next())
+}
+
+/// With the last operand of the result's size in place of each result.
+pub(super) fn last_operands(module: &Module<'_>) -> Vec<Edit> {
+    copies(module, |operands| operands.last())
+}
+
+/// Registers that an instruction reads, of the size of its result.
+type Operands<'o, 'a> = Box<dyn Iterator<Item = &'a str> + 'o>;
+
+fn copies(module: &Module<'_>, choose: for<'o, 'a> fn(Operands<'o, 'a>) -> Option<&'a str>) -> Vec<Edit> {
     let (file, registers) = (module.file(), Registers::new(module));
     let text = file.text();
     let edit = |(id, instruction): (_, Instruction)| {
         let result = result(text, &instruction)?;
         let bits = registers.bits(result)?;
         let is_simple = matches!(text.str(instruction.word), "mov" | "ld");
-        let from = instruction.operands[1..].iter().find_map(|operand| match operand {
-            Operand::Name(name) if name.part.is_none() => {
-                let name = text.str(name.word);
-                (registers.bits(name) == Some(bits) && name != result).then_some(name)
-            }
+        let operands = instruction.operands[1..].iter().filter_map(|operand| match operand {
+            Operand::Name(name) if name.part.is_none() => Some(text.str(name.word)),
             _ => None,
-        })?;
+        });
+        let from = choose(Box::new(operands.filter(|name| registers.bits(name) == Some(bits) && *name != result)))?;
         let ty = if bits == 1 { "pred".to_owned() } else { format!("b{bits}") };
         (!is_simple).then(|| Edit { range: bare(file, id), with: format!("mov.{ty} {result}, {from};") })
     };

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// What launches and the order of threads are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The most instructions of warps that the launches of a kernel may run, all codes together
+    /// The most instructions of warps that the PTX of a kernel and the machine code of one ptxas may run
     #[arg(long, value_name = "STEPS", default_value_t = 40_000_000)]
     steps_in_all: u64,
     /// Make the text of the first difference of each kernel smaller, and write a folder for a report into this folder

@@ -71,7 +71,7 @@ impl Code<'_> {
 }
 
 impl Checked<'_> {
-    /// Compares the kernel with its machine code.
+    /// Compares the kernel with its machine code, within the instructions that its launches may run for one code.
     ///
     /// # Errors
     /// Those of the disassembler.
@@ -83,6 +83,7 @@ impl Checked<'_> {
         }
         let (mut launches, mut stores, mut statements, mut reason) = (0, 0, [0; 2], None);
         for (set, reference) in &mut self.sets {
+            reference.renew();
             let mut comparison = reference.compare(&code.machine.program);
             if comparison.difference().is_some() {
                 let others = code.others()?;
