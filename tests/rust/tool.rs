@@ -6,6 +6,7 @@ mod cuda;
 mod decode;
 mod judge;
 mod machine_code;
+mod ptxas_faults;
 mod report_ptx;
 mod report_sass;
 mod time;
