@@ -19,6 +19,10 @@ impl Tool {
         Some(Self { folder: tempfile::tempdir().expect("there is space"), bin })
     }
 
+    pub(crate) fn ptxas(&self) -> PathBuf {
+        self.bin.join("ptxas")
+    }
+
     /// Assembles a file for a processor: the path of the machine code.
     pub(crate) fn assemble(&self, ptx: &Path, processor: &str, options: &[&str]) -> PathBuf {
         let text = fs::read_to_string(ptx).expect("the file can be read");
@@ -27,7 +31,7 @@ impl Tool {
         let input = self.folder.path().join(format!("{name}-{processor}.ptx"));
         fs::write(&input, text.replace(target, &format!(".target {processor}"))).expect("there is space");
         let cubin = input.with_extension("cubin");
-        let mut ptxas = Command::new(self.bin.join("ptxas"));
+        let mut ptxas = Command::new(self.ptxas());
         ptxas.args(["-arch", processor]).args(options).arg("-o").arg(&cubin).arg(&input);
         let output = ptxas.output().expect("ptxas starts");
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));

@@ -8,6 +8,7 @@ mod decode;
 mod diff_ptxas;
 mod judge;
 mod machine_code;
+mod ptxas_faults;
 mod report_ptx;
 mod report_sass;
 mod time;
