@@ -6,7 +6,8 @@
 //! * [`candidate`]: a text and its launch; [`minimise`]: which edits of a list hold;
 //! * [`lines`]: debug information, directives, labels and declarations that nothing needs; [`statements`]: instructions;
 //! * [`values`]: instructions that become a copy of an operand or a constant; [`branches`]: guards and branches;
-//! * [`constants`]: numbers that become smaller; [`parameters`]: parameters that become constants; [`launch`]: fewer threads.
+//! * [`moves`]: registers that become one;
+//! * [`constants`]: numbers that become smaller; [`registers`]: fewer declared; [`parameters`]: parameters that become constants; [`launch`]: fewer threads.
 
 mod branches;
 mod candidate;
@@ -14,6 +15,7 @@ mod constants;
 mod launch;
 mod lines;
 mod minimise;
+mod moves;
 mod parameters;
 mod registers;
 mod statements;
@@ -69,6 +71,7 @@ pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -
             }
             best.text = text;
         }
+        best = moves::forwarded(best, test);
         best = launch::smaller(best, test);
         best = parameters::known(best, kernel, test);
         if best == before {

@@ -55,3 +55,15 @@ fn deterministic() {
         || reduce(first.clone(), "k", &mut |candidate| candidate.text.contains("mul") && candidate.module().is_ok());
     assert_eq!(of(), of());
 }
+
+/// A chain of moves becomes one register.
+#[test]
+fn moves() {
+    let text = ".version 8.8\n.target sm_90\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<9>;\nmov.b32 %r1, %r0;\n\
+                mov.b32 %r2, %r1;\nmul.lo.s32 %r3, %r2, %r2;\nst.global.b32 [%rd1], %r3;\nret;\n}\n";
+    let first = Candidate { text: text.into(), launch: Launch::default() };
+    // What sets the factor stays its source.
+    let is_kept = |text: &str| ["mul.lo.s32 %r3, ", "%r0", "st."].iter().all(|part| text.contains(part));
+    let small = reduce(first, "k", &mut |candidate| candidate.module().is_ok() && is_kept(&candidate.text));
+    assert!(small.text.contains("mul.lo.s32 %r3, %r0, %r0;") && !small.text.contains("mov"), "{}", small.text);
+}

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nvptx_ra::emulate::{Argument, Differing, Launches};
+use nvptx_ra::emulate::{Argument, Differing, Launches, record};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::reduce::{Candidate, Launch, reduce};
 use nvptx_ra::sass::meaning::Approximation;
@@ -31,6 +31,8 @@ struct Question<'a> {
     extremes: bool,
     most_steps: u64,
     right: Vec<Assembler>,
+    /// The launch can be written down for a GPU: it stores nothing undefined, and accesses buffers alone. That stays so.
+    is_recorded: bool,
 }
 
 impl Question<'_> {
@@ -59,9 +61,18 @@ impl Question<'_> {
         matches!(self.compared(candidate, assembler), Some(Compared { meaning: Meaning::Same { .. }, .. }))
     }
 
+    /// Whether the launch of a candidate can be written down.
+    fn can_be_recorded(&self, candidate: &Candidate) -> bool {
+        let launches = Launches { most_steps: self.most_steps, ..launches(&candidate.launch, self.extremes) };
+        let text = Text::read("reduced.ptx", candidate.text.as_bytes());
+        text.is_ok_and(|text| record(&text.program, self.kernel, &launches).is_ok())
+    }
+
     /// Whether a candidate still shows it.
     fn is_shown(&self, candidate: &Candidate) -> bool {
-        self.shown(candidate).is_some() && self.right.iter().all(|right| self.is_right(candidate, right))
+        self.shown(candidate).is_some()
+            && (!self.is_recorded || self.can_be_recorded(candidate))
+            && self.right.iter().all(|right| self.is_right(candidate, right))
     }
 }
 
@@ -102,6 +113,7 @@ pub(super) fn reported(
         extremes: shown.launches.extremes,
         most_steps: shown.launches.most_steps,
         right: Vec::new(),
+        is_recorded: false,
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
     let Some(first) = alone(&source, text, shown, &question) else {
@@ -112,6 +124,7 @@ pub(super) fn reported(
     if let Some(shown) = question.shown(&first).filter(|_| question.is_of_values) {
         question.most_steps = (MORE_STEPS * shown.steps).max(LEAST_STEPS);
     }
+    question.is_recorded = question.can_be_recorded(&first);
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
     let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);
     question.right = others.filter(|other| question.is_right(&first, other)).collect();

@@ -7,6 +7,7 @@ use super::place::{MOST_LOCAL, Target, generic};
 use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt};
+use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Origin, Stamp, View, Write, note};
 use crate::emulate::program::{Access, Address, Carried, Order, Row, Space};
 use crate::emulate::types::{Kind, signed};
@@ -29,7 +30,10 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
     };
     let is_inside = match target {
         Target::Global(at) => (4096..u64::MAX - 4096).contains(&at),
-        Target::Shared(offset) => offset < world.program.shared_end,
+        // The first KiB is none of PTX's. Machine code may have its variables there, by its processor.
+        Target::Shared(offset) => {
+            offset < world.program.shared_end && (offset >= layout::FIRST_SHARED || world.program.is_machine_code)
+        }
         Target::Local(offset) => u64::from(offset) < MOST_LOCAL,
     };
     match target {

@@ -1,0 +1,48 @@
+//! Moves between registers, whose result becomes another name of their source.
+
+use super::candidate::Candidate;
+use super::registers::Registers;
+use super::statements::{bare, instructions};
+use crate::ptx::{Operand, Token, TokenKind};
+
+/// The candidate without moves that it still shows it without: the source stands wherever the result stood.
+pub(super) fn forwarded(mut best: Candidate, test: &mut dyn FnMut(&Candidate) -> bool) -> Candidate {
+    let mut number = 0;
+    while let Some(tried) = without(&best, number) {
+        if test(&tried) {
+            best = tried;
+        } else {
+            number += 1;
+        }
+    }
+    best
+}
+
+/// The candidate without the move of a number; `None` where there are fewer.
+fn without(candidate: &Candidate, number: usize) -> Option<Candidate> {
+    let module = candidate.module().ok()?;
+    let (file, registers) = (module.file(), Registers::new(&module));
+    let text = file.text();
+    let moves = instructions(&module).filter_map(|(id, instruction)| {
+        let (Operand::Name(to), Operand::Name(from)) = (instruction.operands.first()?, instruction.operands.get(1)?)
+        else {
+            return None;
+        };
+        let is_plain = instruction.guard.is_none() && instruction.operands.len() == 2;
+        let (to_name, from_name) = (text.str(to.word), text.str(from.word));
+        let are_alike = registers.bits(to_name).is_some_and(|bits| registers.bits(from_name) == Some(bits));
+        let is_move = text.of(instruction.word) == b"mov" && is_plain && are_alike && to_name != from_name;
+        is_move.then_some((bare(file, id), to_name, from_name))
+    });
+    let (range, to, from) = moves.skip(number).next()?;
+    let mut out = String::with_capacity(candidate.text.len());
+    for token in (0..text.num_tokens() as u32).map(Token) {
+        let start = text.start(token);
+        if range.contains(&start) {
+            continue;
+        }
+        let word = candidate.text.get(start..text.start(Token(token.0 + 1)))?;
+        out += if text.kind(token) == TokenKind::Word && word == to { from } else { word };
+    }
+    Some(Candidate { text: out, launch: candidate.launch.clone() })
+}
