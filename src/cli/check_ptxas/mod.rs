@@ -1,8 +1,10 @@
 //! `nvptx-ra check-ptxas`: whether ptxas computes what PTX says.
 //!
 //! * [`assembler`]: which ptxas, with which options;
-//! * [`told`]: how it is told; [`reduction`], [`report`]: a difference made smaller, and the folder for a report.
+//! * [`told`]: how it is told;
+//! * [`reduction`], [`alone`], [`report`]: a difference made smaller, its launch, and the folder for a report.
 
+mod alone;
 mod assembler;
 mod reduction;
 mod report;

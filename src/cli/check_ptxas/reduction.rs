@@ -3,12 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use nvptx_ra::emulate::{Argument, Differing, Launches, record};
+use nvptx_ra::emulate::{Differing, Launches, record};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::reduce::{Candidate, Launch, reduce};
 use nvptx_ra::sass::meaning::Approximation;
 
 use super::Kernel;
+use super::alone::launches;
 use super::assembler::Assembler;
 use super::report::{self, Report};
 use crate::machine::program::{self, Loaded};
@@ -73,21 +74,6 @@ impl Question<'_> {
         self.shown(candidate).is_some()
             && (!self.is_recorded || self.can_be_recorded(candidate))
             && self.right.iter().all(|right| self.is_right(candidate, right))
-    }
-}
-
-/// One launch.
-pub(super) fn launches(launch: &Launch, extremes: bool) -> Launches {
-    let argument = |bytes: &Option<Vec<u8>>| bytes.clone().map_or(Argument::Drawn, Argument::Bytes);
-    Launches {
-        count: 1,
-        more: 0,
-        seed: launch.seed,
-        grid: Some(launch.grid),
-        block: Some(launch.block),
-        arguments: launch.arguments.iter().map(argument).collect(),
-        extremes,
-        ..Launches::default()
     }
 }
 

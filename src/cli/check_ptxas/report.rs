@@ -9,8 +9,8 @@ use nvptx_ra::error::Error;
 use nvptx_ra::reduce::Candidate;
 use rustc_hash::FxHasher;
 
+use super::alone::launches;
 use super::assembler::Assembler;
-use super::reduction;
 use crate::meaning::{Shown, Text};
 use crate::output;
 
@@ -48,7 +48,7 @@ pub(super) fn folder_name(kernel: &str) -> String {
 /// Writes the folder, and returns it.
 pub(super) fn write(report: &Report<'_>, folder: &Path) -> Result<PathBuf, Error> {
     fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
-    let launches = reduction::launches(&report.small.launch, report.extremes);
+    let launches = launches(&report.small.launch, report.extremes);
     let program = Text::read("reduced.ptx", report.small.text.as_bytes())
         .map_err(|error| error.to_string())
         .and_then(|text| record(&text.program, report.kernel, &launches))

@@ -1,0 +1,19 @@
+//! A launch of a reduced text as one that stands alone.
+
+use nvptx_ra::emulate::{Argument, Launches};
+use nvptx_ra::reduce::Launch;
+
+/// One launch.
+pub(super) fn launches(launch: &Launch, extremes: bool) -> Launches {
+    let argument = |bytes: &Option<Vec<u8>>| bytes.clone().map_or(Argument::Drawn, Argument::Bytes);
+    Launches {
+        count: 1,
+        more: 0,
+        seed: launch.seed,
+        grid: Some(launch.grid),
+        block: Some(launch.block),
+        arguments: launch.arguments.iter().map(argument).collect(),
+        extremes,
+        ..Launches::default()
+    }
+}
