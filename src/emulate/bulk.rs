@@ -1,6 +1,6 @@
 //! Copies of many bytes that one thread starts and an mbarrier or a group waits for.
 
-use super::program::{Address, AtomicOp};
+use super::access::{Address, AtomicOp};
 use super::row::Row;
 use super::types::Ty;
 

@@ -6,6 +6,7 @@
 //!
 //! The interpreter of `src/fuzzing/ptx` shares nothing with this room.
 
+mod access;
 pub(crate) mod bulk;
 mod compare;
 mod decode;

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use super::access::{Address, AtomicOp, Order, Space};
 pub(crate) use super::bulk::Bulk;
 pub(crate) use super::product::{GroupMultiply, Left, Multiply, Tile};
 pub(crate) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
@@ -14,33 +15,6 @@ use super::source::Sources;
 use super::types::{Kind, Ty};
 use crate::ptx::Unread;
 use crate::target::machine::Repartition;
-
-/// A memory space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
-    Generic,
-    Shared,
-    Local,
-}
-
-/// Where an instruction accesses memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Address {
-    pub(crate) space: Space,
-    pub(crate) base: Row,
-    pub(crate) offset: i64,
-}
-
-/// How an access is ordered with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Races with others count.
-    Weak,
-    /// Volatile.
-    Volatile,
-    /// Relaxed, acquire or release.
-    Strong,
-}
 
 /// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
 /// stored there.
@@ -58,21 +32,6 @@ pub(crate) struct Access {
     /// The class of each that has the kind of what is read into it.
     pub(crate) carried: Vec<Option<Carried>>,
     pub(crate) order: Order,
-}
-
-/// What an atomic operation computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AtomicOp {
-    Add,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-    Exchange,
-    CompareAndSwap,
-    Increment,
-    Decrement,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,12 @@
 //! Bulk copies: what they move is there at once, and an mbarrier hears of it at once.
 
-use super::access::{beyond, noted, origin_of, read, target, write};
+use super::access::{beyond, noted, read, target, write};
 use super::atomic::computed;
 use super::frame::Frame;
 use super::next::undefined;
+use super::phase::TensorBox;
 use super::place::Target;
+use super::span::{UNIT, is_inside, moved};
 use super::warp::{Warp, lanes};
 use super::world::World;
 use super::{Ran, halt, mbarrier, tensor};
@@ -13,9 +15,6 @@ use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::program::{AtomicOp, Row};
 use crate::emulate::types::{Kind, Ty, low};
-
-/// What addresses and sizes are multiples of.
-pub(super) const UNIT: u32 = 16;
 
 /// Runs a bulk copy of each thread, or of the first one.
 pub(super) fn run(
@@ -59,7 +58,7 @@ pub(super) fn run(
                 };
                 let from = tensor::place(world, frame, tensor, lane);
                 let at = mbarrier::offset_of(world, frame, *mbarrier, lane)?;
-                mbarrier::started(world, warp, at, tensor::TensorBox { to, from })?;
+                mbarrier::started(world, warp, at, TensorBox { to, from })?;
             }
             BulkCopy::ToTensor { from, tensor, reduction } => {
                 let from = target(world, frame, *from, lane, UNIT)?;
@@ -84,42 +83,6 @@ fn size(frame: &Frame, row: Row, lane: usize) -> Ran<u32> {
     } else {
         halt(format!("a bulk copy of {bytes} bytes"))
     }
-}
-
-/// Whether all of a place is where its first byte is.
-fn is_inside(world: &World<'_, '_>, place: Target, bytes: u32) -> bool {
-    match place {
-        Target::Shared(offset) => offset.saturating_add(bytes) <= world.program.shared_end,
-        Target::Global(at) => !world.is_beyond_variables(at, bytes),
-        Target::Local(_) => false,
-    }
-}
-
-/// Copies bytes, of which some may be undefined.
-pub(super) fn moved(
-    world: &mut World<'_, '_>,
-    warp: &mut Warp,
-    lane: usize,
-    (to, from): (Target, Target),
-    bytes: u32,
-    by: Write,
-) -> Ran<()> {
-    if !is_inside(world, to, bytes) || !is_inside(world, from, bytes) {
-        return halt(format!("a bulk copy of {bytes} bytes beyond its place"));
-    }
-    for word in 0..bytes / 4 {
-        let (from, to) = (beyond(from, 4 * word), beyond(to, 4 * word));
-        noted(world, warp, lane, from, 4, None, false)?;
-        let value = read(world, warp, lane, from, 4, Kind::F16);
-        let value = Bytes { origin: origin_of(value, from, by.line), ..value };
-        let kind = match from {
-            Target::Shared(offset) => world.blocks[warp.block].shared.kind(offset as usize, 4),
-            _ => by.kind,
-        };
-        noted(world, warp, lane, to, 4, Some(value.value), false)?;
-        write(world, warp, lane, to, 4, value, Write { kind, ..by });
-    }
-    Ok(())
 }
 
 /// An atomic operation on each element of global memory.

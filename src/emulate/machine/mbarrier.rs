@@ -3,11 +3,11 @@
 use super::access::target;
 use super::frame::Frame;
 use super::next::{Next, undefined};
-use super::phase::Mbarrier;
+use super::phase::{Mbarrier, TensorBox};
 use super::place::Target;
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, bulk, halt, tensor};
+use super::{Ran, halt, span, tensor};
 use crate::emulate::memory::Write;
 use crate::emulate::program::{Address, Arrival, MbarrierOp};
 use crate::emulate::types::Kind;
@@ -77,7 +77,9 @@ pub(super) fn run(
             }
             MbarrierOp::Test { to, by, bit } => {
                 let parity = value(by) as u64 >> bit & 1;
-                if mbarrier.phase & 1 == parity && mbarrier.waits_for_boxes() {
+                // Threads that ask together ask once.
+                let is_first = lane == active.trailing_zeros() as usize;
+                if is_first && mbarrier.phase & 1 == parity && mbarrier.waits_for_boxes() {
                     boxes_arrive(world, warp, frame, offset, lane, line)?;
                 }
                 let Some(mbarrier) = world.blocks[warp.block].mbarriers.get(&offset) else { continue };
@@ -140,7 +142,7 @@ pub(super) fn completed(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32,
 }
 
 /// A box of a tensor is on its way.
-pub(super) fn started(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, one: tensor::TensorBox) -> Ran<()> {
+pub(super) fn started(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, one: TensorBox) -> Ran<()> {
     let mbarrier = at(world, warp, offset)?;
     mbarrier.boxes.push(one);
     mbarrier.boxes.sort_by_key(|one| one.to);
@@ -173,11 +175,11 @@ fn boxes_arrive(
     warp.join(&clocks);
     let by = Write { thread: warp.global_thread(world, lane), function: frame.function as u32, line, kind: Kind::F16 };
     for (one, bytes) in boxes.iter().zip(sizes) {
-        bulk::moved(world, warp, lane, (Target::Shared(one.to), Target::Global(one.from)), bytes, by)?;
+        span::moved(world, warp, lane, (Target::Shared(one.to), Target::Global(one.from)), bytes, by)?;
         completed(world, warp, offset, bytes.into())?;
     }
     Ok(())
 }
 
-/// So often a thread asks before boxes of tensors arrive.
-const OFTEN: u32 = 256;
+/// So often warps ask before boxes of tensors arrive.
+const OFTEN: u32 = 512;

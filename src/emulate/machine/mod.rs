@@ -5,7 +5,7 @@
 //! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
 //! * [`traffic`]: what accesses move; [`trace`]: what each warp did, in order;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
-//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`bulk`], [`tensor`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
+//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`bulk`], [`span`], [`tensor`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
 //!   [`matrix`], [`group`], [`registers`]: those of a family.
 
 mod access;
@@ -30,6 +30,7 @@ mod place;
 mod pool;
 mod registers;
 mod schedule;
+mod span;
 mod step;
 mod tensor;
 mod trace;

@@ -1,6 +1,11 @@
 //! The phases of an mbarrier.
 
-use super::tensor::TensorBox;
+/// A box on its way: where it goes in shared memory, and where it lies in global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TensorBox {
+    pub(super) to: u32,
+    pub(super) from: u64,
+}
 
 /// An mbarrier.
 #[derive(Clone, Debug, Default)]

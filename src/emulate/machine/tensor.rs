@@ -5,18 +5,13 @@
 //! what the mbarrier expects: once all threads have arrived and wait, the bytes that are still to come are those of the boxes.
 
 use super::frame::Frame;
+use super::phase::TensorBox;
+use super::span::UNIT;
 use super::world::World;
 use crate::emulate::bulk::Tensor;
 use crate::emulate::layout;
 use crate::emulate::program::AtomicOp;
 use crate::emulate::types::mixed;
-
-/// A box on its way: where it goes in shared memory, and where it lies in global memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TensorBox {
-    pub(super) to: u32,
-    pub(super) from: u64,
-}
 
 /// Where the box of a lane lies.
 pub(super) fn place(world: &World<'_, '_>, frame: &Frame, tensor: &Tensor, lane: usize) -> u64 {
@@ -54,7 +49,7 @@ pub(super) fn sizes(boxes: &[TensorBox], bytes: u32) -> Option<Vec<u32>> {
     let side_by_side: u32 = gaps.iter().sum();
     let count = boxes.len() as u32;
     let share = bytes / count.max(1);
-    if share * count == bytes && share.is_multiple_of(super::bulk::UNIT) && gaps.iter().all(|&gap| gap >= share) {
+    if share * count == bytes && share.is_multiple_of(UNIT) && gaps.iter().all(|&gap| gap >= share) {
         return Some(vec![share; boxes.len()]);
     }
     let last = bytes.checked_sub(side_by_side).filter(|&last| last > 0)?;
