@@ -4,7 +4,8 @@
 Each file is a small PTX text whose header says what goes wrong, a launch, and the releases. The script assembles the
 text with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
 `nvptx-ra run --record`, and compares the memory that both leave. It prints a Markdown table. `--write` also writes
-what was measured into the headers, and `--targets` asks for other processors than the file's own.
+what was measured into the headers. `--targets` also asks for which processors the first and the last wrong release
+are wrong. nvdisasm of CUDA has to be on PATH; that of 13.5 refuses sm_70.
 """
 
 import argparse
@@ -69,7 +70,8 @@ def order(release):
 
 
 def ranges(wanted, releases):
-    """The wanted releases as ranges of neighbours among all: `12.0.76 … 12.3.52, 13.0.48`, or `none`."""
+    """The wanted releases as ranges of neighbours among all: `12.0.76 to 12.3.52, 13.0.48`, or `none`. They are ASCII,
+    because ptxas 12.8.61 to 13.0.88 refuse any other letter, in comments, too."""
     runs, last = [], None
     for place, release in enumerate(releases):
         if release not in wanted:
@@ -79,7 +81,7 @@ def ranges(wanted, releases):
         else:
             runs.append([release, release])
         last = place
-    return ", ".join(first if first == end else f"{first} … {end}" for first, end in runs) or "none"
+    return ", ".join(first if first == end else f"{first} to {end}" for first, end in runs) or "none"
 
 
 def at(text, target):
@@ -92,7 +94,8 @@ def at(text, target):
 
 def recorded(tool, file, launch, folder):
     """The memory before and after a launch, or the reason why there is none."""
-    outcome = subprocess.run([tool, "run", file, *launch, "--record", folder], capture_output=True, text=True)
+    command = [tool, "run", file, *launch, "--record", folder]
+    outcome = subprocess.run(command, check=False, capture_output=True, text=True)
     if outcome.returncode:
         return None, (outcome.stderr or outcome.stdout).strip()
     folder = pathlib.Path(folder)
@@ -101,7 +104,8 @@ def recorded(tool, file, launch, folder):
 
 def reason(said):
     """The part of a message that says what is not modelled, for a cell of a table."""
-    said = said.split("nothing can be said: ")[-1].split("; docs/")[0]
+    said = re.split("nothing can be said: |no record: ", said)[-1]
+    said = re.split(r"; docs/| \(instruction 0x", said)[0]
     return said.splitlines()[0] if said else "no reason given"
 
 
@@ -119,7 +123,7 @@ def measure(fault, ptxas, tool, target=None, options=()):
         source, cubin = f"{folder}/k.ptx", f"{folder}/k.cubin"
         pathlib.Path(source).write_text(at(fault.text, target), encoding="utf8")
         command = [ptxas, f"-arch={target}", *options, source, "-o", cubin]
-        if subprocess.run(command, capture_output=True).returncode:
+        if subprocess.run(command, check=False, capture_output=True).returncode:
             return REFUSED
         memory = []
         for number, file in enumerate((source, cubin)):
@@ -167,7 +171,7 @@ def main():
     parser.add_argument("--tool", default="nvptx-ra", help="the program nvptx-ra")
     parser.add_argument("--only", help="releases, by commas, instead of all in the folder")
     parser.add_argument("--options", default="", help="options of ptxas, such as -O1")
-    parser.add_argument("--targets", action="store_true", help="the processors, too, with the first and last wrong release")
+    parser.add_argument("--targets", action="store_true", help="other processors, too")
     parser.add_argument("--write", action="store_true", help="write what was measured into the headers")
     arguments = parser.parse_args()
     folder = arguments.releases
@@ -188,7 +192,8 @@ def main():
         shown = fault.target
         if arguments.targets:
             wrong = [name for name in releases if verdicts[name] == WRONG]
-            values["targets"] = ", ".join(wrong_targets(fault, {*wrong[:1], *wrong[-1:]}, folder, arguments.tool)) or "none"
+            targets = wrong_targets(fault, {*wrong[:1], *wrong[-1:]}, folder, arguments.tool)
+            values["targets"] = ", ".join(targets) or "none"
             shown += f" (wrong: {values['targets']})"
         rows.append((fault.name, shown, words))
         print(table(rows[-1:]).splitlines()[-1], file=sys.stderr)

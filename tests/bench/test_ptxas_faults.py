@@ -9,7 +9,7 @@ import ptxas_faults
 TEXT = """// What PTX says, and what ptxas does.
 // report: none
 // launch: --grid 1 --block 1 --arg _ --arg 7
-// releases wrong: 12.0.76 … 12.9.86
+// releases wrong: 12.0.76 to 12.9.86
 // releases right: none
 // targets: sm_90
 .version 7.8
@@ -53,7 +53,7 @@ class Releases(unittest.TestCase):
         self.assertEqual(sorted(reversed(RELEASES), key=ptxas_faults.order), RELEASES)
 
     def test_neighbours_are_one_range(self):
-        self.assertEqual(ptxas_faults.ranges({*RELEASES[:3], "13.4.59"}, RELEASES), "12.0.76 … 12.10.1, 13.4.59")
+        self.assertEqual(ptxas_faults.ranges({*RELEASES[:3], "13.4.59"}, RELEASES), "12.0.76 to 12.10.1, 13.4.59")
         self.assertEqual(ptxas_faults.ranges(set(), RELEASES), "none")
 
     def test_another_processor_takes_a_version_of_ptx_that_knows_it(self):
