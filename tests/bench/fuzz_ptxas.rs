@@ -3,7 +3,8 @@
 //!     fuzz_ptxas run --ptxas PATH... [--options "-O1"...] [--seed N] [--seconds N] [--kernels N] [--jobs N] [--known]
 //!                    [--folder FOLDER]
 //!     fuzz_ptxas print SEED [KERNEL] [--kernels N] [--known]    the program of a seed, or one of its kernels
-//!     fuzz_ptxas file FILE.ptx --ptxas PATH... [--options ...] [--seed N] [--steps N]    one file: exit status 1 if a kernel differs
+//!     fuzz_ptxas file FILE.ptx --ptxas PATH... [--options ...] [--seed N] [--steps N]
+//!                                                               one file: exit status 1 if a kernel differs
 //!
 //! `run` begins at the seed where the last run in the folder ended, unless it is told another. Of each difference the
 //! folder keeps the kernel as SEED_KERNEL.ptx, and what differs as SEED_KERNEL.txt.

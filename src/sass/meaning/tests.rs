@@ -213,3 +213,16 @@ fn approximations() {
         Ok(())
     });
 }
+
+/// What is merged into packed integers may stand in the upper half of a register.
+#[test]
+fn packed_integers_merge_a_half() {
+    let merged = |half| register(3, Changes { half, ..Changes::default() });
+    let held = [0, 300, -5_i64 as u64 & 0xffff_ffff, 0x1234_5678];
+    let of = |half| {
+        let operands = [plain(0), plain(1), plain(2), merged(half)];
+        results("I2IP.S8.S32.SAT", &operands, &held, Approximation::Exact)[0]
+    };
+    assert_eq!(of(None), 0x5678_7ffb);
+    assert_eq!(of(Some(Half::High)), 0x1234_7ffb);
+}
