@@ -116,13 +116,15 @@ mutants: build
 	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool --example mutants --target-dir target/mutants
 	@scripts/with-env.sh tests/bench/mutants.py $(ARGS)
 
-# Random programs of PTX beside the machine code that ptxas makes of them, run on the CPU. It goes on at the seed where the last
-# run ended; ARGS="--seed 1000 --seconds 7200" says another one and how long, --ptxas PATH adds a release, --options "-O1"
-# takes these alone. Of each difference, target/fuzz-ptxas has SEED_KERNEL.ptx, and what differs in SEED_KERNEL.txt.
+# Random programs of PTX beside the machine code that ptxas makes of them, run on the CPU. It goes on at the seed where
+# the last run ended; ARGS="--seed 1000 --seconds 7200" says another one and how long, --ptxas PATH adds a release, and
+# --options "-O1" takes these alone. Of each difference, target/fuzz-ptxas has SEED_KERNEL.ptx, and SEED_KERNEL.txt
+# says what differs.
 FUZZED ?= $(wildcard target/cuda/bin/ptxas target/doors/cuda-*/nvidia/cu13/bin/ptxas)
 fuzz-ptxas:
 	@scripts/setup.sh cuda
-	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool --example fuzz_ptxas --target-dir target/tool
+	@scripts/with-env.sh cargo build --release --no-default-features --features fuzzing,tool \
+	    --example fuzz_ptxas --target-dir target/tool
 	@target/tool/release/examples/fuzz_ptxas run $(addprefix --ptxas ,$(FUZZED)) $(ARGS)
 
 # What `nvptx-ra time` predicts beside the times that GPUs took, as the pages have them. The machine code is in

@@ -70,7 +70,8 @@ step "build" cargo build --release
 step "tests" env PTXAS=skip cargo test --no-fail-fast --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test library occupancy::
 step "register limits" env PTXAS=required cargo test --features fuzzing --test library register_limit::
-step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test library ptx_instructions::
+step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test library -- \
+  ptx_instructions:: random_programs::
 step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test tool assembler::
 step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
   cargo test --features fuzzing --bin nvptx-ra -- assembler::options

@@ -3,7 +3,8 @@
 //!     fuzz_ptxas run --ptxas PATH... [--options "-O1"...] [--seed N] [--seconds N] [--kernels N] [--jobs N] [--known]
 //!                    [--folder FOLDER]
 //!     fuzz_ptxas print SEED [KERNEL] [--kernels N] [--known]    the program of a seed, or one of its kernels
-//!     fuzz_ptxas file FILE.ptx --ptxas PATH... [--options ...] [--seed N]    one file: exit status 1 if a kernel differs
+//!     fuzz_ptxas file FILE.ptx --ptxas PATH... [--options ...] [--seed N] [--steps N]
+//!                                                               one file: exit status 1 if a kernel differs
 //!
 //! `run` begins at the seed where the last run in the folder ended, unless it is told another. Of each difference the
 //! folder keeps the kernel as SEED_KERNEL.ptx, and what differs as SEED_KERNEL.txt.
@@ -42,6 +43,8 @@ struct Arguments {
     seed: Option<u64>,
     seconds: u64,
     jobs: usize,
+    /// The most instructions of warps of a launch.
+    steps: u64,
     contents: Contents,
     folder: PathBuf,
 }
@@ -55,6 +58,7 @@ impl Arguments {
             seed: None,
             seconds: 600,
             jobs: 1,
+            steps: 200_000,
             contents: Contents { kernels: 20, known_faults: false },
             folder: "target/fuzz-ptxas".into(),
         };
@@ -66,6 +70,7 @@ impl Arguments {
                 "--options" => read.options.push(value()?),
                 "--seed" => read.seed = Some(value()?.parse()?),
                 "--seconds" => read.seconds = value()?.parse()?,
+                "--steps" => read.steps = value()?.parse()?,
                 "--jobs" => read.jobs = value()?.parse()?,
                 "--kernels" => read.contents.kernels = value()?.parse()?,
                 "--known" => read.contents.known_faults = true,
@@ -87,7 +92,7 @@ impl Arguments {
 }
 
 /// The launches of a program: half of them with extremes in memory.
-fn launches(seed: u64) -> Launches {
+fn launches(seed: u64, steps: u64) -> Launches {
     Launches {
         count: 2,
         limits: 3,
@@ -97,8 +102,8 @@ fn launches(seed: u64) -> Launches {
         block: Some([THREADS, 1, 1]),
         is_exact: true,
         extremes: seed.is_multiple_of(2),
-        most_steps: 400_000,
-        most_steps_in_all: 8_000_000,
+        most_steps: steps,
+        most_steps_in_all: 20 * steps,
         ..Launches::default()
     }
 }
@@ -189,7 +194,7 @@ type Findings = BTreeMap<String, String>;
 /// Compares all kernels of a text with what each assembly made of it.
 fn compared(
     text: &str,
-    seed: u64,
+    (seed, steps): (u64, u64),
     assembled: &[(String, Assembled)],
     totals: &mut Totals,
 ) -> Result<Findings, Failure> {
@@ -197,7 +202,7 @@ fn compared(
     let module = Module::read("-", text.as_bytes()).map_err(|error| error.to_string())?;
     let program = Program::new(&module);
     let kernels: Vec<String> = program.kernels().map(str::to_owned).collect();
-    let launches = launches(seed);
+    let launches = launches(seed, steps);
     let mut findings = Findings::new();
     totals.count("kernels", kernels.len() as u64);
     for kernel in &kernels {
@@ -293,7 +298,7 @@ fn ended(arguments: &Arguments, batch: Batch) -> Result<(Totals, Vec<String>), F
         }
         all.push((name, assembled));
     }
-    for (kernel, what) in compared(&text, seed, &all, &mut totals)? {
+    for (kernel, what) in compared(&text, (seed, arguments.steps), &all, &mut totals)? {
         let number: usize = kernel.trim_start_matches('k').parse()?;
         let kept = arguments.folder.join(format!("{seed}_{kernel}.ptx"));
         fs::write(&kept, alone(seed, number, &arguments.contents))?;
@@ -380,7 +385,7 @@ fn file(arguments: &Arguments, path: &Path) -> Result<ExitCode, Failure> {
         }
     }
     let mut totals = Totals::default();
-    let findings = compared(&text, seed, &assembled, &mut totals)?;
+    let findings = compared(&text, (seed, arguments.steps), &assembled, &mut totals)?;
     findings.iter().for_each(|(kernel, what)| print!("{kernel}: {what}"));
     println!("{} {}", json!(totals.counts), json!(totals.reasons));
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -20,6 +20,8 @@ mod occupancy;
 mod ptx;
 mod ptx_and_machine_code;
 mod ptx_instructions;
+#[cfg(feature = "fuzzing")]
+mod random_programs;
 mod register_limit;
 mod sources;
 #[cfg(feature = "fuzzing")]

@@ -75,13 +75,12 @@ impl Body {
             let mut from = 0;
             // Results are bound last: a variable is read ahead of its new value.
             let places = places(instruction);
-            for &(at, to, letter, number) in &places {
-                if at >= end && !bound.iter().any(|one| one.number == number) {
+            for &(_, _, letter, number) in places.iter().filter(|place| place.0 >= end) {
+                if !bound.iter().any(|one| one.number == number) {
                     let value = self.operand(letter, class_of(letter, &types));
                     is_uniform &= value.is_uniform;
                     bound.push(Bound { number, value, is_new: false });
                 }
-                _ = (to, from);
             }
             for &(at, _, letter, number) in places.iter().filter(|place| place.0 < end) {
                 if !bound.iter().any(|one| one.number == number) {

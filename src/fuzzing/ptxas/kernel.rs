@@ -50,14 +50,19 @@ pub(super) fn kernel(mut drawn: Drawn, name: &str, has_known: bool) -> String {
     body.callees = callees;
     body.weights = weights;
     begin(&mut body, name);
+    let begun = body.text.len();
+    let word =
+        body.values.iter().rfind(|value| value.class == Class::B64).map_or("%out".to_owned(), |it| it.name.clone());
     body.left = body.drawn.between(10, 70) as usize;
     while body.left > 0 {
         body.statements(8);
     }
     end(&mut body);
+    let (head, rest) = body.text.split_at(begun);
+    let own = [head, &first_stores(rest, &word), rest].concat();
     _ = write!(text, "{}\t.local .align 16 .b8 local_{name}[{LOCAL}];\n", body.declarations());
     text += "\t.reg .b64 %inputs, %in, %out, %meeting, %scratch, %local, %table;\n\t.reg .b32 %t, %i, %shared, %exchange;\n";
-    text + &body.text + "\tret;\n}\n"
+    text + &own + "\tret;\n}\n"
 }
 
 /// Addresses, parameters, and variables.
@@ -110,14 +115,19 @@ fn begin(body: &mut Body, name: &str) {
             variable(body, class);
         }
     }
-    // Nothing reads local or shared memory that nobody wrote.
-    let value = body.values.iter().rfind(|value| value.class == Class::B64).expect("there are variables").name.clone();
-    for place in 0..LOCAL / 8 {
-        body.line(&format!("st.local.b64 [%local+{}], {value}", 8 * place));
+}
+
+/// Stores to local and shared memory, so that nothing is read there that nobody wrote; of memory that the text names.
+fn first_stores(text: &str, value: &str) -> String {
+    let mut lines = String::new();
+    for (memory, bytes) in [("local", LOCAL), ("shared", SHARED)] {
+        if text.contains(&format!("%{memory}")) {
+            for place in 0..bytes / 8 {
+                _ = writeln!(lines, "\tst.{memory}.b64 [%{memory}+{}], {value};", 8 * place);
+            }
+        }
     }
-    for place in 0..SHARED / 8 {
-        body.line(&format!("st.shared.b64 [%shared+{}], {value}", 8 * place));
-    }
+    lines
 }
 
 /// A register that statements may write, with a value that is loaded.

@@ -146,7 +146,12 @@ impl Body {
             bound = self.limited(&bound, &format!("shr.s{bits}"), 1);
         }
         let half = 1_i128 << (bits - 1);
-        let steps = [half / 8, half / 4, half / 2, half / 4 + 1, half / 8 + 3, half / 3, half - 1, half / 16];
+        // Nor is the sum of the steps that ptxas takes at once, which may wrap where no sum of the loop does.
+        let steps = if is_signed && !self.has_known {
+            [half / 16, half / 16 + 1, half / 12, half / 24 + 3, half / 16 - 1, half / 32, half / 20, half / 16]
+        } else {
+            [half / 8, half / 4, half / 2, half / 4 + 1, half / 8 + 3, half / 3, half - 1, half / 16]
+        };
         let step = self.drawn.one_of(&steps);
         let (low, high) = if is_signed { (-half, half - 1) } else { (0, 2 * half - 1) };
         let is_down = self.drawn.is(35);

@@ -1,7 +1,7 @@
 //! Memory: each thread reads inputs that nobody writes, and reads and writes places of its own.
 //!
-//! A thread's input has 256 bytes of integers, of floats, and of doubles; 64 bytes of halves of either format follow. Its
-//! output has 1 KiB of results, and behind that bytes of its own that it reads again.
+//! A thread's input has 256 bytes of integers, of floats, and of doubles; 64 bytes of halves of either format follow.
+//! Its output has 1 KiB of results, and behind that bytes of its own that it reads again.
 
 use super::body::{Body, Value};
 use super::class::Class;

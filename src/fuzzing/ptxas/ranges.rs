@@ -1,5 +1,5 @@
-//! Values of which a compiler knows a range, and what it may conclude: comparisons that are always true, sums that do not
-//! wrap, signs that do not matter, halves that are zero.
+//! Values of which a compiler knows a range, and what it may conclude: comparisons that are always true, sums that do
+//! not wrap, signs that do not matter, halves that are zero.
 
 use super::body::{Body, Value};
 use super::class::Class;

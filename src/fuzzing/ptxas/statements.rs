@@ -1,5 +1,5 @@
-//! Which statements follow each other. Each program has weights of its own, so that some programs are full of what others
-//! lack.
+//! Which statements follow each other. Each program has weights of its own, so that some programs are full of what
+//! others lack.
 
 use super::body::Body;
 use super::class::Class;

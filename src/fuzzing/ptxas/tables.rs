@@ -1,10 +1,10 @@
 //! Instructions that only compute, by weight.
 //!
-//! In a pattern, `{a,b}` is `a` or `b`, `#` a byte, and a register is a letter and a number: `%t` has the last type of the
-//! mnemonic, `%u` the first, `%w` an integer with twice the bits of the last. `%z` is `%t` and not zero, `%q` is `%t` and
-//! not the least number, `%m` has 32 bits and is below 32, `%b` below 256, and `%k` is a number made of bits, so that it
-//! has a sign whatever it is. `%p`, `%h`, `%r`, `%d`, `%f` and `%g` are predicates, integers of 16, 32 and 64 bits, floats
-//! and doubles. What stands first is the result. PTX says every bit of each.
+//! In a pattern, `{a,b}` is `a` or `b`, `#` a byte, and a register is a letter and a number: `%t` has the last type of
+//! the mnemonic, `%u` the first, `%w` an integer with twice the bits of the last. `%z` is `%t` and not zero, `%q` is
+//! `%t` and not the least number, `%m` has 32 bits and is below 32, `%b` below 256, and `%k` is a number made of bits,
+//! so that it has a sign whatever it is. `%p`, `%h`, `%r`, `%d`, `%f`, `%g` and `%a` are predicates, integers of 16, 32
+//! and 64 bits, floats, doubles and halves. What stands first is the result. PTX says every bit of each.
 
 /// Patterns with their weights.
 pub(super) type Table = &'static [(u32, &'static str)];

@@ -127,10 +127,14 @@ fn integers(instruction: &Instruction) -> Option<Function> {
     let [to, from, "SAT"] = *modifiers.as_slice() else { return None };
     let ((bits, a), (_, b)) = (limited(instruction, 1, to, from)?, limited(instruction, 2, to, from)?);
     let pack = move |x, y| a(x) << bits | b(y);
+    let merged_half = match instruction.operands.get(3) {
+        Some(Operand::Register(_, Changes { half: Some(Half::High), .. })) => 16,
+        _ => 0,
+    };
     match instruction.operands.len() {
         3 => Some(of_values([(0, U32)], [(1, U32), (2, U32)], move |[x, y]| [pack(x, y)])),
         4 => Some(of_values([(0, U32)], [(1, U32), (2, U32), (3, U32)], move |[x, y, z]| {
-            [low(z << (2 * bits) | pack(x, y), 32)]
+            [low((z >> merged_half) << (2 * bits) | pack(x, y), 32)]
         })),
         _ => None,
     }

@@ -232,27 +232,6 @@ fn approximations() {
     });
 }
 
-/// A product by a power of two moves bits: where some bytes of its factor are not known, others of it are.
-#[test]
-fn products_that_are_shifts() {
-    let bits = |mnemonic: &str, factor: u32, sum: u8| {
-        let operands = [plain(0), plain(1), Operand::Immediate(factor), plain(sum)];
-        let instruction = Instruction {
-            address: 0,
-            guard: None,
-            mnemonic: mnemonic.into(),
-            operands: operands.to_vec(),
-            control: Control::default(),
-            bits: 0,
-        };
-        find(&instruction, Approximation::Exact).expect("it is known")[0].pure.bitwise
-    };
-    assert_eq!(bits("IMAD.U32", 0x10000, RZ), 1);
-    assert_eq!(bits("IMAD.SHL.U32", 8, RZ), 1);
-    assert_eq!(bits("IMAD", 3, RZ), 0);
-    assert_eq!(bits("IMAD", 8, 2), 0);
-}
-
 /// The least and greatest of three numbers, of words and of halves, and of a sum and a number.
 #[test]
 fn extremes_of_three_numbers() {
@@ -335,4 +314,17 @@ fn extremes() {
         assert!(least == found || least.is_nan() && found.is_nan(), "{floats:?}: {found}");
         Ok(())
     });
+}
+
+/// What is merged into packed integers may stand in the upper half of a register.
+#[test]
+fn packed_integers_merge_a_half() {
+    let merged = |half| register(3, Changes { half, ..Changes::default() });
+    let held = [0, 300, -5_i64 as u64 & 0xffff_ffff, 0x1234_5678];
+    let of = |half| {
+        let operands = [plain(0), plain(1), plain(2), merged(half)];
+        results("I2IP.S8.S32.SAT", &operands, &held, Approximation::Exact)[0]
+    };
+    assert_eq!(of(None), 0x5678_7ffb);
+    assert_eq!(of(Some(Half::High)), 0x1234_7ffb);
 }
