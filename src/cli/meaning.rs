@@ -42,6 +42,17 @@ impl Meaning {
         !matches!(self, Self::NotComparable(_))
     }
 
+    /// What other launches say of the same code, too: nothing of them differs.
+    fn and(self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Same { launches, statements: [ran, all] }, Self::Same { launches: more, statements }) => {
+                Self::Same { launches: launches + more, statements: [ran.max(statements[0]), all.max(statements[1])] }
+            }
+            (Self::NotComparable(_), same @ Self::Same { .. }) => same.clone(),
+            (said, _) => said,
+        }
+    }
+
     /// Where it differs, or why nothing can be said; empty where both are the same.
     pub(crate) fn reason(&self) -> &str {
         match self {
@@ -64,25 +75,44 @@ impl std::fmt::Display for Meaning {
     }
 }
 
-/// Launches of which the PTX and the machine code together run no more than so many instructions of warps.
-pub(crate) fn launches(steps: u64) -> Launches {
+/// Launches of which the PTX and the machine code together run no more than so many instructions of warps: of one block, and
+/// of several. Each of both may run half of the instructions. Blocks of many kernels race with each other on drawn
+/// arguments.
+pub(crate) fn launches(steps: u64) -> [Launches; 2] {
     let default = Launches::default();
-    Launches {
+    let drawn = Launches {
         limits: AT_LIMITS,
         most_steps: (steps / OF_A_LAUNCH).min(default.most_steps),
-        most_steps_in_all: steps,
+        most_steps_in_all: steps / 2,
         is_unwanted: is_interrupted,
         ..default
-    }
+    };
+    [Launches { grid: Some([1, 1, 1]), ..drawn.clone() }, drawn]
 }
 
-/// Compares a kernel's machine code with the PTX that it was made of.
-pub(crate) fn of(ptx: &Program, code: &Machine, kernel: &str, launches: &Launches) -> Meaning {
+/// Compares a kernel's machine code with the PTX that it was made of. Gives the launches that show a difference, too.
+pub(crate) fn of<'l>(
+    ptx: &Program,
+    code: &Machine,
+    kernel: &str,
+    launches: &'l [Launches; 2],
+) -> (Meaning, Option<&'l Launches>) {
     if let Some(hazard) = code.hazards(kernel).iter().find(|hazard| hazard.is_certain()) {
-        return of_hazard(hazard);
+        return (of_hazard(hazard), launches.first());
     }
-    of_comparison(&compare_programs(ptx, &code.program, kernel, launches))
+    let mut said: Option<Meaning> = None;
+    for launches in launches {
+        let meaning = of_comparison(&compare_programs(ptx, &code.program, kernel, launches));
+        if meaning.is_different() {
+            return (meaning, Some(launches));
+        }
+        said = Some(said.map_or_else(|| meaning.clone(), |said| said.and(&meaning)));
+    }
+    (said.unwrap_or_else(|| Meaning::NotComparable(NOTHING.into())), None)
 }
+
+/// Why nothing can be said where no launch ran.
+const NOTHING: &str = "no launch ran";
 
 /// Code that does not wait for what it needs computes what the interpreter, which waits, cannot see.
 fn of_hazard(hazard: &Finding) -> Meaning {
@@ -102,7 +132,7 @@ pub(crate) fn of_comparison(comparison: &Comparison) -> Meaning {
         Verdict::NotComparable { program, reason } => Some(format!("{}: {reason}", SIDES[*program % 2])),
         _ => None,
     });
-    Meaning::NotComparable(reason.unwrap_or_else(|| "no launch ran".into()))
+    Meaning::NotComparable(reason.unwrap_or_else(|| NOTHING.into()))
 }
 
 /// The two sides, as they are called in a comparison and as people call them here.
@@ -143,6 +173,17 @@ mod tests {
         assert_eq!(open.to_string(), "not comparable: the machine code: too long");
         assert!(!open.is_comparable() && !open.is_different());
         assert_eq!(of(Vec::new()), Meaning::NotComparable("no launch ran".into()));
+    }
+
+    /// Launches that say something count, and the statements of those that reached most.
+    #[test]
+    fn more_launches() {
+        let same = |launches, ran| Meaning::Same { launches, statements: [ran, 9] };
+        let open = Meaning::NotComparable("a race".into());
+        assert_eq!(same(2, 5).and(&same(3, 7)), same(5, 7));
+        assert_eq!(same(2, 5).and(&same(3, 4)), same(5, 5));
+        assert_eq!((open.clone().and(&same(1, 3)), same(1, 3).and(&open)), (same(1, 3), same(1, 3)));
+        assert_eq!(open.clone().and(&Meaning::NotComparable("too long".into())), open);
     }
 
     /// Texts name the PTX and the machine code instead of a first and a second program.

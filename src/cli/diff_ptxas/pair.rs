@@ -120,9 +120,9 @@ impl Compared<'_> {
         }
         let mut launches = meaning::launches(self.steps);
         if dynamic_shared > 0 {
-            launches.dynamic_shared = dynamic_shared;
+            launches.iter_mut().for_each(|launches| launches.dynamic_shared = dynamic_shared);
         }
-        meaning::of(self.program, &built.code.machine, name, &launches)
+        meaning::of(self.program, &built.code.machine, name, &launches).0
     }
 
     fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
