@@ -12,7 +12,7 @@ use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::price::Work;
 
 use super::Arguments;
-use super::build::Built;
+use super::build::{Built, PtxVersion, known_version, of_version};
 use super::kernel::{Kernel, Side};
 use super::toolchain::Toolchain;
 use crate::meaning::{self, Meaning};
@@ -31,6 +31,8 @@ pub(super) struct FilePair {
     pub(super) names: Vec<String>,
     /// Kernels that are wanted and that both assemble.
     pub(super) kernels: Vec<Kernel>,
+    /// The version of PTX that both got in the place of the text's own, which one of them does not know.
+    pub(super) version: Option<PtxVersion>,
     /// Why a ptxas makes nothing of it.
     pub(super) failures: [Option<String>; 2],
     /// Kernels that our reader does not read, each with what it says of it.
@@ -60,12 +62,21 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
         names,
         file: file.clone(),
         kernels: Vec::new(),
+        version: None,
         failures: [None, None],
     };
     if !pair.names.iter().any(|name| is_wanted(name)) {
         return Ok(pair);
     }
-    let built = toolchains.each_ref().map(|toolchain| Built::new(toolchain, &text, &program, cpu, &arguments.options));
+    let build = |text: &[u8]| {
+        let of = |toolchain| Built::new(toolchain, (&file, text), &program, cpu, &arguments.options);
+        toolchains.each_ref().map(of)
+    };
+    let mut built = build(&text);
+    pair.version = built.iter().filter_map(|built| known_version(built.as_ref().err()?)).min();
+    if let Some(version) = pair.version {
+        built = build(&of_version(&text, version));
+    }
     let built = match built {
         [Ok(old), Ok(new)] => [old, new],
         failed => {
@@ -118,18 +129,22 @@ impl Compared<'_> {
         if self.steps == 0 {
             return Meaning::NotComparable("nothing is run, by --steps 0".into());
         }
+        let code = match &built.code {
+            Ok(code) => code,
+            Err(reason) => return Meaning::NotComparable(format!("the machine code: {reason}")),
+        };
         let mut launches = meaning::launches(self.steps);
         if dynamic_shared > 0 {
             launches.iter_mut().for_each(|launches| launches.dynamic_shared = dynamic_shared);
         }
-        meaning::of(self.program, &built.code.machine, name, &launches).0
+        meaning::of(self.program, &code.machine, name, &launches).0
     }
 
     fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
         let bound = Bound::Work(Work(self.steps * WORK_OF_A_STEP));
         let terms = Terms { dynamic_shared: Some(dynamic_shared), bound, ..Terms::default() };
-        let [old, new] = self.built;
-        let old = predict::of_stock(&old.code, name, self.ptx, terms)?;
-        predict::beside(&old, &new.code, name)
+        let [Ok(old), Ok(new)] = self.built.each_ref().map(|built| built.code.as_ref()) else { return None };
+        let old = predict::of_stock(old, name, self.ptx, terms)?;
+        predict::beside(&old, new, name)
     }
 }
