@@ -60,6 +60,7 @@ mod tests {
             more_instructions: 0,
             allow_uncompared: false,
             seconds: None,
+            check: false,
             cache: None,
             log: Log::Nowhere,
             about: String::new(),
