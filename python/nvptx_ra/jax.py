@@ -31,8 +31,8 @@ def enable(check=False):
     NVPTX_RA_PTXAS names another one. It sets `CUDA_ROOT` to a CUDA toolkit of links, which lasts as long as this process,
     and adds to `XLA_FLAGS`.
 
-    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. A warning of code that does not
-    compute what the PTX says goes to the standard error of ptxas, and to the log that NVPTX_RA_LOG names.
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute
+    what the PTX says is a warning on the standard error of ptxas, and a line of the log that NVPTX_RA_LOG names.
 
     Raises RuntimeError where JAX has been imported already, and FileNotFoundError where a program of NVIDIA's is missing.
     Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger `nvptx_ra`.

@@ -43,8 +43,8 @@ def enable(check=False):
     Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
     found again after that.
 
-    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute what
-    the PTX says is a warning.
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute
+    what the PTX says is a warning.
 
     Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger.
     """

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::machine::program::Loaded;
 use crate::meaning::AT_LIMITS;
+use crate::ninja::quoted;
 use crate::run::counted;
 use crate::{input, run};
 
@@ -120,6 +121,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     // A script must not take what could not be compared for equal.
     let is_open = has_unread || comparisons.iter().any(|comparison| comparison.equal() == 0);
     Ok(super::exit_code(differs, is_open))
+}
+
+/// The command that compares two files on these launches of a kernel.
+pub(crate) fn command([first, second]: [&str; 2], kernel: &str, launches: &Launches) -> String {
+    let Launches { count, more, seed, grid, threads, dynamic_shared, most_steps, most_steps_in_all, .. } = launches;
+    let exact = match (launches.is_exact, launches.extremes) {
+        (_, true) => " --exact --extremes",
+        (true, _) => " --exact",
+        _ => "",
+    };
+    let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
+    let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
+    format!(
+        "nvptx-ra compare {first} {second} --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
+         --launches {count} --more {more} --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
+        quoted(kernel)
+    )
 }
 
 /// Adds the kernels that are not read as not comparable. Returns whether a function of the files is not read whose code may

@@ -54,6 +54,7 @@ mod private_folder;
 mod processor;
 mod progress_bar;
 mod ptx;
+mod ptx_version;
 mod ptxas;
 mod ptxas_run;
 mod record;

@@ -20,7 +20,7 @@ use crate::private_folder;
 const FOLDER: &str = "NVPTX_RA_RELEASES";
 
 /// Where ptxas of a release stands below the folder of releases.
-const PROGRAM: &str = "bin/ptxas";
+const PROGRAM: &str = "ptxas";
 
 /// Takes ptxas out of a wheel. Its folder in the wheel is another one since CUDA 13.
 const UNPACK: &str = r#"
@@ -186,7 +186,6 @@ impl Releases {
         let new = new.map_err(|error| Error::file(folder, &error))?;
         let program = new.path().join(PROGRAM);
         let file = |error: &std::io::Error| Error::file(&program, error);
-        fs::create_dir_all(program.parent().unwrap_or(folder)).map_err(|error| file(&error))?;
         let arguments = ["-c".as_ref(), UNPACK.as_ref(), wheel.as_os_str(), program.as_os_str()];
         let said = self.run(arguments).map_err(|problem| failed(&problem))?;
         if !said.status.success() {

@@ -151,7 +151,7 @@ fn releases_of_the_folder() {
     let Some(releases) = Releases::new("cat", "") else { return };
     for number in ["12.8.93", "13.5.37"] {
         let text = format!("#!/bin/sh\necho \"$*\" >> calls-{number}\nexec {}/ptxas \"$@\"\n", releases.bin.display());
-        releases.write_program(&format!("releases/{number}/bin/ptxas"), &text);
+        releases.write_program(&format!("releases/{number}/ptxas"), &text);
     }
     let run = |release: &str| {
         let options = ["--release", release, "--options", "-lineinfo --fmad=false"];

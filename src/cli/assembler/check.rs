@@ -17,13 +17,12 @@ use super::improve::work_of;
 use super::launch_note::LaunchNote;
 use super::task::Task;
 use crate::cache::Key;
-use crate::dynamic_shared;
 use crate::interrupt::is_interrupted;
 use crate::kernel_names::readable;
-use crate::meaning::{self, Meaning, Text};
+use crate::meaning::{self, Compared, Meaning, Text};
 use crate::ninja::quoted;
 use crate::tune::agreement::MICROSECONDS_OF_A_STEP;
-use crate::{output, private_folder};
+use crate::{compare, dynamic_shared, output, private_folder};
 
 /// What a comparison may take, in times of what ptxas takes for the text.
 const TIMES: f64 = 1.0;
@@ -96,12 +95,14 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
     let kernel = |kernel: &str| {
         let mut launches = meaning::launches(steps);
         let said = dynamic_shared::bytes_of(&task.settings.dynamic_shared, kernel).or(noted);
-        launches.dynamic_shared = said.unwrap_or(launches.dynamic_shared);
         let threads = &task.invocation.bounds.threads;
+        launches.dynamic_shared = said.unwrap_or(launches.dynamic_shared);
         launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
         let compared = text.checked(kernel, &launches).compare(code);
-        let meaning = compared.map_or_else(|error| Meaning::NotComparable(error.problem), |compared| compared.meaning);
-        let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &launches));
+        let Compared { meaning, shown } = compared.unwrap_or_else(|error| Compared::open(error.problem));
+        // Code that does not wait shows it in any launch.
+        let shown_by = shown.map_or(launches, |shown| shown.launches);
+        let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
         let folder = folder.and_then(|kept| {
             kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()
         });
@@ -140,13 +141,7 @@ fn keep(
     let arguments = task.invocation.arguments.iter().map(|argument| quoted(&argument.to_string_lossy()));
     let ptxas = quoted(&task.real.path.to_string_lossy());
     let build = std::iter::once(ptxas).chain(arguments).collect::<Vec<_>>().join(" ");
-    let Launches { most_steps, most_steps_in_all, dynamic_shared, threads, .. } = launches;
-    let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
-    let compare = format!(
-        "nvptx-ra compare k.ptx k.cubin --kernel {} --dynamic-shared {dynamic_shared}{threads} --steps {most_steps} \
-         --steps-in-all {most_steps_in_all}",
-        quoted(kernel)
-    );
+    let compare = compare::command(["k.ptx", "k.cubin"], kernel, launches);
     let files = [
         ("k.ptx", task.input.text.as_slice()),
         ("k.cubin", cubin),

@@ -1,30 +1,14 @@
 //! The assemblers that a text is checked with: programs, releases, and their options.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::ptx::Module;
-use nvptx_ra::target::PtxVersion;
 
 use crate::meaning::fuses;
+use crate::ptx_version::{known_version, of_version};
 use crate::ptxas::tool;
 use crate::ptxas_run::Run;
-
-/// Releases of ptxas, and the newest version of PTX that each reads.
-const VERSIONS: [((u32, u32), u32); 10] = [
-    ((12, 0), 80),
-    ((12, 1), 81),
-    ((12, 2), 82),
-    ((12, 3), 83),
-    ((12, 4), 84),
-    ((12, 5), 85),
-    ((12, 6), 85),
-    ((12, 8), 87),
-    ((12, 9), 88),
-    ((13, 0), 90),
-];
 
 /// A ptxas with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,39 +86,22 @@ impl Assembler {
         fuses(&self.options)
     }
 
-    /// The newest version of PTX that the release reads, as CUDA's release notes have it; `None` of a release that is newer
-    /// than this table.
-    fn ptx_version(&self) -> Option<PtxVersion> {
-        let mut numbers = self.release.split('.').map(|number| number.parse::<u32>().unwrap_or_default());
-        let release = (numbers.next()?, numbers.next()?);
-        VERSIONS.iter().find(|known| known.0 == release).map(|known| PtxVersion(known.1))
-    }
-
-    /// A text that says no newer version of PTX than the release reads. If it needs what the version brought, ptxas refuses
-    /// it.
-    fn readable<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        let older = self.ptx_version().and_then(|version| {
-            let module = Module::read("k.ptx", text).ok()?;
-            module.version().filter(|own| *own > version)?;
-            let start = text.windows(8).position(|window| window == b".version")? + 8;
-            let end = start + text[start..].iter().position(|&byte| byte == b'\n' || byte == b'/')?;
-            let PtxVersion(number) = version;
-            let words = format!(" {}.{}", number / 10, number % 10);
-            Some([&text[..start], words.as_bytes(), &text[end..]].concat())
-        });
-        older.map_or(Cow::Borrowed(text), Cow::Owned)
-    }
-
-    /// Assembles a text. The outer error is that no file can be written or ptxas cannot be started, the inner one what ptxas
-    /// says.
+    /// Assembles a text. A release that is older than the text's version of PTX gets it as one of the newest version that it
+    /// knows. The outer error is that no file can be written or ptxas cannot be started, the inner one what ptxas says.
     pub(super) fn assemble(&self, text: &[u8], cpu: &str) -> Result<Result<Vec<u8>, String>, Error> {
         let folder = tempfile::tempdir().map_err(|error| Error::file(&std::env::temp_dir(), &error))?;
         let (ptx, cubin) = (folder.path().join("k.ptx"), folder.path().join("k.cubin"));
-        std::fs::write(&ptx, self.readable(text)).map_err(|error| Error::file(&ptx, &error))?;
         let words = self.command(&ptx, cpu, &cubin);
-        let mut command = Command::new(&words[0]);
-        let run = Run::of(command.args(&words[1..])).map_err(|error| cannot_start(&self.program, &error))?;
-        if let Some(failure) = run.failure() {
+        let run = |text: &[u8]| {
+            std::fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
+            let mut command = Command::new(&words[0]);
+            Run::of(command.args(&words[1..])).map_err(|error| cannot_start(&self.program, &error))
+        };
+        let mut ran = run(text)?;
+        if let Some(version) = known_version(&ran.words).filter(|_| ran.failure().is_some()) {
+            ran = run(&of_version(text, version))?;
+        }
+        if let Some(failure) = ran.failure() {
             return Ok(Err(failure.about("it")));
         }
         Ok(std::fs::read(&cubin).map_err(|error| format!("it writes no cubin: {error}")))

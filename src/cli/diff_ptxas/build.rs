@@ -11,9 +11,10 @@ use nvptx_ra::sass::cubin::Cubin;
 use nvptx_ra::target::machine::{Architecture, Launch};
 
 use super::toolchain::Toolchain;
+use crate::machine::cubin::{self, Facts};
 use crate::machine::machine_code;
 use crate::ptxas::{self, Folder, Measured};
-use crate::ptxas_run::Run;
+use crate::ptxas_run::{Failure, Run};
 use crate::time::code::Code;
 
 /// What ptxas says of a kernel that costs it performance, or might: a message's number, its first text, how often it stands
@@ -41,8 +42,10 @@ pub(super) struct Figures {
 
 /// Machine code of a file.
 pub(super) struct Built {
-    pub(super) code: Code,
     pub(super) cubin: Vec<u8>,
+    /// What runs, or why it cannot: instructions that only the disassembler knows, and there is none.
+    pub(super) code: Result<Code, String>,
+    facts: BTreeMap<String, Facts>,
     measured: Measured,
     instructions: BTreeMap<String, u32>,
     /// The bytes of each function.
@@ -54,7 +57,7 @@ impl Built {
     /// Assembles a text. An error says why there is no machine code.
     pub(super) fn new(
         toolchain: &Toolchain,
-        ptx: &[u8],
+        (name, ptx): (&str, &[u8]),
         program: &Arc<Program>,
         cpu: &str,
         options: &str,
@@ -67,25 +70,28 @@ impl Built {
         let mut command = Command::new(&toolchain.ptxas);
         command.args(["-v", "-arch", cpu, "-o"]).arg(&cubin).args(options.split_whitespace()).arg(&source);
         let run = Run::of(&mut command).map_err(|error| file(&toolchain.ptxas, error))?;
-        if let Some(failure) = run.failure() {
+        // The text stands in a folder that nobody knows.
+        let words = run.words.replace(&*source.to_string_lossy(), name);
+        if let Some(failure) = Failure::of(run.status, &words) {
             return Err(failure.about("it"));
         }
         let bytes = std::fs::read(&cubin).map_err(|error| file(&cubin, error))?;
-        let code = Code::of_cubin(&bytes, toolchain.name.clone()).map_err(told)?;
+        let code = Code::of_cubin(&bytes, toolchain.name.clone()).map_err(told);
         let sass = machine_code::read(&bytes).unwrap_or_default().into_iter();
         Ok(Self {
-            code: Code { ptx: Some(Arc::clone(program)), ..code },
-            measured: ptxas::parse(&run.words),
+            code: code.map(|code| Code { ptx: Some(Arc::clone(program)), ..code }),
+            facts: cubin::facts(&bytes).unwrap_or_default(),
+            measured: ptxas::parse(&words),
             instructions: sass.map(|(name, sass)| (name, sass.instructions)).collect(),
             bytes: Cubin::read(&bytes).map(|cubin| owned(&cubin)).unwrap_or_default(),
-            words: run.words,
+            words,
             cubin: bytes,
         })
     }
 
     /// What is known of a kernel whose launches add so many bytes of shared memory.
     pub(super) fn figures(&self, kernel: &str, architecture: &Architecture, dynamic_shared: u32) -> Figures {
-        let facts = self.code.facts.get(kernel).cloned().unwrap_or_default();
+        let facts = self.facts.get(kernel).cloned().unwrap_or_default();
         let real = self.measured.get(kernel).copied().unwrap_or_default();
         let launch = Launch {
             threads: facts.threads,

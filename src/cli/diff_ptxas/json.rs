@@ -20,7 +20,8 @@ pub(super) fn of(report: &Report) -> Value {
 
 fn of_file(file: &FilePair, tolerance: f64) -> Value {
     let kernels: Vec<Value> = file.kernels.iter().map(|kernel| of_kernel(kernel, tolerance)).collect();
-    json!({ "file": file.file, "failures": file.failures, "unread": file.unread, "kernels": kernels })
+    let version = file.version.map(|(major, minor)| format!("{major}.{minor}"));
+    json!({ "file": file.file, "ptx_version": version, "failures": file.failures, "unread": file.unread, "kernels": kernels })
 }
 
 fn of_kernel(kernel: &Kernel, tolerance: f64) -> Value {

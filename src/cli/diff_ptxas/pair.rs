@@ -16,6 +16,7 @@ use super::build::Built;
 use super::kernel::{Kernel, Side};
 use super::toolchain::Toolchain;
 use crate::meaning::{self, Meaning, Text};
+use crate::ptx_version::{PtxVersion, known_version, of_version};
 use crate::tune::agreement::{Bound, Terms};
 use crate::tune::predict;
 use crate::{dynamic_shared, input, kernel_names};
@@ -31,6 +32,8 @@ pub(super) struct FilePair {
     pub(super) names: Vec<String>,
     /// Kernels that are wanted and that both assemble.
     pub(super) kernels: Vec<Kernel>,
+    /// The version of PTX that both got in the place of the text's own, which one of them does not know.
+    pub(super) version: Option<PtxVersion>,
     /// Why a ptxas makes nothing of it.
     pub(super) failures: [Option<String>; 2],
     /// Kernels that our reader does not read, each with what it says of it.
@@ -60,12 +63,21 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
         names,
         file: file.clone(),
         kernels: Vec::new(),
+        version: None,
         failures: [None, None],
     };
     if !pair.names.iter().any(|name| is_wanted(name)) {
         return Ok(pair);
     }
-    let built = toolchains.each_ref().map(|toolchain| Built::new(toolchain, &text, &program, cpu, &arguments.options));
+    let build = |text: &[u8]| {
+        let of = |toolchain| Built::new(toolchain, (&file, text), &program, cpu, &arguments.options);
+        toolchains.each_ref().map(of)
+    };
+    let mut built = build(&text);
+    pair.version = built.iter().filter_map(|built| known_version(built.as_ref().err()?)).min();
+    if let Some(version) = pair.version {
+        built = build(&of_version(&text, version));
+    }
     let built = match built {
         [Ok(old), Ok(new)] => [old, new],
         failed => {
@@ -123,11 +135,15 @@ impl Compared<'_> {
         if self.steps == 0 {
             return Meaning::NotComparable("nothing is run, by --steps 0".into());
         }
+        let code = match &built.code {
+            Ok(code) => code,
+            Err(reason) => return Meaning::NotComparable(format!("the machine code: {reason}")),
+        };
         let mut launches = meaning::launches(self.steps);
         if dynamic_shared > 0 {
             launches.dynamic_shared = dynamic_shared;
         }
-        let code = meaning::Code { machine: &built.code.machine, cubin: &built.cubin, fuses: self.fuses };
+        let code = meaning::Code { machine: &code.machine, cubin: &built.cubin, fuses: self.fuses };
         let compared = self.text.checked(name, &launches).compare(code);
         compared.map_or_else(|error| Meaning::NotComparable(error.problem), |compared| compared.meaning)
     }
@@ -135,8 +151,8 @@ impl Compared<'_> {
     fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
         let bound = Bound::Work(Work(self.steps * WORK_OF_A_STEP));
         let terms = Terms { dynamic_shared: Some(dynamic_shared), bound, ..Terms::default() };
-        let [old, new] = self.built;
-        let old = predict::of_stock(&old.code, name, self.ptx, terms)?;
-        predict::beside(&old, &new.code, name)
+        let [Ok(old), Ok(new)] = self.built.each_ref().map(|built| built.code.as_ref()) else { return None };
+        let old = predict::of_stock(old, name, self.ptx, terms)?;
+        predict::beside(&old, new, name)
     }
 }

@@ -69,6 +69,11 @@ pub(super) fn of(report: &Report, lists_all: bool) -> String {
 
 /// Files of which a ptxas makes nothing, and kernels that are not read.
 fn refused(text: &mut String, report: &Report) {
+    let lowered: Vec<_> = report.files.iter().filter_map(|file| Some((file, file.version?))).collect();
+    if let Some((file, (major, minor))) = lowered.first() {
+        let files = counted(lowered.len(), "file");
+        _ = writeln!(text, "{files} of a newer PTX, as {}: both got it as .version {major}.{minor}", file.file);
+    }
     for file in &report.files {
         for (toolchain, failure) in report.toolchains.iter().zip(&file.failures) {
             if let Some(failure) = failure {

@@ -17,7 +17,7 @@ use crate::interrupt::is_interrupted;
 pub(crate) const AT_LIMITS: u32 = 6;
 
 /// The part of all instructions that one launch may have at most, so that others with smaller sizes may follow.
-const OF_A_LAUNCH: u64 = 6;
+const OF_A_LAUNCH: u64 = 3;
 
 /// What is said of a kernel's machine code beside its PTX.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -73,7 +73,7 @@ fn downloads_once() {
         assert!(error.contains("--download") && error.contains(&short.requirement()), "{error}");
         assert!(!other.path().join("asked").exists());
         let program = releases.ptxas(short, true).expect("it is fetched");
-        assert_eq!(program, folder.join(number).join("bin/ptxas"));
+        assert_eq!(program, folder.join(number).join("ptxas"));
         let said = Command::new(&program).output().expect("it can be run");
         assert_eq!(said.stdout, b"it runs\n");
         let asked = fs::read_to_string(other.path().join("asked")).expect("pip was asked");
@@ -93,7 +93,7 @@ fn downloads_once() {
 fn the_newest_build() {
     let folder = tempfile::tempdir().expect("there is space");
     for number in ["12.8.61", "12.8.93", "12.8.105", "12.9.200", "13.5.37"] {
-        fs::create_dir_all(folder.path().join(number).join("bin")).expect("there is space");
+        fs::create_dir_all(folder.path().join(number)).expect("there is space");
         fs::write(folder.path().join(number).join(PROGRAM), "").expect("there is space");
     }
     // A folder that somebody has made, and nothing in it.
@@ -102,8 +102,8 @@ fn the_newest_build() {
     let of = |text: &str| {
         releases.ptxas(release(text), false).map(|path| path.strip_prefix(folder.path()).map(Path::to_owned))
     };
-    assert_eq!(of("12.8"), Ok(Ok("12.8.105/bin/ptxas".into())));
-    assert_eq!(of("12.8.61"), Ok(Ok("12.8.61/bin/ptxas".into())));
+    assert_eq!(of("12.8"), Ok(Ok("12.8.105/ptxas".into())));
+    assert_eq!(of("12.8.61"), Ok(Ok("12.8.61/ptxas".into())));
     assert!(of("12.8.999").is_err() && of("12.7").is_err());
 }
 
@@ -119,7 +119,7 @@ fn wheels_by_hand() {
         fs::copy(from, folder.path().join(name)).expect("there is space");
     };
     put("nvidia_cuda_nvcc_cu12-12.4.131-py3-none-manylinux1_x86_64.whl", NVCC);
-    assert_eq!(releases.ptxas(release("12.4"), false), Ok(folder.path().join("12.4.131/bin/ptxas")));
+    assert_eq!(releases.ptxas(release("12.4"), false), Ok(folder.path().join("12.4.131/ptxas")));
     put("nvidia_cuda_nvcc_cu12-12.5.82-py3-none-manylinux1_x86_64.whl", "nvidia/cuda_nvcc/bin/nvcc");
     let error = releases.ptxas(release("12.5"), false).expect_err("no ptxas").to_string();
     assert!(error.contains("12.5.82") && error.contains("it has no bin/ptxas"), "{error}");

@@ -10,8 +10,8 @@ use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::findings::{Compared, Executed, Reach};
 use nvptx_ra::tune::price::Work;
 
+use crate::compare;
 use crate::interrupt::is_interrupted;
-use crate::ninja::quoted;
 
 /// The most instructions of warps for each run of ptxas that a search of the kernel may make: so many, and so many more for
 /// each byte of stock's PTX. ptxas takes longer for larger kernels, too.
@@ -178,13 +178,5 @@ fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
 }
 
 fn command(kernel: &str, launches: &Launches) -> String {
-    let Launches { seed, grid, threads, dynamic_shared, most_steps, most_steps_in_all, .. } = launches;
-    let exact = if launches.is_exact { " --exact" } else { "" };
-    let threads = threads.map_or(String::new(), |threads| format!(" --threads {threads}"));
-    let grid = grid.map_or(String::new(), |[x, y, z]| format!(" --grid {x},{y},{z}"));
-    format!(
-        "nvptx-ra compare stock.ptx {VARIANT} --kernel {}{exact}{threads}{grid} --dynamic-shared {dynamic_shared} \
-         --launches 1 --more {MORE} --seed {seed} --steps {most_steps} --steps-in-all {most_steps_in_all}",
-        quoted(kernel)
-    )
+    compare::command(["stock.ptx", VARIANT], kernel, launches)
 }
