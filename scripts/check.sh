@@ -76,7 +76,8 @@ step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features 
 step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
   cargo test --features fuzzing --bin nvptx-ra -- assembler::options
 step "machine code" env PTXAS=required \
-  cargo test --features fuzzing --test tool -- machine_code:: ptxas_faults:: decode:: time:: tune_ptx::
+  cargo test --features fuzzing --test tool -- machine_code:: check_ptxas:: diff_ptxas:: ptxas_faults:: decode:: time:: \
+  tune_ptx::
 step "machine code as it is read" env PTXAS=required cargo test --features fuzzing --bin nvptx-ra -- machine::
 step "measured registers" env PTXAS=required cargo test --features fuzzing --test tool report_sass::
 step "Python package" python3 -m unittest discover -s tests/python -p 'test_[!w]*.py'
