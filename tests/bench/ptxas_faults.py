@@ -4,8 +4,9 @@
 Each file is a small PTX text whose header says what goes wrong, a launch, and the releases. The script assembles the
 text with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
 `nvptx-ra run --record`, and compares the memory that both leave. It prints a Markdown table. `--write` also writes
-what was measured into the headers. `--targets` also asks for which processors the first and the last wrong release
-are wrong. nvdisasm of CUDA has to be on PATH; that of 13.5 refuses sm_70.
+what was measured into the headers, but for files that are not comparable with some release. `--targets` also asks
+for which processors the first and the last wrong release are wrong. nvdisasm has to be on PATH; that of CUDA 13.5
+refuses sm_70.
 """
 
 import argparse
@@ -178,6 +179,8 @@ def main():
     releases = sorted((path.parent.name for path in folder.glob("*/ptxas")), key=order)
     if arguments.only:
         releases = [name for name in releases if name in arguments.only.split(",")]
+    if arguments.only and arguments.write:
+        sys.exit("--write needs all releases")
     if not releases:
         sys.exit(f"{folder}: no release; RELEASE/ptxas is looked for")
     rows = []
@@ -197,7 +200,7 @@ def main():
             shown += f" (wrong: {values['targets']})"
         rows.append((fault.name, shown, words))
         print(table(rows[-1:]).splitlines()[-1], file=sys.stderr)
-        if arguments.write:
+        if arguments.write and {*words} <= {RIGHT, WRONG, REFUSED}:
             path.write_text(rewritten(fault.text, values), encoding="utf8")
     print(table(rows))
 
