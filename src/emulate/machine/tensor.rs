@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(sizes(&boxes(&[1024, 9216]), 4096), Some(vec![2048, 2048]));
         assert_eq!(sizes(&boxes(&[1024, 5120]), 12288), Some(vec![4096, 8192]));
         assert_eq!(sizes(&boxes(&[1024, 9216]), 9216), Some(vec![4608, 4608]));
-        assert_eq!(sizes(&boxes(&[0, 16384]), 12000), None);
+        assert_eq!(sizes(&boxes(&[0, 16384]), 12008), None);
     }
 }

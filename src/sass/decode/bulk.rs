@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x1b6, &[1], "UTMAREDG", &[DIMENSIONS, flag(82, &["", "IM2COL"]), OPERATION, IS_BULK], STORED)
         .of_warp()
         .on(ONLY_90),
-    Row::new(0x1b8, &[1], "UTMAPF", &[always("L2"), DIMENSIONS, IS_BULK], STORED).of_warp().on(ONLY_90),
+    Row::new(0x1b8, &[2], "UTMAPF", &[always("L2"), DIMENSIONS, IS_BULK], STORED).of_warp().on(ONLY_90),
     Row::new(0x1b9, &[4], "UTMACCTL", &[flag(82, &["IV", "PF"]), IS_BULK], &[rule(second)]).of_warp().on(ONLY_90),
     Row::new(
         0x1b0,
