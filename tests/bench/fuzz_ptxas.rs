@@ -7,7 +7,9 @@
 //!                                                               one file: exit status 1 if a kernel differs
 //!
 //! `run` begins at the seed where the last run in the folder ended, unless it is told another. Of each difference the
-//! folder keeps the kernel as SEED_KERNEL.ptx, and what differs as SEED_KERNEL.txt.
+//! folder keeps the kernel as SEED_KERNEL.ptx, and what differs as SEED_KERNEL.txt. state.json has the next seed and what
+//! all runs came to that went on from each other. With WHY in the environment, each launch of which nothing can be said is
+//! told with the reason.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -171,6 +173,15 @@ struct Totals {
 }
 
 impl Totals {
+    /// Those of the runs before, as the state has them.
+    fn of_state(state: &Value) -> Self {
+        let numbers = |name: &str| {
+            let entries = state[name].as_object().into_iter().flatten();
+            entries.filter_map(|(what, count)| Some((what.clone(), count.as_u64()?))).collect()
+        };
+        Self { counts: numbers("counts"), reasons: numbers("not comparable") }
+    }
+
     fn count(&mut self, what: &str, by: u64) {
         *self.counts.entry(what.to_owned()).or_default() += by;
     }
@@ -321,10 +332,12 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     fs::create_dir_all(&arguments.folder)?;
     let state = arguments.folder.join("state.json");
     let last: Option<Value> = fs::read(&state).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let next = arguments.seed.or_else(|| last?["next"].as_u64()).unwrap_or(1);
+    let last = last.filter(|_| arguments.seed.is_none()).unwrap_or_default();
+    let next = arguments.seed.or_else(|| last["next"].as_u64()).unwrap_or(1);
+    let seconds_before = last["seconds"].as_u64().unwrap_or_default();
     let scratch = tempfile::tempdir()?;
     let begun = Instant::now();
-    let progress = Mutex::new(Progress { next, totals: Totals::default(), told: begun });
+    let progress = Mutex::new(Progress { next, totals: Totals::of_state(&last), told: begun });
     let jobs = arguments.jobs.max(1) as u64;
     let work = |job: u64| -> Result<(), Failure> {
         let mut seed = next + job;
@@ -342,7 +355,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             progress.next = progress.next.max((seed - jobs).saturating_sub(jobs - 1) + 1).max(next);
             if progress.told.elapsed() >= Duration::from_secs(60) || is_over {
                 progress.told = Instant::now();
-                let seconds = begun.elapsed().as_secs();
+                let seconds = seconds_before + begun.elapsed().as_secs();
                 let Progress { next, totals, .. } = &*progress;
                 let told = json!({
                     "next": next, "seconds": seconds, "counts": totals.counts, "not comparable": totals.reasons,
@@ -363,8 +376,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     })?;
     let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{:#}", json!(progress.totals.reasons));
-    let found = progress.totals.counts.get("different").copied().unwrap_or_default();
-    Ok(if found > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Compares one file with what each ptxas makes of it.
