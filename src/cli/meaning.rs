@@ -129,7 +129,7 @@ pub(crate) fn of_comparison(comparison: &Comparison) -> Meaning {
         return Meaning::Same { launches: comparison.equal(), statements };
     }
     let reason = comparison.launches.iter().find_map(|launched| match &launched.verdict {
-        Verdict::NotComparable { program, reason } => Some(format!("{}: {reason}", SIDES[*program % 2])),
+        Verdict::NotComparable { program, reason } => Some(format!("{}: {}", SIDES[*program % 2], named(reason))),
         _ => None,
     });
     Meaning::NotComparable(reason.unwrap_or_else(|| NOTHING.into()))
