@@ -142,7 +142,7 @@ fn what_cannot_be_compared() {
     let race = adds().replace("mov.u32 %r1, %tid.x;", "mov.u32 %r1, 0;");
     let same = Releases::new("cat", "").expect("it was there");
     let (code, text, _) = same.said(&race, &[]);
-    assert!(code == Some(2) && text.contains("not compared with the PTX: 1 kernel\n"), "{text}");
+    assert!(code == Some(2) && text.contains("not compared with the PTX: 1 of 1 kernel\n"), "{text}");
 }
 
 /// Releases are taken from their folder, by their numbers; one that is not there is an error that says how to get it.

@@ -76,7 +76,8 @@ impl Built {
             return Err(failure.about("it"));
         }
         let bytes = std::fs::read(&cubin).map_err(|error| file(&cubin, error))?;
-        let code = Code::of_cubin(&bytes, toolchain.name.clone()).map_err(told);
+        let code = Code::of_cubin(&bytes, toolchain.name.clone());
+        let code = code.map_err(|error| format!("it takes the disassembler to read it: {}", error.problem));
         let sass = machine_code::read(&bytes).unwrap_or_default().into_iter();
         Ok(Self {
             code: code.map(|code| Code { ptx: Some(Arc::clone(program)), ..code }),

@@ -86,18 +86,19 @@ fn refused(text: &mut String, report: &Report) {
 
 /// Why nothing can be said of some kernels: each reason with the number of kernels and one of them.
 fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
-    let mut reasons: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, Vec<&Kernel>> = BTreeMap::new();
     for (_, kernel) in kernels.iter().filter(|(_, kernel)| !kernel.is_comparable()) {
         let open = kernel.sides.iter().find(|side| !side.meaning.is_comparable());
-        reasons.entry(open.map_or("", |side| side.meaning.reason())).or_default().push(kernel);
+        let reason = open.map_or_else(String::new, |side| without_places(side.meaning.reason()));
+        reasons.entry(reason).or_default().push(kernel);
     }
-    let mut reasons: Vec<(&str, Vec<&Kernel>)> = reasons.into_iter().collect();
+    let mut reasons: Vec<(String, Vec<&Kernel>)> = reasons.into_iter().collect();
     if reasons.is_empty() {
         return;
     }
     reasons.sort_by_key(|(_, of)| std::cmp::Reverse(of.len()));
     let all = reasons.iter().map(|(_, of)| of.len()).sum::<usize>();
-    _ = writeln!(text, "\nnot compared with the PTX: {}", counted(all, "kernel"));
+    _ = writeln!(text, "\nnot compared with the PTX: {} of {}", all, counted(kernels.len(), "kernel"));
     for (reason, of) in reasons.iter().take(SHOWN_REASONS) {
         let example = of.first().map_or(String::new(), |kernel| short(&kernel.name));
         _ = writeln!(text, "  {:>4}  {reason} ({example})", of.len());
@@ -106,6 +107,13 @@ fn not_comparable(text: &mut String, kernels: &[(&FilePair, &Kernel)]) {
         let rest: usize = reasons[SHOWN_REASONS..].iter().map(|(_, of)| of.len()).sum();
         _ = writeln!(text, "  {rest:>4}  for {} other reasons: --format json has them", reasons.len() - SHOWN_REASONS);
     }
+}
+
+/// A reason without what differs from kernel to kernel: numbers, and what stands in brackets.
+fn without_places(reason: &str) -> String {
+    let head = reason.split(" (").next().unwrap_or(reason);
+    let word = |word: &'_ str| if word.contains(|c: char| c.is_ascii_digit()) { "…" } else { word }.to_owned();
+    head.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A kernel in the columns of the table.
@@ -159,4 +167,21 @@ fn line(text: &mut String, row: &[String; 8], widths: &[usize; 8], place: &str) 
         _ = if is_words { write!(whole, "  {cell:width$}") } else { write!(whole, "  {cell:>width$}") };
     }
     _ = writeln!(text, "{}", format!("{whole}  {place}").trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reasons that differ in lines, addresses and names alone are one.
+    #[test]
+    fn reasons() {
+        let of = |line: u32, name: &str| {
+            without_places(&format!(
+                "the machine code: a register is not set, read in line {line} (instruction 0x1 of {name})"
+            ))
+        };
+        assert_eq!(of(132, "k"), of(38, "l"));
+        assert_eq!(of(132, "k"), "the machine code: a register is not set, read in line …");
+    }
 }

@@ -121,13 +121,18 @@ impl Checked<'_> {
 /// Why nothing can be said of the first launch of which nothing can.
 fn why_not(comparison: &Comparison) -> Option<String> {
     comparison.launches.iter().find_map(|launched| match &launched.verdict {
-        Verdict::NotComparable { program, reason } => Some(format!("{}: {reason}", SIDES[*program % 2])),
+        Verdict::NotComparable { program, reason } => Some(format!("{}: {}", SIDES[*program % 2], named(reason))),
         _ => None,
     })
 }
 
-/// The two sides, as people call them.
+/// The two sides, as people call them, and as a comparison does.
 const SIDES: [&str; 2] = ["the PTX", "the machine code"];
+const PROGRAMS: [&str; 2] = ["the first program", "the second program"];
+
+fn named(text: &str) -> String {
+    PROGRAMS.iter().zip(SIDES).fold(text.to_owned(), |text, (program, side)| text.replace(program, side))
+}
 
 impl Shown {
     /// The difference in a sentence, with the launch that shows it.
