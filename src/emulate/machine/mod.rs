@@ -6,7 +6,7 @@
 //! * [`traffic`]: what accesses move; [`trace`]: what each warp did, in order;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
 //! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
-//!   [`matrix`], [`group`], [`registers`]: those of a family.
+//!   [`matrix`], [`group`], [`tensor`], [`tensor_product`], [`registers`]: those of a family.
 
 mod access;
 mod atomic;
@@ -30,6 +30,8 @@ mod pool;
 mod registers;
 mod schedule;
 mod step;
+mod tensor;
+mod tensor_product;
 mod trace;
 mod traffic;
 mod warp;
