@@ -29,6 +29,7 @@ pub(crate) mod row;
 mod run;
 mod search;
 pub(crate) mod source;
+pub(crate) mod tensor;
 #[cfg(test)]
 mod tests;
 mod tolerance;

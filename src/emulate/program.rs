@@ -8,18 +8,14 @@ use rustc_hash::FxHashMap;
 pub(crate) use super::access::{Address, AtomicOp, Order, Space};
 pub(crate) use super::bulk::Bulk;
 pub(crate) use super::product::{GroupMultiply, Left, Multiply, Tile};
-pub(crate) use super::row::{Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
+pub(crate) use super::row::{Carried, Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
+pub(crate) use super::tensor::{TensorMultiply, TensorOp};
 
 use super::pure::{MOST_SOURCES, Pure};
 use super::source::Sources;
 use super::types::{Kind, Ty};
 use crate::ptx::Unread;
 use crate::target::machine::Repartition;
-
-/// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
-/// stored there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Carried(pub(crate) u32);
 
 /// A load or store of one or more elements.
 #[derive(Clone, Debug)]
@@ -74,6 +70,8 @@ pub(crate) enum WarpOp {
     MoveMatrix { to: Row, from: Row },
     Multiply(Box<Multiply>),
     GroupMultiply(Box<GroupMultiply>),
+    // In tensor memory, or where its address goes.
+    Tensor { op: Box<TensorOp>, at: Address },
     LoadTile { to: Vec<Row>, address: Address, stride: Row, tile: Tile },
     StoreTile { from: Vec<Row>, address: Address, stride: Row, tile: Tile },
 }
@@ -237,6 +235,8 @@ pub(crate) enum Op {
     },
     /// Behind a pointer, as copies of tensors are rare and large.
     Bulk(Box<Bulk>),
+    /// `tcgen05.mma`: each thread that runs it asks for a product.
+    TensorMultiply(Box<TensorMultiply>),
     AsyncCommit,
     AsyncWait {
         left: u32,

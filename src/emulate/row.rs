@@ -60,3 +60,8 @@ pub(crate) struct RowInfo {
     pub(crate) bits: u32,
     pub(crate) init: Init,
 }
+
+/// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
+/// stored there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Carried(pub(crate) u32);

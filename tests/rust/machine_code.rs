@@ -58,20 +58,48 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx").join(name)
 }
 
-/// ptxas's code of real kernels computes what their PTX says, bit for bit where nothing is fused, for three processors and
+/// ptxas's code of real kernels computes what their PTX says, bit for bit where nothing is fused, for five processors and
 /// with and without optimisation.
 #[test]
 fn machine_code_is_its_ptx() {
     let Some(tool) = Tool::new() else { return };
     for name in ["kernels/bitonic_sort", "kernels/reduce", "kernels/scan", "kernels/spmv", "compared/async_copy"] {
         let file = ptx(&format!("{name}.ptx"));
-        for (processor, level) in [("sm_80", "-O3"), ("sm_89", "-O1"), ("sm_90", "-O3")] {
+        for (processor, level) in
+            [("sm_80", "-O3"), ("sm_89", "-O1"), ("sm_90", "-O3"), ("sm_100", "-O3"), ("sm_120", "-O3")]
+        {
             let cubin = tool.assemble(&file, processor, &[level, "-fmad=false"]);
             let few = ["--exact", "--launches", "1", "--more", "1", "--steps", "200000", "--steps-in-all", "800000"];
             let (code, kernels) = tool.compared(&file, &cubin, &few);
             assert_eq!(code, 0, "{name} {processor} {level}: {kernels:?}");
             assert!(kernels.iter().all(|kernel| kernel["programs"][1]["machine"]["issued"].as_u64() > Some(0)));
         }
+    }
+}
+
+/// A sum of floats by exchanges in shared memory, whose loop ends once each thread's sum is there; and choices
+/// between numbers of 64 bits.
+const LATER: &str = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{\n\
+    .reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<12>;\n.reg .pred %p<4>;\n.shared .align 4 .f32 sum;\n\
+    ld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd2, %r0, 64;\nadd.s64 %rd3, %rd1, %rd2;\n\
+    mov.f32 %f0, 0f00000000;\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 st.shared.f32 [sum], %f0;\nbar.sync 0;\n\
+    cvt.rn.f32.u32 %f1, %r0;\natom.shared.add.f32 %f2, [sum], %f1;\nbar.sync 0;\nld.shared.f32 %f3, [sum];\n\
+    st.global.f32 [%rd3], %f3;\nld.global.u64 %rd4, [%rd3+8];\nld.global.u64 %rd5, [%rd3+16];\n\
+    setp.lt.u64 %p1, %rd4, %rd5;\nselp.u64 %rd6, %rd4, -1, %p1;\nselp.u64 %rd7, %rd5, 4294967295, %p1;\n\
+    selp.b64 %rd8, -2251799813685248, 1, %p1;\nmin.s64 %rd9, %rd4, %rd5;\nadd.s64 %rd10, %rd6, %rd7;\n\
+    sub.s64 %rd11, %rd9, %rd8;\nst.global.u64 [%rd3+24], %rd6;\nst.global.u64 [%rd3+32], %rd7;\n\
+    st.global.u64 [%rd3+40], %rd10;\nst.global.u64 [%rd3+48], %rd11;\nret;\n}\n";
+
+/// What came with sm_100 and sm_120 computes what the PTX says.
+#[test]
+fn later_processors() {
+    let Some(tool) = Tool::new() else { return };
+    let file = tool.folder.path().join("later.ptx");
+    fs::write(&file, LATER).expect("there is space");
+    for processor in ["sm_90", "sm_100", "sm_120"] {
+        let cubin = tool.assemble(&file, processor, &[]);
+        let (code, kernels) = tool.compared(&file, &cubin, &["--block", "64", "--exact", "--launches", "2"]);
+        assert_eq!(code, 0, "{processor}: {kernels:?}");
     }
 }
 

@@ -86,13 +86,13 @@ impl Decoder<'_, '_> {
             ) if !reduces => {
                 only_hints(hints)?;
                 let to = self.address(to, Space::Shared)?;
-                let tensor = self.tensor(from)?;
+                let tensor = self.tensor_box(from)?;
                 let mbarrier = self.address(mbarrier, Space::Shared)?;
                 Ok(BulkCopy::OfTensor { to, tensor, mbarrier })
             }
             (["global", "shared::cta", rest @ ..], [to, from, ..]) if rest.contains(&"bulk_group") => {
                 let reduction = if reduces { Some(reduction(mnemonic).ok_or("the operation")?) } else { None };
-                let tensor = self.tensor(to)?;
+                let tensor = self.tensor_box(to)?;
                 let from = self.address(from, Space::Shared)?;
                 Ok(BulkCopy::ToTensor { from, tensor, reduction })
             }
@@ -101,7 +101,7 @@ impl Decoder<'_, '_> {
     }
 
     /// `[map, {x, y}]`.
-    fn tensor(&mut self, operand: &Operand) -> Result<Tensor, Refusal> {
+    fn tensor_box(&mut self, operand: &Operand) -> Result<Tensor, Refusal> {
         let Operand::Address(parts) = operand else { return Err("no address".into()) };
         let [map, Operand::Vector(coordinates)] = parts.as_slice() else { return Err("no coordinates".into()) };
         let map = self.address(&Operand::Address(vec![map.clone()]), Space::Generic)?;

@@ -8,7 +8,8 @@
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Carried, Function, Init, Left, Op, Row, Space, WarpOp};
+use crate::emulate::program::{Carried, Function, Init, Left, Op, Row, Space, TensorOp, WarpOp};
+use crate::emulate::tensor::Numbers;
 use crate::emulate::types::Kind;
 
 /// Finds the kinds of what the loads, stores and atomic operations of a function move.
@@ -102,6 +103,14 @@ pub(in crate::emulate) fn find(function: &mut Function) {
             }
         }
     }
+    // What goes through shared memory to a product that reads it by descriptors is what the product takes.
+    if let Some(factor) = function.insts.iter().find_map(|inst| kind_of_factors(&inst.op)) {
+        for (class, _) in moved_through(function, Space::Shared, &mut webs, &mut sets) {
+            if !is_known(class, &kinds) {
+                kinds[class] = factor;
+            }
+        }
+    }
     let is_pointer = pointers(function, &mut webs);
     // What nothing is known of has the kind of what is read into it from shared or local memory.
     let mut kind_of = |web: Option<usize>| {
@@ -127,10 +136,29 @@ pub(in crate::emulate) fn find(function: &mut Function) {
             Op::Warp { op: WarpOp::StoreMatrix { from, kinds, .. }, .. } => {
                 *kinds = from.iter().map(|&row| kind_of(webs.read(at, row)).0).collect();
             }
+            Op::Warp { op: WarpOp::Tensor { op, .. }, .. } => match &mut **op {
+                TensorOp::Load { to, carried, .. } => {
+                    *carried = to.iter().map(|&row| kind_of(webs.written(at, row)).1).collect();
+                }
+                TensorOp::Store { from, kinds, .. } => {
+                    *kinds = from.iter().map(|&row| kind_of(webs.read(at, row)).0).collect();
+                }
+                _ => {}
+            },
             Op::Atomic { kind, from, .. } => *kind = kind_of(webs.read(at, from[0])).0,
             _ => {}
         }
     }
+}
+
+/// The kind of the factors of a product in tensor memory.
+fn kind_of_factors(op: &Op) -> Option<Kind> {
+    let Op::TensorMultiply(multiply) = op else { return None };
+    Some(match multiply.numbers {
+        Numbers::Halves => Kind::F16,
+        Numbers::Words => Kind::F32,
+        Numbers::Bytes | Numbers::Integers => Kind::Bits,
+    })
 }
 
 /// The classes of what is stored to a space and loaded from it, with the bits of each access.

@@ -26,6 +26,7 @@ mod pointers;
 mod registers;
 mod scopes;
 mod select;
+mod tensor;
 mod warp;
 mod webs;
 

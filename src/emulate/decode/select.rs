@@ -35,6 +35,9 @@ impl Decoder<'_, '_> {
         if let Some(done) = self.group(mnemonic, operands)? {
             return Ok(done);
         }
+        if let Some(done) = self.tensor(mnemonic, operands)? {
+            return Ok(done);
+        }
         if mnemonic.word == "mov" {
             return self.move_of(mnemonic, operands);
         }

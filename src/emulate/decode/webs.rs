@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Address, Function, Init, Left, MbarrierOp, Op, Place, Row, WarpOp};
+use crate::emulate::program::{Address, Function, Init, Left, MbarrierOp, Op, Place, Row, TensorOp, WarpOp};
+use crate::emulate::tensor::Factor;
 
 define_index! {
     /// A definition of a register, or its value at the start of a block.
@@ -42,6 +43,13 @@ pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
             MbarrierOp::Expect { bytes } | MbarrierOp::Complete { bytes } => (Vec::new(), at(address, &[bytes])),
             MbarrierOp::Test { to, by, .. } => (vec![to], at(address, &[by])),
         },
+        Op::TensorMultiply(multiply) => {
+            let left = match multiply.left {
+                Factor::Shared(row) => row,
+                Factor::Tensor(address) => address.base,
+            };
+            (Vec::new(), vec![multiply.to.base, left, multiply.right, multiply.descriptor, multiply.adds])
+        }
         Op::AsyncCopy { to, from, given, .. } => {
             (Vec::new(), [Some(to.base), Some(from.base), *given].into_iter().flatten().collect())
         }
@@ -97,6 +105,11 @@ fn warp_rows(op: &WarpOp) -> (Vec<Row>, Vec<Row>) {
             }
             (multiply.to.clone(), from)
         }
+        WarpOp::Tensor { op, at } => match &**op {
+            TensorOp::Allocate { columns } | TensorOp::Free { columns } => (Vec::new(), vec![at.base, *columns]),
+            TensorOp::Load { to, .. } => (to.clone(), vec![at.base]),
+            TensorOp::Store { from, .. } => (Vec::new(), with(from, &[at.base])),
+        },
         WarpOp::LoadTile { to, address, stride, .. } => (to.clone(), vec![address.base, *stride]),
         WarpOp::StoreTile { from, address, stride, .. } => (Vec::new(), with(from, &[address.base, *stride])),
     }

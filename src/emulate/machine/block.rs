@@ -41,6 +41,8 @@ pub(super) struct Block {
     pub(super) shadows: Vec<Shadow>,
     pub(super) barriers: Vec<Barrier>,
     pub(super) mbarriers: BTreeMap<u32, Mbarrier>,
+    /// The columns of tensor memory that are allocated: the first one, and how many.
+    pub(super) tensor: Vec<(u32, u32)>,
     /// The blocks that this one has met at atomic operations, as bits.
     pub(super) met: Vec<u64>,
     /// The threads of each warp that have not ended.

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::next::{Next, undefined};
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, group, halt, matrix, partial};
+use super::{Ran, group, halt, matrix, partial, tensor_memory};
 use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{Inst, Op, Reduction, Row, ShuffleMode, Vote, WarpOp};
 use crate::emulate::types::{Ty, low, signed};
@@ -171,6 +171,7 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
             }
             match op {
                 WarpOp::GroupMultiply(multiply) => group::run(world, warp, frame, multiply, line)?,
+                WarpOp::Tensor { op, at } => tensor_memory::run(world, warp, frame, (op, *at), line)?,
                 op => matrix::run(world, warp, frame, op, line)?,
             }
         }

@@ -11,11 +11,11 @@ use super::{Ran, halt, partial};
 use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{GroupMultiply, Left};
-use crate::emulate::types::{Kind, Ty, low};
+use crate::emulate::types::{Kind, Ty, low, signed};
 
 /// How a matrix lies in shared memory.
 #[derive(Clone, Copy, Debug)]
-struct Descriptor {
+pub(super) struct Descriptor {
     start: u32,
     leading: u32,
     stride: u32,
@@ -28,6 +28,20 @@ impl Descriptor {
         let field = |shift: u32| ((bits >> shift & 0x3fff) << 4) as u32;
         let width = [16, 128, 64, 32][(bits >> 62) as usize];
         (bits >> 49 & 7 == 0).then_some(Self { start: field(0), leading: field(16), stride: field(32), width })
+    }
+
+    /// The same of a product in tensor memory: another version, and other numbers for the pattern. That of 32 bytes in rows
+    /// of 128 is not known, and neither are absolute distances.
+    pub(super) fn of_tensor(bits: u64) -> Option<Self> {
+        let mode = match bits >> 61 {
+            0 => 0,
+            2 => 1,
+            4 => 2,
+            6 => 3,
+            _ => return None,
+        };
+        let is_known = bits >> 46 & 0x7fff == 1 && bits & 0xc000_c000 == 0;
+        is_known.then(|| Self::new(bits & ((1 << 46) - 1) | mode << 62))?
     }
 
     /// Where the element is that has this place along the rows or columns (`outer`) and along the sum (`depth`).
@@ -54,14 +68,14 @@ impl Descriptor {
 }
 
 /// A matrix of `count` rows or columns in shared memory; `None` where some of it was not written.
-fn matrix(
+pub(super) fn matrix(
     world: &mut World<'_, '_>,
     warp: &Warp,
-    bits: u64,
+    lane: usize,
+    descriptor: Descriptor,
     (first, count, depth): (u32, u32, u32),
     (ty, is_transposed): (Ty, bool),
 ) -> Ran<Option<Vec<f64>>> {
-    let Some(descriptor) = Descriptor::new(bits) else { return halt("a descriptor with a base offset") };
     let bytes = ty.bits() / 8;
     let mut values = Vec::with_capacity((count * depth) as usize);
     let mut is_whole = true;
@@ -72,13 +86,21 @@ fn matrix(
                 return halt("a descriptor beyond shared memory");
             }
             let target = Target::Shared(offset);
-            noted(world, warp, 0, target, bytes as usize, None, false)?;
-            let value = read(world, warp, 0, target, bytes as usize, Kind::Bits);
+            noted(world, warp, lane, target, bytes as usize, None, false)?;
+            let value = read(world, warp, lane, target, bytes as usize, Kind::Bits);
             is_whole &= value.known().is_some();
-            values.push(float(ty, value.value));
+            values.push(match ty {
+                Ty::Signed(_) => signed(value.value, bytes * 8) as f64,
+                Ty::Unsigned(_) => value.value as f64,
+                _ => float(ty, value.value),
+            });
         }
     }
     Ok(is_whole.then_some(values))
+}
+
+fn described(bits: u64) -> Ran<Descriptor> {
+    Descriptor::new(bits).map_or_else(|| halt("a descriptor with a base offset"), Ok)
 }
 
 /// Runs a warp's part of a product.
@@ -102,8 +124,8 @@ pub(super) fn run(
             if !frame.is_defined(*row, all) {
                 return undefined(world, frame, *row, "a product of matrices");
             }
-            let bits = frame.value(*row, 0);
-            matrix(world, warp, bits, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
+            let descriptor = described(frame.value(*row, 0))?;
+            matrix(world, warp, 0, descriptor, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
         }
         Left::Registers(rows) if rows.iter().all(|&row| frame.is_defined(row, all)) => {
             let mut values = vec![0.0; 16 * depth as usize];
@@ -118,7 +140,8 @@ pub(super) fn run(
         }
         Left::Registers(_) => None,
     };
-    let b = matrix(world, warp, frame.value(*right, 0), (0, columns, depth), (*b_ty, multiply.order[1]))?;
+    let descriptor = described(frame.value(*right, 0))?;
+    let b = matrix(world, warp, 0, descriptor, (0, columns, depth), (*b_ty, multiply.order[1]))?;
     let Some((a, b)) = a.zip(b) else {
         // Registers that hold a factor are defined in part, or it is in shared memory that nobody wrote.
         let of_left = match left {
@@ -195,6 +218,13 @@ mod tests {
                     }
                 }
             }
+        }
+        // sm_100 has a version, and other numbers: a pattern of 64 bytes.
+        let bits = 4 << 61 | 1 << 46 | 512 >> 4 << 32 | 1024 >> 4;
+        let tensor = Descriptor::of_tensor(bits).expect("a descriptor");
+        assert_eq!((tensor.start, tensor.stride, tensor.width), (1024, 512, 64));
+        for other in [bits ^ 1 << 46, bits ^ 1 << 49, bits ^ 1 << 52, bits ^ 1 << 61, bits ^ 1 << 53] {
+            assert!(Descriptor::of_tensor(other).is_none(), "{other:x}");
         }
         // Row 1 of 128 bytes begins with the part that stood second.
         assert_eq!(descriptor(128, 0, 1024).address(1, 0, 2, false), 1024 + 128 + 16);

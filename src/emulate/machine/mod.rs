@@ -5,7 +5,7 @@
 //! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
 //! * [`traffic`]: what accesses move; [`trace`]: what each warp did, in order;
 //! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
-//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`bulk`], [`span`], [`tensor`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
+//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`bulk`], [`span`], [`tensor`], [`tensor_memory`], [`tensor_product`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
 //!   [`matrix`], [`group`], [`registers`]: those of a family.
 
 mod access;
@@ -33,6 +33,8 @@ mod schedule;
 mod span;
 mod step;
 mod tensor;
+mod tensor_memory;
+mod tensor_product;
 mod trace;
 mod traffic;
 mod warp;

@@ -5,7 +5,9 @@ use super::next::{Next, undefined};
 use super::place::{Target, generic};
 use super::warp::{Warp, lanes};
 use super::world::World;
-use super::{Ran, access, atomic, barrier, bulk, call, collective, copies, halt, mbarrier, partial, registers};
+use super::{
+    Ran, access, atomic, barrier, bulk, call, collective, copies, halt, mbarrier, partial, registers, tensor_product,
+};
 use crate::emulate::memory::Origin;
 use crate::emulate::program::{Inst, Op, Row, Space, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
@@ -32,9 +34,13 @@ fn steps(op: &Op) -> u64 {
     match op {
         Op::Warp { op: WarpOp::Multiply(multiply), .. } => multiply.products().max(1),
         Op::Warp { op: WarpOp::GroupMultiply(multiply), .. } => multiply.products().max(1),
+        Op::TensorMultiply(_) => TENSOR_STEPS,
         _ => 1,
     }
 }
+
+/// The same of a product of 128 by 128 by 16, of which one thread asks.
+const TENSOR_STEPS: u64 = 128 * 128 * 16 / 32;
 
 /// Runs an instruction.
 pub(super) fn step(
@@ -182,6 +188,11 @@ pub(super) fn step(
         Op::Mbarrier { address, op } => return mbarrier::run(world, warp, frame, *address, *op, active, inst.line),
         Op::AsyncCopy { to, from, bytes, given } => {
             copies::start(world, warp, frame, (*to, *from, *bytes, *given), active, (pc, inst.line))?;
+        }
+        Op::TensorMultiply(multiply) => {
+            for lane in lanes(active) {
+                tensor_product::run(world, warp, frame, multiply, lane, inst.line)?;
+            }
         }
         Op::AsyncCommit => lanes(active).for_each(|lane| warp.copies[lane].commit()),
         Op::AsyncWait { left } => copies::wait(world, warp, *left as usize, active, inst.line)?,

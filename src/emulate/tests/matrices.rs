@@ -149,3 +149,101 @@ fn undefined_rows_and_columns() {
         assert!(reason.contains("undefined"), "{reason}");
     }
 }
+
+/// A block of 128 threads: one of them multiplies so many rows and 16 columns by 16 halves, twice, and every thread reads
+/// its lane. The factors lie in shared memory in parts of 8 rows of 16 bytes, or the left one in tensor memory.
+fn tensor(rows: u32, left: &str) -> String {
+    let descriptor = 1 << 4 | 2 << 17 | (rows / 16) << 24;
+    let (shape, half) = if rows == 64 { ("16x32bx2", ", 8") } else { ("32x32b", "") };
+    let factor = if left.is_empty() { "%d2" } else { "[%r4+32]" };
+    let body = format!(
+        "mov.u32 %r0, box; setp.lt.u32 %p0, %t, 32; @%p0 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r0], 64;\n\
+         setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared::cta.b64 [%r0+8], 1; mov.u32 %r1, %t;\n\
+         L: mad.lo.u32 %r2, %r1, 4, %r0; mad.wide.u32 %d0, %r1, 4, %in; ld.global.u32 %r3, [%d0];\n\
+         st.shared.u32 [%r2+1024], %r3; add.u32 %r1, %r1, 128; setp.lt.u32 %p2, %r1, 2048; @%p2 bra L;\n\
+         bar.sync 0; ld.shared.u32 %r4, [%r0]; shr.u32 %r5, %t, 5; shl.b32 %r5, %r5, 21; add.u32 %r5, %r5, %r4;\n\
+         {left}\n\
+         tcgen05.wait::st.sync.aligned; bar.sync 0; tcgen05.fence::after_thread_sync;\n\
+         setp.ne.u32 %p3, %t, %t; setp.eq.u32 %p4, %t, %t; add.u32 %r6, %r0, 1024; shr.u32 %r6, %r6, 4;\n\
+         cvt.u64.u32 %d1, %r6; or.b64 %d2, %d1, 0x0000401000080000; add.u64 %d3, %d2, 256; mov.b32 %r7, {descriptor};\n\
+         @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r4+0], {factor}, %d3, %r7, %p3;\n\
+         @%p1 tcgen05.mma.cta_group::1.kind::f16 [%r4+0], {factor}, %d3, %r7, %p4;\n\
+         @%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r0+8];\n\
+         W: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r0+8], 0; @!%p5 bra W;\n\
+         tcgen05.ld.sync.aligned.{shape}.x8.b32 {{%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}}, [%r5+0]{half};\n\
+         tcgen05.wait::ld.sync.aligned; mad.wide.u32 %d4, %t, 32, %out;\n\
+         st.global.v4.u32 [%d4], {{%r10, %r11, %r12, %r13}}; st.global.v4.u32 [%d4+16], {{%r14, %r15, %r16, %r17}};\n\
+         bar.sync 0; @%p0 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r4, 64;"
+    );
+    file(".shared .align 1024 .b8 box[10240];", &body)
+}
+
+/// Each thread stores a row of the left factor.
+const ROWS_OF_LEFT: &str = "mad.wide.u32 %d5, %t, 32, %in; ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d5];\n\
+     ld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%d5+16];\n\
+     tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5+32], {%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17};";
+
+/// The words of a matrix of halves as descriptors with 128 bytes from part to part have them.
+fn in_parts(matrix: &[Vec<f64>]) -> Vec<u32> {
+    let words = matrix.len() * matrix[0].len() / 2;
+    let mut found = vec![0; words];
+    for (row, values) in matrix.iter().enumerate() {
+        for (pair, two) in values.chunks(2).enumerate() {
+            // 8 rows of 16 bytes are a part; the two parts of a row lie side by side.
+            let at = row / 8 * 64 + pair / 4 * 32 + row % 8 * 4 + pair % 4;
+            found[at] = half(two[0]) | half(two[1]) << 16;
+        }
+    }
+    found
+}
+
+/// Rows of 128 or 64 by 16 columns: the product is added to itself, and lies in the lanes that the ISA says.
+#[test]
+fn tensor_memory() {
+    for (rows, left) in [(128, ""), (64, ""), (128, ROWS_OF_LEFT)] {
+        let (a, b) = (matrix(rows, 16, 3), matrix(16, 16, 5));
+        let mut input = if left.is_empty() { in_parts(&a) } else { halves(&a) };
+        input.resize(1024, 0);
+        input.extend(in_parts(&b));
+        let found = words(&tensor(rows as u32, left), 128, &input, 1024);
+        for thread in 0..128 {
+            // Of 64 rows, the lower threads of a warp have the first eight columns, and the upper ones the others.
+            let (row, first) = match rows {
+                128 => (thread, 0),
+                _ => (thread / 32 * 16 + thread % 16, thread % 32 / 16 * 8),
+            };
+            for column in 0..8 {
+                let expected = 2.0 * (0..16).map(|i| a[row][i] * b[first + column][i]).sum::<f64>();
+                let value = f32::from_bits(found[thread * 8 + column]);
+                assert!((f64::from(value) - expected).abs() < 1e-4, "{rows} {row} {column}: {value}, not {expected}");
+            }
+        }
+    }
+}
+
+/// What is not modelled of tensor memory, and what is not allowed, ends a launch with a reason.
+#[test]
+fn tensor_memory_refuses() {
+    let plain = tensor(128, "");
+    let cases = [
+        ("mov.b32 %r7, 134479888", "mov.b32 %r7, 134479889", "as 0x08040011 describes it"),
+        ("or.b64 %d2, %d1, 0x00004", "or.b64 %d2, %d1, 0x20004", "such a layout"),
+        ("[%r4+0], %d2", "[%r4+60], %d2", "not allocated"),
+        ("shl.b32 %r5, %r5, 21", "shl.b32 %r5, %r5, 22", "of tensor memory"),
+        ("bar.sync 0; @%p0 tcgen05.dealloc", "@%p0 tcgen05.dealloc", "tensor memory"),
+        ("%r4, 64;", "%r4, 32;", "which is not allocated so"),
+        ("[%r0], 64;", "[%r0], 48;", "48 columns"),
+        ("kind::f16", "kind::mxf4", "kind::mxf4"),
+    ];
+    for (from, to, expected) in cases {
+        let text = plain.replace(from, to);
+        assert_ne!(text, plain, "{from}");
+        let reason = reason(&text, 128);
+        assert!(reason.contains(expected), "{from}: {reason}");
+    }
+    // Threads that do not wait for the product race with it, or read what is not there yet.
+    let text = plain.replace("W: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r0+8], 0; @!%p5 bra W;", "");
+    assert_ne!(text, plain);
+    let reason = reason(&text, 128);
+    assert!(["race", "nobody wrote"].iter().any(|known| reason.contains(known)), "{reason}");
+}

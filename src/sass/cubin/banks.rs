@@ -64,7 +64,7 @@ const HOPPER: [(u32, Word); 15] = [
     (0x208, Word::Descriptor(0)),
     (0x20c, Word::Descriptor(1)),
 ];
-const BLACKWELL: [(u32, Word); 10] = [
+const BLACKWELL: [(u32, Word); 11] = [
     (0x360, Word::BlockSize(0)),
     (0x364, Word::BlockSize(1)),
     (0x368, Word::BlockSize(2)),
@@ -74,7 +74,8 @@ const BLACKWELL: [(u32, Word); 10] = [
     (0x37c, Word::Stack(0)),
     (0x358, Word::Descriptor(0)),
     (0x35c, Word::Descriptor(1)),
-    (0x20, Word::LocalWindow(0)),
+    (0x2f8, Word::LocalWindow(0)),
+    (0x2fc, Word::LocalWindow(1)),
 ];
 
 /// What a word at an offset of the bank holds on a processor, if that is known.

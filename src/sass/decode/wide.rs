@@ -47,6 +47,23 @@ pub(super) const ROWS: &[Row] = &[
     )
     .on(SINCE_120),
     Row::new(
+        0x085,
+        &[1, 4],
+        "UIMNMX",
+        &[Modifier::Must(74, 1, 1), flag(73, SIGNS), WARP],
+        &[
+            uniform_predicate(81),
+            uniform_predicate(84),
+            UD,
+            UA,
+            UNIFORM_WIDE,
+            uniform_condition(87),
+            uniform_condition(77),
+        ],
+    )
+    .of_warp()
+    .on(SINCE_120),
+    Row::new(
         0x097,
         &[1, 4],
         "UIADD3",

@@ -11,7 +11,7 @@ pub(super) fn count(instruction: &Instruction) -> Option<usize> {
         |from: usize| operands[from.min(operands.len())..].iter().take_while(|one| is_predicate(one)).count();
     let count = match instruction.word() {
         // Predicates may stand ahead of the result or behind it.
-        "IMNMX" if predicates(0) > 0 => predicates(0) + 1,
+        "IMNMX" | "UIMNMX" if predicates(0) > 0 => predicates(0) + 1,
         "VIMNMX" if predicates(1) > 1 => 3,
         "IADD" => 1 + predicates(1).min(usize::from(operands.len() > 3 + usize::from(instruction.has("X")))),
         "FADD" | "FFMA" | "FMUL" | "FMNMX" | "FSEL" | "FSET" | "FSWZADD" | "MUFU" | "HADD2" | "HFMA2" | "HMUL2"

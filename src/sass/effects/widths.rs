@@ -25,7 +25,7 @@ pub(super) fn of(instruction: &Instruction, number: usize, results: usize) -> u8
             }
         }
         "IADD" | "UIADD3" | "MOV" | "UMOV" | "SEL" | "USEL" if has("64") => 2,
-        "ISETP" | "UISETP" | "IMNMX" if has("S64") || has("U64") => 2,
+        "ISETP" | "UISETP" | "IMNMX" | "UIMNMX" if has("S64") || has("U64") => 2,
         "LEPC" | "RET" => 2,
         "CALL" | "BRX" | "BRXU" | "JMX" => 2,
         "HMMA" | "IMMA" | "DMMA" | "BMMA" => fragment(instruction, number),

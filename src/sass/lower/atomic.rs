@@ -20,13 +20,17 @@ impl Lowerer<'_> {
             return self.count_up(instruction);
         }
         let (op, ty) = operation(instruction)?;
-        // A predicate ahead of the result says whether the operation was done: it always is.
+        // A predicate ahead of the result says whether the operation was done: it always is. Where there is no result, as of
+        // ATOMS.CAST since sm_100, it says whether the value was exchanged.
         let mut operands = instruction.operands.as_slice();
+        let mut exchanged = None;
         if let [Operand::Predicate(done), rest @ ..] = operands {
             operands = rest;
             let (to, truth) = (self.written_predicate(*done), self.constant(1, 1));
-            if to != SINK {
-                self.keep_guard();
+            self.keep_guard();
+            if instruction.has("CAST") && !matches!(rest, [Operand::Register(..), ..]) {
+                exchanged = Some(to);
+            } else if to != SINK {
                 self.emit(Op::Move { to, from: truth });
             }
         }
@@ -53,11 +57,13 @@ impl Lowerer<'_> {
             Some(register) => (self.written_register(register), None),
         };
         let is_asked = instruction.has("CAST");
+        let to = exchanged.unwrap_or(to);
         let found = if is_asked { self.temporary(ty.bits()) } else { to };
         self.emit(Op::Atomic { address, op, ty, to: found, from: sources, kind: Kind::default() });
         if is_asked && to != SINK {
             // `.CAST` says whether the value was exchanged.
             let is_same = Pure::new(ty, |[a, b]: [u64; 2]| [u64::from(a == b)]);
+            let is_same = if exchanged.is_some() { is_same.results(&[Ty::Pred]) } else { is_same };
             self.emit_pure(is_same, &[to], &[found, sources[0]]);
         }
         self.settle(wide);

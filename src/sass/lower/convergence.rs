@@ -1,6 +1,7 @@
 //! Where threads of a warp meet again: registers of convergence, and what waits for threads.
 //!
-//! BSSY notes which threads are together, and BSYNC waits for all of them that have not ended or left by BREAK.
+//! BSSY notes which threads are together, and BSYNC waits for all of them that have not ended or left by BREAK. Threads that
+//! are apart may use one register at once, on both sides of a branch: each thread has its own mask.
 
 use super::super::instruction::Instruction;
 use super::super::operand::Operand;
@@ -19,7 +20,6 @@ impl Lowerer<'_> {
         match (instruction.word(), operands) {
             ("BSSY", [Operand::Convergence(number), ..]) => {
                 let to = self.row(File::Convergence, *number);
-                self.is_uniform = true;
                 self.emit(Op::ActiveMask { to, is_known: true });
             }
             ("BSYNC", [Operand::Convergence(number)]) => {
@@ -44,14 +44,13 @@ impl Lowerer<'_> {
                 let to = self.written_register(*to);
                 self.emit(Op::Move { to, from: mask });
                 if instruction.has("CLEAR") {
-                    self.is_uniform = true;
                     self.emit(Op::Move { to: mask, from: ZERO });
                 }
             }
             ("BMOV", [Operand::Convergence(number), Operand::Register(from, _)]) => {
                 let mask = self.row(File::Convergence, *number);
                 let from = self.read_register(*from);
-                self.spread(mask, from);
+                self.emit(Op::Move { to: mask, from });
             }
             ("WARPSYNC", []) if instruction.has("ALL") => {
                 let mask = self.constant(u64::from(u32::MAX), 32);
