@@ -41,6 +41,9 @@ impl Decoder<'_, '_> {
         if mnemonic.word == "mov" {
             return self.move_of(mnemonic, operands);
         }
+        if let ("min" | "max", [to, first, second, third]) = (mnemonic.word, operands) {
+            return self.extreme_of_three(mnemonic, to, [first, second, third]);
+        }
         match find(mnemonic) {
             Some(pure) => self.computed(mnemonic, pure, operands),
             None => self.hashed(mnemonic, operands),
@@ -74,6 +77,25 @@ impl Decoder<'_, '_> {
             self.emit(Op::Select { to: to[0], yes: from[0], no: from[1], by: from[2] });
         } else {
             self.emit(Op::Pure { pure, to, from });
+        }
+        Ok(())
+    }
+
+    /// The least or greatest of three floats, as that of two and the third.
+    fn extreme_of_three(
+        &mut self,
+        mnemonic: &Mnemonic<'_>,
+        to: &Operand,
+        [first, second, third]: [&Operand; 3],
+    ) -> Result<(), Refusal> {
+        let ty = mnemonic.ty().filter(|ty| *ty == Ty::F32).ok_or("its operands are not known")?;
+        let of_two = || find(mnemonic).ok_or("it is not known");
+        let (to, between) = (self.result(to)?, self.temporary(ty));
+        let [first, second, third] = [self.source(first, ty)?, self.source(second, ty)?, self.source(third, ty)?];
+        for (result, left, right) in [(between, first, second), (to, between, third)] {
+            let mut from = [ZERO; MOST_SOURCES];
+            from[..2].copy_from_slice(&[left, right]);
+            self.emit(Op::Pure { pure: of_two()?, to: [result, SINK], from });
         }
         Ok(())
     }
