@@ -1,5 +1,7 @@
 //! Which registers of 64 bits hold addresses: parameters that say so, and from accesses backwards through sums and moves.
 
+use std::collections::BTreeSet;
+
 use super::webs::Webs;
 use crate::emulate::layout;
 use crate::emulate::program::{Address, Function, Init, Inst, Op, Row, Space, WarpOp};
@@ -66,11 +68,23 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
                 }
             }
         }
+        changes |= share_parameters(function, webs, &mut is_pointer);
         if !changes {
             break;
         }
     }
     is_pointer
+}
+
+/// What is an address where a parameter is loaded is one wherever it is loaded. Returns whether that says anything new.
+fn share_parameters(function: &Function, webs: &mut Webs, is_pointer: &mut [bool]) -> bool {
+    let loads = function.insts.iter().enumerate();
+    let loads = loads.filter_map(|(at, inst)| Some((at, parameter_loaded(function, inst)?)));
+    let mut of_webs = |(at, (place, row)): (usize, (u64, Row))| Some((place, webs.written(at, row)?));
+    let all: Vec<(u64, usize)> = loads.filter_map(&mut of_webs).collect();
+    let places: BTreeSet<u64> = all.iter().filter(|one| is_pointer[one.1]).map(|one| one.0).collect();
+    let shared = all.iter().filter(|one| places.contains(&one.0));
+    shared.fold(false, |changes, one| changes | !std::mem::replace(&mut is_pointer[one.1], true))
 }
 
 fn is_sum(pure: &Pure) -> bool {
@@ -100,10 +114,16 @@ fn said(function: &Function) -> Vec<u64> {
 
 /// The register that an instruction loads one of these parameters into.
 fn parameter_read(function: &Function, inst: &Inst, parameters: &[u64]) -> Option<Row> {
+    parameter_loaded(function, inst).filter(|(place, _)| parameters.contains(place)).map(|(_, row)| row)
+}
+
+/// The place that an instruction loads one register of 64 bits from, if that is a constant, and the register.
+fn parameter_loaded(function: &Function, inst: &Inst) -> Option<(u64, Row)> {
     let Op::Load(access) = &inst.op else { return None };
     let Init::Constant(base) = function.rows[access.address.base.0 as usize].init else { return None };
     let [row] = access.elements.as_slice() else { return None };
-    parameters.contains(&base.wrapping_add(access.address.offset as u64)).then_some(*row)
+    let is_wide = function.rows[row.0 as usize].bits == 64;
+    is_wide.then_some((base.wrapping_add(access.address.offset as u64), *row))
 }
 
 /// The webs that are known to be addresses: parameters that say so, results of `cvta`, and what is added to them.

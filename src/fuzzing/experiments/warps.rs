@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "clusters",
         &[
-            "mov.u32 %r0, %{cluster_ctaid.x,cluster_ctaid.z,cluster_nctaid.y,cluster_ctarank,cluster_nctarank,clusterid.x,clusterid.y,nclusterid.x,nclusterid.z,is_explicit_cluster}; st.global.b32 [%out], %r0;",
+            "mov.u32 %r0, %{cluster_ctaid.x,cluster_ctaid.z,cluster_nctaid.y,cluster_ctarank,cluster_nctarank,clusterid.x,clusterid.y,nclusterid.x,nclusterid.z}; st.global.b32 [%out], %r0;",
             ".shared .align 4 .b8 s[256]; mov.u32 %r1, s; mad.lo.s32 %r0, %t, 4, %r1; mapa.shared::cluster.u32 %r5, %r0, 0; st.shared::cluster.b32 [%r5], %i; barrier.cluster.arrive{,.release,.relaxed}{,.aligned}; barrier.cluster.wait{,.acquire}; xor.b32 %r2, %t, 33; mad.lo.s32 %r2, %r2, 4, %r1; ld.shared.b32 %r3, [%r2]; st.global.b32 [%out], %r3;",
         ],
     )
