@@ -23,7 +23,7 @@ fn without(candidate: &Candidate, number: usize) -> Option<Candidate> {
     let module = candidate.module().ok()?;
     let (file, registers) = (module.file(), Registers::new(&module));
     let text = file.text();
-    let moves = instructions(&module).filter_map(|(id, instruction)| {
+    let mut moves = instructions(&module).filter_map(|(id, instruction)| {
         let (Operand::Name(to), Operand::Name(from)) = (instruction.operands.first()?, instruction.operands.get(1)?)
         else {
             return None;
@@ -34,7 +34,7 @@ fn without(candidate: &Candidate, number: usize) -> Option<Candidate> {
         let is_move = text.of(instruction.word) == b"mov" && is_plain && are_alike && to_name != from_name;
         is_move.then_some((bare(file, id), to_name, from_name))
     });
-    let (range, to, from) = moves.skip(number).next()?;
+    let (range, to, from) = moves.nth(number)?;
     let mut out = String::with_capacity(candidate.text.len());
     for token in (0..text.num_tokens() as u32).map(Token) {
         let start = text.start(token);

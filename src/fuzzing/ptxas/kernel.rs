@@ -60,7 +60,7 @@ pub(super) fn kernel(mut drawn: Drawn, name: &str, has_known: bool) -> String {
     end(&mut body);
     let (head, rest) = body.text.split_at(begun);
     let own = [head, &first_stores(rest, &word), rest].concat();
-    _ = write!(text, "{}\t.local .align 16 .b8 local_{name}[{LOCAL}];\n", body.declarations());
+    _ = writeln!(text, "{}\t.local .align 16 .b8 local_{name}[{LOCAL}];", body.declarations());
     text += "\t.reg .b64 %inputs, %in, %out, %meeting, %scratch, %local, %table;\n\t.reg .b32 %t, %i, %shared, %exchange;\n";
     text + &own + "\tret;\n}\n"
 }

@@ -88,7 +88,7 @@ fn shape_of_bytes(reader: &mut Reader) -> Option<&'static str> {
 fn shape_of_integers(reader: &mut Reader) -> Option<&'static str> {
     const EIGHTHS: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32];
     let number = reader.take(53, 6) as usize;
-    let eighths = EIGHTHS.get(number / 3).filter(|_| number % 3 == 0)?;
+    let eighths = EIGHTHS.get(number / 3).filter(|_| number.is_multiple_of(3))?;
     BYTES.get(eighths - 1).copied()
 }
 

@@ -89,13 +89,20 @@ impl Lowerer<'_> {
             }
         }
         let (given, one) = (self.read_register(count), self.constant(1, 32));
+        let without_result = match form {
+            "A0T1" => Some(MbarrierOp::Expect { bytes: one }),
+            "A0TR" => Some(MbarrierOp::Expect { bytes: given }),
+            "A0TX" => Some(MbarrierOp::Complete { bytes: given }),
+            _ => None,
+        };
+        if let Some(op) = without_result {
+            self.at_mbarrier(place, op);
+            return Ok(());
+        }
         let (count, expected) = match form {
             "" => (one, given),
             "A1T0" => (one, ZERO),
-            "ART0" => (given, ZERO),
-            "A0T1" => return Ok(self.at_mbarrier(place, MbarrierOp::Expect { bytes: one })),
-            "A0TR" => return Ok(self.at_mbarrier(place, MbarrierOp::Expect { bytes: given })),
-            _ => return Ok(self.at_mbarrier(place, MbarrierOp::Complete { bytes: given })),
+            _ => (given, ZERO),
         };
         let (to, wide) = self.wide_result(to);
         self.at_mbarrier(place, MbarrierOp::Arrive { to, count, expected, drops });
