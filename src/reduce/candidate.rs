@@ -1,5 +1,6 @@
 //! A text and the launch of a kernel in it.
 
+use super::registers::has_unset;
 use super::statements::instructions;
 use crate::error::Error;
 use crate::ptx::Module;
@@ -39,6 +40,11 @@ impl Candidate {
     pub(super) fn slice(&self, kernel: &str) -> Option<Self> {
         let text = String::from_utf8(self.module().ok()?.slices(&[kernel]).pop()??).ok()?;
         Some(Self { text, launch: self.launch.clone() })
+    }
+
+    /// Whether an instruction reads a register that nothing sets.
+    pub fn has_unset_registers(&self) -> bool {
+        self.module().is_ok_and(|module| has_unset(&module))
     }
 
     /// How many instructions the text has.

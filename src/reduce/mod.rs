@@ -26,7 +26,7 @@ mod values;
 pub use candidate::{Candidate, Launch};
 
 use crate::ptx::Module;
-use minimise::{Edit, minimise};
+use minimise::Edit;
 
 /// A list of edits of a text.
 type Step = fn(&Module<'_>) -> Vec<Edit>;
@@ -63,7 +63,7 @@ pub fn reduce(first: Candidate, kernel: &str, test: &mut dyn FnMut(&Candidate) -
         for (name, step) in STEPS {
             let tried = best.clone();
             let Ok(module) = tried.module() else { return best };
-            let text = minimise(&tried.text, &step(&module), &mut |text| {
+            let text = minimise::minimise(&tried.text, &step(&module), &mut |text| {
                 test(&Candidate { text: text.to_owned(), launch: tried.launch.clone() })
             });
             if text != best.text {

@@ -74,3 +74,17 @@ fn moves() {
     let small = reduce(first, "k", &mut |candidate| candidate.module().is_ok() && is_kept(&candidate.text));
     assert!(small.text.contains("mul.lo.s32 %r3, %r0, %r0;") && !small.text.contains("mov"), "{}", small.text);
 }
+
+/// A register that is read and that nothing sets is found; results and sources of one instruction are told apart.
+#[test]
+fn unset_registers() {
+    let of = |body: &str| {
+        let text = format!(
+            ".version 8.8\n.target sm_90\n.entry k()\n{{\n.reg .b32 %r<9>; .reg .pred %p<2>;\n{body}\nret;\n}}\n"
+        );
+        Candidate { text, launch: Launch::default() }.has_unset_registers()
+    };
+    assert!(!of("mov.b32 %r1, 0; add.s32 %r2, %r1, %r1; st.global.b32 [%r2], %r1;"));
+    assert!(!of("mov.b32 %r1, 0; add.s32 %r1, %r1, 1; setp.ne.b32 %p1, %r1, 0; @%p1 bra L; L:"));
+    assert!(of("st.global.b32 [0], %r3;") && of("mov.b32 %r1, %r2;") && of("@%p0 bra L; L:"));
+}

@@ -34,6 +34,8 @@ struct Question<'a> {
     right: Vec<Assembler>,
     /// The launch can be written down for a GPU: it stores nothing undefined, and accesses buffers alone. That stays so.
     is_recorded: bool,
+    /// Every register that is read is set. That stays so.
+    is_set: bool,
 }
 
 impl Question<'_> {
@@ -71,7 +73,8 @@ impl Question<'_> {
 
     /// Whether a candidate still shows it.
     fn is_shown(&self, candidate: &Candidate) -> bool {
-        self.shown(candidate).is_some()
+        !(self.is_set && candidate.has_unset_registers())
+            && self.shown(candidate).is_some()
             && (!self.is_recorded || self.can_be_recorded(candidate))
             && self.right.iter().all(|right| self.is_right(candidate, right))
     }
@@ -100,6 +103,7 @@ pub(super) fn reported(
         most_steps: shown.launches.most_steps,
         right: Vec::new(),
         is_recorded: false,
+        is_set: false,
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
     let Some(first) = alone(&source, text, shown, &question) else {
@@ -110,6 +114,7 @@ pub(super) fn reported(
     if let Some(shown) = question.shown(&first).filter(|_| question.is_of_values) {
         question.most_steps = (MORE_STEPS * shown.steps).max(LEAST_STEPS);
     }
+    question.is_set = !first.has_unset_registers();
     question.is_recorded = question.can_be_recorded(&first);
     let less = LESS.into_iter().filter(|_| wrong.optimises()).map(|level| wrong.with(level));
     let others = assemblers.iter().filter(|other| *other != wrong).cloned().chain(less);

@@ -105,7 +105,8 @@ pub(super) const ROWS: &[Row] = &[
     Row::new(0x14e, &[1], "LEPC", &[], &[D]).on(AHEAD_OF_90),
     Row::new(0x14e, &[4], "LEPC", &[], &[D, rule(place)]).on(SINCE_90),
     Row::new(0x15c, &[4], "BPT", &[always("TRAP"), Modifier::Must(84, 3, 3)], &[rule(trap)]),
-    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[flag(84, &["", "SYNCS"])], &[IF, WIDE]),
+    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[], &[IF, WIDE]).on(AHEAD_OF_90),
+    Row::new(0x15d, &[1, 4, 5, 6], "NANOSLEEP", &[flag(84, &["", "SYNCS"])], &[IF, WIDE]).on(SINCE_90),
     Row::new(0x14d, &[4], "EXIT", &[names(84, 3, EXITS)], &[IF]),
     Row::new(
         0x150,

@@ -46,6 +46,9 @@ pub(super) const ROWS: &[Row] = &[
             names(76, 2, &["U8", "S8", NO, NO]),
             names(82, 2, &["U8", "S8", NO, NO]),
             flag(75, &["", "SAT"]),
+            // Integers are neither negated nor transposed.
+            Modifier::Must(61, 3, 0),
+            Modifier::Must(72, 1, 0),
             Modifier::Must(91, 1, 1),
         ],
         OPERANDS,

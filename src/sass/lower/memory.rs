@@ -103,16 +103,16 @@ impl Lowerer<'_> {
 
     /// Whether a load gives what an exchange soon compares with: its loop takes what other threads do in between.
     fn is_of_exchange(&self, instruction: &Instruction) -> bool {
-        let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else {
+        let [Operand::Register(to, _), Operand::Address(_)] = *instruction.operands.as_slice() else {
             return false;
         };
         let behind = (instruction.address / BYTES) as usize + 1;
         let end = self.code.instructions.len().min(behind + NEAR);
         self.code.instructions[behind.min(end)..end].iter().any(|one| {
             let exchanges = one.word().starts_with("ATOM") && (one.has("CAS") || one.has("CAST"));
-            let is_address = |operand: &Operand| matches!(operand, Operand::Address(other) if other.base == place.base);
             let compares = |operand: &Operand| matches!(operand, Operand::Register(other, _) if *other == to);
-            exchanges && one.operands.iter().any(is_address) && one.operands.iter().skip(2).any(compares)
+            // The address may stand in another register: a load takes a uniform one, an exchange does not.
+            exchanges && one.operands.iter().skip(2).any(compares)
         })
     }
 

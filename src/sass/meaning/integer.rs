@@ -228,7 +228,9 @@ fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
         let wide = if readings[0].is_negated() { wide.wrapping_neg() } else { readings[0].read(a) | upper << 32 };
         let shifted = low(if is_high { (wide << amount) >> 32 } else { wide << amount }, 32);
         let (summand, one) = readings[1].summand(b);
-        shifted + summand + one + negated.map_or(0, |reading| reading.read(carry))
+        // The carry of a difference is that of the complement and one: ptxas subtracts the upper word by it.
+        let is_nothing_less = !is_high && readings[0].is_negated() && shifted == 0;
+        shifted + (u64::from(is_nothing_less) << 32) + summand + one + negated.map_or(0, |reading| reading.read(carry))
     };
     let mut functions = Vec::new();
     for result in 0..first {

@@ -232,6 +232,21 @@ fn approximations() {
     });
 }
 
+/// What LEA takes away has the carry of a difference, as the next word of a longer number needs it: of nothing, too.
+#[test]
+fn carries_of_shifted_differences() {
+    arbtest(|u| {
+        let [a, b]: [u32; 2] =
+            if u.ratio(1, 4)? { [0x8000_0000, u.arbitrary()?] } else { [u.arbitrary()?, u.arbitrary()?] };
+        let minus = register(2, Changes { negated: true, ..Changes::default() });
+        let operands = [plain(0), predicate(1), minus, plain(3), Operand::Immediate(1)];
+        let found = results("LEA", &operands, &[0, 0, a.into(), b.into(), 1], Approximation::Exact);
+        let product = a << 1;
+        assert_eq!(found, [b.wrapping_sub(product).into(), u64::from(b >= product)], "{b} - 2 * {a}");
+        Ok(())
+    });
+}
+
 /// The least and greatest of three numbers, of words and of halves, and of a sum and a number.
 #[test]
 fn extremes_of_three_numbers() {
