@@ -109,8 +109,10 @@ fn reduced() {
     let headers = bin.join("../include");
     if headers.join("cuda.h").exists() {
         let show = Path::new(into).join("k/show.cpp");
-        let done = Command::new("g++").args(["-fsyntax-only", "-Wall", "-I"]).arg(headers).arg(show).status();
-        assert!(done.expect("there is a compiler").success());
+        // A machine may have another compiler.
+        if let Ok(status) = Command::new("g++").args(["-fsyntax-only", "-Wall", "-I"]).arg(headers).arg(show).status() {
+            assert!(status.success());
+        }
     }
 }
 
