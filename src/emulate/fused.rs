@@ -105,8 +105,7 @@ fn note<'a>(text: &Text<'a>, instruction: &Instruction, products: &mut Vec<Produ
         return;
     }
     let product = product(text, instruction, products);
-    let mut written = Vec::new();
-    instruction.operands.first().into_iter().for_each(|operand| names(text, operand, &mut written));
+    let written = names(text, instruction.results(text));
     products.retain(|known| !written.iter().any(|name| known.names.contains(name) || known.result == *name));
     products.extend(product.filter(|product| !product.names.contains(&product.result)));
 }
@@ -133,8 +132,7 @@ fn product<'a>(text: &Text<'a>, instruction: &Instruction, products: &[Product<'
     }
     match (text.str(instruction.word), instruction.operands.as_slice()) {
         ("mul", [Operand::Name(result), left, right]) => {
-            let mut factors = Vec::new();
-            [left, right].into_iter().for_each(|factor| names(text, factor, &mut factors));
+            let factors = names(text, [left, right].into_iter());
             let written = [written(text, left)?, written(text, right)?];
             let result = text.str(result.word);
             Some(Product { result, factors: written, names: factors, is_negative: false, kind })
@@ -189,6 +187,13 @@ fn sum(file: &File<'_>, instruction: &Instruction, products: &[Product<'_>], pre
     Some(format!("{{ {ahead}{guard}fma.rn{flush}{saturate}{ty} {result}, {factor}, {other}, {addend}; }}"))
 }
 
+/// The names in some operands.
+fn names<'a, 'o>(text: &Text<'a>, operands: impl Iterator<Item = &'o Operand>) -> Vec<&'a str> {
+    let mut words = Vec::new();
+    operands.for_each(|operand| operand.add_words(&mut words));
+    words.into_iter().map(|word| text.str(word)).collect()
+}
+
 /// A register or number as it is written.
 fn written(text: &Text<'_>, operand: &Operand) -> Option<String> {
     match operand {
@@ -198,19 +203,6 @@ fn written(text: &Text<'_>, operand: &Operand) -> Option<String> {
             Some(format!("{sign}{}", text.str(number.digits)))
         }
         _ => None,
-    }
-}
-
-/// Adds the names in an operand.
-fn names<'a>(text: &Text<'a>, operand: &Operand, all: &mut Vec<&'a str>) {
-    match operand {
-        Operand::Name(name) | Operand::Not(name) | Operand::Negative(name) => all.push(text.str(name.word)),
-        Operand::Sum { base, .. } | Operand::Element { array: base, .. } => all.push(text.str(base.word)),
-        Operand::Pair(pair) => pair.iter().for_each(|one| names(text, one, all)),
-        Operand::Vector(parts) | Operand::Address(parts) | Operand::List(parts) => {
-            parts.iter().for_each(|one| names(text, one, all));
-        }
-        Operand::Number(_) | Operand::Expression { .. } => {}
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::minimise::Edit;
 use super::statements::instructions;
-use crate::ptx::{Module, Operand, Parts, Text, Token, TokenKind};
+use crate::ptx::{Module, Parts, Token, TokenKind};
 
 /// The types of the registers of a file, by the names that declarations give. A name of a family is without its number.
 pub(super) struct Registers<'a> {
@@ -101,14 +101,11 @@ pub(super) fn has_unset(module: &Module<'_>) -> bool {
     let mut written: BTreeSet<&str> = BTreeSet::new();
     let mut read: Vec<&str> = Vec::new();
     for (id, instruction) in instructions(module) {
-        let word = text.str(instruction.word);
-        let is_result = !matches!(word, "st" | "red" | "bra" | "brx" | "bar" | "ret" | "exit" | "call");
         let range = module.file().statements().first(id)..module.file().statements().end(text, id);
         let words = (range.start.0..range.end.0).map(Token).filter(|&token| text.kind(token) == TokenKind::Word);
         let mut results = Vec::new();
-        if let Some(first) = instruction.operands.first().filter(|_| is_result) {
-            names(text, first, &mut results);
-        }
+        instruction.results(text).for_each(|operand| operand.add_words(&mut results));
+        let results: Vec<&str> = results.into_iter().map(|word| text.str(word)).collect();
         // A result that is a source, too, stands twice.
         let mut left = results.clone();
         for name in words.map(|word| text.str(word)).filter(|name| registers.ty(name).is_some()) {
@@ -121,13 +118,4 @@ pub(super) fn has_unset(module: &Module<'_>) -> bool {
     }
     let calls = instructions(module).any(|(_, instruction)| text.of(instruction.word) == b"call");
     !calls && read.iter().any(|name| !written.contains(name))
-}
-
-fn names<'a>(text: &Text<'a>, operand: &Operand, all: &mut Vec<&'a str>) {
-    match operand {
-        Operand::Name(name) => all.push(text.str(name.word)),
-        Operand::Pair(pair) => pair.iter().for_each(|one| names(text, one, all)),
-        Operand::Vector(parts) => parts.iter().for_each(|one| names(text, one, all)),
-        _ => {}
-    }
 }

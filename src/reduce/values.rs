@@ -7,11 +7,9 @@ use crate::ptx::{Instruction, Module, Operand, Text};
 
 /// The register that an instruction without a predicate writes.
 fn result<'a>(text: &Text<'a>, instruction: &Instruction) -> Option<&'a str> {
-    let is_other = matches!(text.str(instruction.word), "st" | "bra" | "call" | "red" | "bar" | "ret" | "exit" | "brx");
-    match instruction.operands.first()? {
-        Operand::Name(name) if instruction.guard.is_none() && !is_other && name.part.is_none() => {
-            Some(text.str(name.word))
-        }
+    let mut results = instruction.results(text);
+    match (results.next()?, results.next()) {
+        (Operand::Name(name), None) if instruction.guard.is_none() && name.part.is_none() => Some(text.str(name.word)),
         _ => None,
     }
 }

@@ -160,3 +160,22 @@ fn a_block_of_one_warp() {
     let (status, text) = said(folder.path(), &programs, &[]);
     assert!(status == 0 && text.contains("same in "), "{text}");
 }
+
+/// A difference that does not come again leaves no report, and what is said of the kernels stays.
+#[test]
+fn a_difference_that_does_not_come_again() {
+    let Some(bin) = cuda::programs(&["ptxas"]) else { return };
+    let (folder, programs) = folder(&bin, &[("once", "")]);
+    let change = "s/xor.b32 %r5, %r5, 85/xor.b32 %r5, %r5, 84/";
+    let script = format!(
+        "#!/bin/sh\nfor word; do case $word in *.ptx) test -e {0}/done || {{ sed -i '{change}' $word; touch {0}/done; }};; esac; done\n\
+         exec {1}/ptxas \"$@\"\n",
+        folder.path().display(),
+        bin.display()
+    );
+    fs::write(&programs[0], script).expect("there is space");
+    let into = folder.path().join("reports");
+    let (status, text) =
+        said(folder.path(), &programs, &["--kernel=k", "--reduce", into.to_str().expect("it is text")]);
+    assert!(status == 1 && text.contains("different: at p+") && text.contains("k: no report: "), "{text}");
+}

@@ -9,6 +9,7 @@ use crate::meaning::fuses;
 use crate::ptx_version::{known_version, of_version};
 use crate::ptxas::tool;
 use crate::ptxas_run::Run;
+use crate::releases::number_of;
 
 /// A ptxas with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +32,8 @@ impl Assembler {
         let programs = if programs.is_empty() { &own[..] } else { programs };
         let none = [String::new()];
         let options = if options.is_empty() { &none[..] } else { options };
-        let releases: Vec<String> = programs.iter().map(|program| release(program)).collect::<Result<_, _>>()?;
+        let release = |program: &PathBuf| number_of(program).ok_or_else(|| no_release(program));
+        let releases: Vec<String> = programs.iter().map(release).collect::<Result<_, _>>()?;
         let mut all = Vec::new();
         for (program, release) in programs.iter().zip(&releases) {
             let is_one_of_several = releases.iter().filter(|other| *other == release).count() > 1;
@@ -113,12 +115,13 @@ fn cannot_start(program: &Path, error: &std::io::Error) -> Error {
     Error::new(ErrorKind::File, problem, "name a ptxas with --ptxas, or a release with --release")
 }
 
-/// The release that a program says it is.
-fn release(program: &Path) -> Result<String, Error> {
-    let run = Run::of(Command::new(program).arg("--version")).map_err(|error| cannot_start(program, &error))?;
-    let version = run.words.split_whitespace().find_map(|word| word.strip_prefix('V').map(str::to_owned));
-    version.ok_or_else(|| {
-        let problem = format!("{} does not say which release it is", program.display());
-        Error::new(ErrorKind::File, problem, "name a ptxas of NVIDIA's")
-    })
+/// A program that cannot be started, or that does not say which release it is.
+fn no_release(program: &Path) -> Error {
+    match Command::new(program).arg("--version").output() {
+        Err(error) => cannot_start(program, &error),
+        Ok(_) => {
+            let problem = format!("{} does not say which release it is", program.display());
+            Error::new(ErrorKind::File, problem, "name a ptxas of NVIDIA's")
+        }
+    }
 }

@@ -10,7 +10,7 @@ mod reduction;
 mod report;
 mod told;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use nvptx_ra::emulate::Launches;
@@ -67,16 +67,13 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The most launches behind the drawn ones, for statements that did not run.
-const MORE: u32 = 16;
-
 /// What is said of a kernel.
 struct Kernel {
     name: String,
     /// For each assembler.
     compared: Vec<Compared>,
-    /// Where its report is.
-    report: Option<PathBuf>,
+    /// Where its report is, or why there is none; nothing where none was asked for.
+    report: Option<Result<PathBuf, Error>>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -103,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Checks the kernels of a file.
-fn checked(path: &std::path::Path, assemblers: &[Assembler], arguments: &Arguments) -> Result<Vec<Kernel>, Error> {
+fn checked(path: &Path, assemblers: &[Assembler], arguments: &Arguments) -> Result<Vec<Kernel>, Error> {
     let bytes = Input::open(path, "check-ptxas", &[InputKind::Ptx, InputKind::Text])?.content()?;
     let name = input::name(path);
     let text = Text::read(&name, &bytes)?;
@@ -113,7 +110,6 @@ fn checked(path: &std::path::Path, assemblers: &[Assembler], arguments: &Argumen
     }
     let launches = Launches {
         limits: AT_LIMITS,
-        more: MORE,
         count: arguments.launches,
         seed: arguments.seed,
         most_steps_in_all: arguments.steps_in_all,
@@ -144,7 +140,7 @@ fn checked(path: &std::path::Path, assemblers: &[Assembler], arguments: &Argumen
             });
         }
         if let Some(folder) = &arguments.reduce {
-            kernel.report = reduction::reported(&bytes, &text, &kernel, assemblers, folder)?;
+            kernel.report = reduction::reported(&bytes, &text, &kernel, assemblers, folder).transpose();
         }
         kernels.push(kernel);
     }

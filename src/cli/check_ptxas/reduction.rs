@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nvptx_ra::emulate::{Differing, Launches, record};
+use nvptx_ra::emulate::{Differing, Launches, Program, record};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::reduce::{Candidate, Launch, reduce};
 use nvptx_ra::sass::meaning::Approximation;
@@ -67,8 +67,7 @@ impl Question<'_> {
     /// Whether the launch of a candidate can be written down.
     fn can_be_recorded(&self, candidate: &Candidate) -> bool {
         let launches = Launches { most_steps: self.most_steps, ..launches(&candidate.launch, self.extremes) };
-        let text = Text::read("reduced.ptx", candidate.text.as_bytes());
-        text.is_ok_and(|text| record(&text.program, self.kernel, &launches).is_ok())
+        candidate.module().is_ok_and(|module| record(&Program::new(&module), self.kernel, &launches).is_ok())
     }
 
     /// Whether a candidate still shows it.
@@ -107,7 +106,7 @@ pub(super) fn reported(
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
     let Some(first) = alone(&source, text, shown, &question) else {
-        let problem = format!("kernel {}: the difference does not show in a launch that stands alone", kernel.name);
+        let problem = "the difference does not show in a launch that stands alone";
         return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the text as it is"));
     };
     // Whether code ends is known only after many more instructions than those of code that does.
@@ -122,7 +121,7 @@ pub(super) fn reported(
     log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
     let Some(shown) = question.shown(&small) else {
-        let problem = format!("kernel {}: the smaller text does not show the difference", kernel.name);
+        let problem = "the smaller text does not show the difference";
         return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
     };
     let further = question.right.iter().filter(|right| !assemblers.contains(right));

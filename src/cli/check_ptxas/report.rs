@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nvptx_ra::emulate::{Record, record};
+use nvptx_ra::emulate::{Program, Record, record};
 use nvptx_ra::error::Error;
 use nvptx_ra::reduce::Candidate;
 use rustc_hash::FxHasher;
 
 use super::alone::launches;
 use super::assembler::Assembler;
-use crate::meaning::{Shown, Text};
+use crate::meaning::Shown;
 use crate::output;
 
 /// What a report tells.
@@ -49,9 +49,9 @@ pub(super) fn folder_name(kernel: &str) -> String {
 pub(super) fn write(report: &Report<'_>, folder: &Path) -> Result<PathBuf, Error> {
     fs::create_dir_all(folder).map_err(|error| Error::file(folder, &error))?;
     let launches = launches(&report.small.launch, report.extremes);
-    let program = Text::read("reduced.ptx", report.small.text.as_bytes())
-        .map_err(|error| error.to_string())
-        .and_then(|text| record(&text.program, report.kernel, &launches))
+    let module = report.small.module().map_err(|error| error.to_string());
+    let program = module
+        .and_then(|module| record(&Program::new(&module), report.kernel, &launches))
         .and_then(|record| show(report.kernel, &record));
     let mut files = vec![
         ("reduced.ptx", report.small.text.clone()),

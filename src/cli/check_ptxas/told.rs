@@ -17,8 +17,10 @@ pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
         for (compared, assembler) in kernel.compared.iter().zip(assemblers) {
             _ = writeln!(text, "  {}, {}: {}", kernel.name, assembler.name(), compared.meaning);
         }
-        if let Some(report) = &kernel.report {
-            _ = writeln!(text, "  {}: a report is in {}", kernel.name, report.display());
+        match &kernel.report {
+            Some(Ok(report)) => _ = writeln!(text, "  {}: a report is in {}", kernel.name, report.display()),
+            Some(Err(error)) => _ = writeln!(text, "  {}: no report: {}; {}", kernel.name, error.problem, error.remedy),
+            None => {}
         }
     }
     text
@@ -43,7 +45,9 @@ pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
     };
     let kernel = |kernel: &Kernel| {
         let said: Vec<Value> = kernel.compared.iter().zip(assemblers).map(one).collect();
-        json!({ "kernel": kernel.name, "assemblers": said, "report": kernel.report })
+        let report = kernel.report.as_ref().and_then(|report| report.as_ref().ok());
+        let reason = kernel.report.as_ref().and_then(|report| Some(&report.as_ref().err()?.problem));
+        json!({ "kernel": kernel.name, "assemblers": said, "report": report, "no_report": reason })
     };
     json!({ "file": input::name(path), "kernels": kernels.iter().map(kernel).collect::<Vec<_>>() })
 }

@@ -1,9 +1,7 @@
 //! A file of PTX as both ptxas make it.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use nvptx_ra::emulate::Program;
 use nvptx_ra::error::Error;
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
@@ -54,7 +52,8 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
     let module = Module::read(&file, &text)?;
     let cpu = arguments.cpu.as_deref().unwrap_or(module.target());
     let architecture = Architecture::by_name(cpu)?;
-    let program = Arc::new(Program::new(&module));
+    let own = Text::of(&module);
+    let program = &own.program;
     let names: Vec<String> = program.kernels().map(str::to_owned).collect();
     let is_wanted = |name: &str| kernel_names::is_wanted(&arguments.kernels, name);
     let unread = program.unread().iter().filter(|unread| unread.word == ".entry" && is_wanted(&unread.name));
@@ -70,7 +69,7 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
         return Ok(pair);
     }
     let build = |text: &[u8]| {
-        let of = |toolchain| Built::new(toolchain, (&file, text), &program, cpu, &arguments.options);
+        let of = |toolchain| Built::new(toolchain, (&file, text), program, cpu, &arguments.options);
         toolchains.each_ref().map(of)
     };
     let mut built = build(&text);
@@ -86,10 +85,8 @@ pub(super) fn of(toolchains: &[Toolchain; 2], path: &Path, arguments: &Arguments
         }
     };
     let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
-    let text_read = Text::of(&module)?;
     let fuses = meaning::fuses(&[&arguments.options]);
-    let compared =
-        Compared { text: &text_read, fuses, built: &built, architecture, steps: arguments.steps, ptx: text.len() };
+    let compared = Compared { text: &own, fuses, built: &built, architecture, steps: arguments.steps, ptx: text.len() };
     for body in module.kernels() {
         let name = body.name(module.file());
         if is_wanted(name) {

@@ -1,4 +1,4 @@
-//! A kernel's machine code beside its PTX.
+//! A kernel's machine code beside its PTX, and the launches that both run on.
 
 use std::fmt::Write as _;
 
@@ -8,15 +8,17 @@ use nvptx_ra::sass::hazards::Finding;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
 
-use super::Meaning;
+use super::{Meaning, Text};
 use crate::machine::program::{self, Loaded};
+
+/// With fewer instructions of warps for all launches, the plain ones get all of them.
+const LEAST_FOR_EXTREMES: u64 = 1_000_000;
 
 /// A kernel with its launches.
 pub(crate) struct Checked<'t> {
-    pub(super) kernel: String,
-    /// The text with products fused.
-    pub(super) fused: &'t [Program],
-    pub(super) sets: Vec<(Launches, Reference<'t>)>,
+    kernel: String,
+    text: &'t Text,
+    sets: Vec<(Launches, Reference<'t>)>,
 }
 
 /// Machine code that is checked.
@@ -56,6 +58,43 @@ impl Compared {
     }
 }
 
+impl Text {
+    /// A kernel with sets of launches, from some that say how many there are: of one block, as blocks of many kernels race
+    /// with each other on drawn arguments; of several; and, where results are given to the last bit, of infinities, NaN and
+    /// the limits of integers. Each launch runs once, however many codes are compared with it.
+    pub(crate) fn checked(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
+        let drawn = self.as_assembled(launches);
+        let all = drawn.most_steps_in_all;
+        let with_extremes = !self.approximates && !launches.extremes && all >= LEAST_FOR_EXTREMES;
+        let parts = if with_extremes { [2, 4, 4] } else { [2, 2, 0] };
+        let part = |number: usize, set: Launches| {
+            let most_steps_in_all = if all == u64::MAX { all } else { all / parts[number] };
+            Launches { most_steps_in_all, ..set }
+        };
+        let few = Launches { count: launches.count.div_ceil(2), more: launches.more / 4, ..drawn.clone() };
+        let one_block = Launches { grid: drawn.grid.or(Some([1, 1, 1])), ..drawn.clone() };
+        let mut sets = vec![part(0, one_block), part(1, Launches { limits: 0, ..drawn })];
+        if with_extremes {
+            sets.push(part(2, Launches { extremes: true, limits: 0, ..few }));
+        }
+        self.with(kernel, &sets)
+    }
+
+    /// A kernel with these launches alone.
+    pub(crate) fn alone(&self, kernel: &str, launches: &Launches) -> Checked<'_> {
+        self.with(kernel, &[self.as_assembled(launches)])
+    }
+
+    fn as_assembled(&self, launches: &Launches) -> Launches {
+        Launches { is_assembled: true, is_exact: !self.approximates, ..launches.clone() }
+    }
+
+    fn with(&self, kernel: &str, sets: &[Launches]) -> Checked<'_> {
+        let set = |set: &Launches| (set.clone(), Reference::new(&self.program, kernel, set));
+        Checked { kernel: kernel.to_owned(), text: self, sets: sets.iter().map(set).collect() }
+    }
+}
+
 impl Code<'_> {
     /// The instruction of a kernel with a number, from 1 on, as it is printed.
     fn mnemonic(&self, kernel: &str, number: u32) -> Option<String> {
@@ -88,7 +127,7 @@ impl Checked<'_> {
             if comparison.difference().is_some() {
                 let others = code.others()?;
                 let second: Vec<&Program> = others.iter().map(Loaded::program).collect();
-                let first = if code.fuses { self.fused } else { &[] };
+                let first = if code.fuses { self.text.fused()? } else { &[] };
                 comparison = reference.compare_allowing(&code.machine.program, Allowed { first, second: &second });
             }
             if let Some(difference) = comparison.difference() {

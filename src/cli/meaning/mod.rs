@@ -1,6 +1,6 @@
 //! Whether machine code computes what its PTX says: both run on the CPU, on the same drawn launches.
 //!
-//! * [`text`]: the PTX with all results that it allows; [`checked`]: a kernel's machine code beside it.
+//! * [`text`]: the PTX with all results that it allows; [`checked`]: a kernel's machine code beside it, and their launches.
 
 mod checked;
 mod text;

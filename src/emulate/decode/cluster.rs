@@ -1,6 +1,7 @@
 //! Clusters of one block each: what a kernel runs in that does not ask for larger ones.
 
 use super::decoder::{Decoder, Refusal};
+use super::scopes::axis;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::program::{BarrierMode, Op, Row, SINK, Special, ZERO};
 use crate::emulate::types::Ty;
@@ -9,13 +10,7 @@ use crate::ptx::Operand;
 impl Decoder<'_, '_> {
     /// The row of a register of clusters; `None` where a name is none, or where clusters have several blocks.
     pub(super) fn cluster_register(&mut self, word: &str, part: Option<&str>) -> Option<Row> {
-        let axis = match part {
-            None => None,
-            Some(".x") => Some(0),
-            Some(".y") => Some(1),
-            Some(".z") => Some(2),
-            _ => return None,
-        };
+        let axis = axis(part)?;
         if self.globals.has_clusters {
             return None;
         }

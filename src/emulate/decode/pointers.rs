@@ -39,6 +39,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
             is_pointer[web] = true;
         }
     }
+    let loaded = parameters_loaded(function, webs);
     for _ in 0..MOST_ROUNDS {
         let mut changes = false;
         for (at, inst) in function.insts.iter().enumerate().rev() {
@@ -68,7 +69,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
                 }
             }
         }
-        changes |= share_parameters(function, webs, &mut is_pointer);
+        changes |= share_parameters(&loaded, &mut is_pointer);
         if !changes {
             break;
         }
@@ -76,14 +77,19 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
     is_pointer
 }
 
+/// The parameters that are loaded: where each lies, and the web that it is loaded into.
+fn parameters_loaded(function: &Function, webs: &mut Webs) -> Vec<(u64, usize)> {
+    let web = |(at, inst)| {
+        let (place, row) = parameter_loaded(function, inst)?;
+        Some((place, webs.written(at, row)?))
+    };
+    function.insts.iter().enumerate().filter_map(web).collect()
+}
+
 /// What is an address where a parameter is loaded is one wherever it is loaded. Returns whether that says anything new.
-fn share_parameters(function: &Function, webs: &mut Webs, is_pointer: &mut [bool]) -> bool {
-    let loads = function.insts.iter().enumerate();
-    let loads = loads.filter_map(|(at, inst)| Some((at, parameter_loaded(function, inst)?)));
-    let mut of_webs = |(at, (place, row)): (usize, (u64, Row))| Some((place, webs.written(at, row)?));
-    let all: Vec<(u64, usize)> = loads.filter_map(&mut of_webs).collect();
-    let places: BTreeSet<u64> = all.iter().filter(|one| is_pointer[one.1]).map(|one| one.0).collect();
-    let shared = all.iter().filter(|one| places.contains(&one.0));
+fn share_parameters(loaded: &[(u64, usize)], is_pointer: &mut [bool]) -> bool {
+    let places: BTreeSet<u64> = loaded.iter().filter(|one| is_pointer[one.1]).map(|one| one.0).collect();
+    let shared = loaded.iter().filter(|one| places.contains(&one.0));
     shared.fold(false, |changes, one| changes | !std::mem::replace(&mut is_pointer[one.1], true))
 }
 

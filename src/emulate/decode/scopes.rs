@@ -101,16 +101,16 @@ pub(super) fn rows_of(ty: Ty) -> u32 {
     if ty.bits() > 64 { 2 } else { 1 }
 }
 
+/// The axis that a part of a special register names, if there is a part; the outer `None` of one that is no axis.
+pub(super) fn axis(part: Option<&str>) -> Option<Option<u8>> {
+    part.map(|part| [".x", ".y", ".z"].iter().position(|name| *name == part).map(|axis| axis as u8))
+        .map_or(Some(None), |axis| axis.map(Some))
+}
+
 /// The special register of a name, with its part.
 pub(super) fn special(word: &str, part: Option<&str>) -> Option<(Special, u32)> {
     use crate::emulate::program::LaneMask;
-    let axis = match part {
-        None => None,
-        Some(".x") => Some(0),
-        Some(".y") => Some(1),
-        Some(".z") => Some(2),
-        _ => return None,
-    };
+    let axis = axis(part)?;
     let known = |special| Some((special, 32));
     match (word, axis) {
         ("%tid", Some(axis)) => known(Special::Tid(axis)),

@@ -291,3 +291,19 @@ fn parts() {
     assert_eq!(found, [0x4567_8123, 0xffff_ff81, 0x8123_4567, 0x4567_8123, 0x8123_8123, 0x4567, 0x2222_3344]);
     let _ = IN;
 }
+
+/// The least and greatest of three floats; no number is passed over.
+#[test]
+fn extremes_of_three() {
+    let text = file(
+        "",
+        "ld.global.f32 %f1, [%in]; ld.global.f32 %f2, [%in+4]; ld.global.f32 %f3, [%in+8];\n\
+         max.f32 %f4, %f1, %f2, %f3; min.f32 %f5, %f3, %f2, %f1; max.NaN.f32 %f6, %f1, %f2, %f3;\n\
+         st.global.f32 [%out], %f4; st.global.f32 [%out+4], %f5; st.global.f32 [%out+8], %f6;",
+    );
+    let bits = |values: [f32; 3]| values.map(f32::to_bits);
+    let of = |values: [f32; 3]| words(&text, 1, &bits(values), 3);
+    assert_eq!(of([3.0, -2.0, 7.0]), bits([7.0, -2.0, 7.0]));
+    assert_eq!(of([8.0, f32::NAN, 7.0])[..2], bits([8.0, 7.0, 0.0])[..2]);
+    assert!(f32::from_bits(of([8.0, f32::NAN, 7.0])[2]).is_nan());
+}

@@ -136,26 +136,12 @@ fn step<'a>(symbols: &Symbols<'_, 'a>, instruction: &Instruction, all: &[Token])
         }
         word if HARMLESS.contains(&word) => return None,
         "st" if modifiers.clone().any(|modifier| modifier.starts_with(".param")) => {
-            instruction.operands.first().into_iter().for_each(|operand| of_operand(operand, &mut to));
+            instruction.operands.first().into_iter().for_each(|operand| operand.add_words(&mut to));
         }
         "st" => return Some(Step::Escape(names(all))),
         _ if instruction.operands.iter().any(is_address) => return Some(Step::Escape(names(all))),
-        _ => instruction.operands.first().into_iter().for_each(|operand| of_operand(operand, &mut to)),
+        _ => instruction.operands.first().into_iter().for_each(|operand| operand.add_words(&mut to)),
     }
     let from: Vec<Token> = all.iter().copied().filter(|token| !to.contains(token)).collect();
     Some(Step::Flow(names(&to), names(&from)))
-}
-
-/// The words of an operand.
-fn of_operand(operand: &Operand, out: &mut Vec<Token>) {
-    match operand {
-        Operand::Name(name) | Operand::Not(name) | Operand::Negative(name) => out.push(name.word),
-        Operand::Sum { base, .. } => out.push(base.word),
-        Operand::Element { array, .. } => out.push(array.word),
-        Operand::Pair(pair) => pair.iter().for_each(|one| of_operand(one, out)),
-        Operand::Vector(list) | Operand::Address(list) | Operand::List(list) => {
-            list.iter().for_each(|one| of_operand(one, out));
-        }
-        Operand::Number(_) | Operand::Expression { .. } => {}
-    }
 }

@@ -5,6 +5,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};
+use crate::target::ptx::{Meaning, Writes};
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,15 @@ impl Instruction {
         self.modifiers.iter().for_each(|&modifier| writer.token(modifier));
         writer.list(&self.operands, write_operand);
         writer.punctuation(b';');
+    }
+
+    /// The operands that it writes; of one that is not known, the first, unless that is an address.
+    pub fn results(&self, text: &Text<'_>) -> impl Iterator<Item = &Operand> {
+        let writes = Meaning::of(&self.mnemonic(text)).map_or(Writes::FirstIfRegister, |meaning| meaning.writes);
+        let is_result = move |(number, operand): &(usize, &Operand)| {
+            writes.includes(*number, matches!(operand, Operand::Address(_)))
+        };
+        self.operands.iter().enumerate().filter(is_result).map(|(_, operand)| operand)
     }
 
     /// The mnemonic with its modifiers, as `ld.global.b32`.

@@ -51,6 +51,22 @@ pub enum Operand {
     },
 }
 
+impl Operand {
+    /// Adds the words of the registers, variables and labels in it, but for those of constant expressions.
+    pub fn add_words(&self, out: &mut Vec<Token>) {
+        match self {
+            Self::Name(name) | Self::Not(name) | Self::Negative(name) => out.push(name.word),
+            Self::Sum { base, .. } => out.push(base.word),
+            Self::Element { array, .. } => out.push(array.word),
+            Self::Pair(pair) => pair.iter().for_each(|one| one.add_words(out)),
+            Self::Vector(list) | Self::Address(list) | Self::List(list) => {
+                list.iter().for_each(|one| one.add_words(out));
+            }
+            Self::Number(_) | Self::Expression { .. } => {}
+        }
+    }
+}
+
 /// A word and what stands behind its dots: `%r1`, `%tid.x`, `%r2.b0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {

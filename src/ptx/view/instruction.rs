@@ -132,13 +132,7 @@ fn special_register(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, 
 
 fn plain(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, writes: Writes) {
     for (number, operand) in parts.operands.iter().enumerate() {
-        let is_def = match writes {
-            Writes::Nothing | Writes::Call => false,
-            Writes::First | Writes::Updates => number == 0,
-            Writes::FirstIfRegister => number == 0 && !matches!(operand, Operand::Address(_)),
-            Writes::FirstTwo => number < 2,
-        };
-        flattener.operand(operand, is_def);
+        flattener.operand(operand, writes.includes(number, matches!(operand, Operand::Address(_))));
     }
 }
 

@@ -235,11 +235,8 @@ impl<'a> Walk<'_, '_, 'a> {
     /// Reads come ahead of writes.
     fn operands(&mut self, operands: &[Operand], writes: Writes, is_guarded: bool) {
         let is_written = |number: usize, operand: &Operand| match writes {
-            Writes::Nothing => false,
-            Writes::First | Writes::Updates => number == 0,
-            Writes::FirstIfRegister => number == 0 && !matches!(operand, Operand::Address(_)),
-            Writes::FirstTwo => number < 2,
             Writes::Call => number == 0 && matches!(operand, Operand::List(_)),
+            _ => writes.includes(number, matches!(operand, Operand::Address(_))),
         };
         let mut written = Vec::new();
         for (number, operand) in operands.iter().enumerate() {

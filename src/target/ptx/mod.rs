@@ -41,6 +41,18 @@ pub enum Writes {
     Call,
 }
 
+impl Writes {
+    /// Whether an operand is written: by its number, and whether it is an address. Of a call none is.
+    pub fn includes(self, number: usize, is_address: bool) -> bool {
+        match self {
+            Self::Nothing | Self::Call => false,
+            Self::First | Self::Updates => number == 0,
+            Self::FirstIfRegister => number == 0 && !is_address,
+            Self::FirstTwo => number < 2,
+        }
+    }
+}
+
 /// Where control goes behind an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
