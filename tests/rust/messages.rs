@@ -1,6 +1,6 @@
 //! The texts that users read: messages of errors and remarks, and the help of every command, each in one file.
-//! `UPDATE_EXPECT=1 cargo test` updates the files; read the difference. Messages of failed assertions, markup of pages
-//! and table rows are excluded.
+//! `UPDATE_EXPECT=1 cargo test` updates the files; review the difference. Messages of failed assertions, markup of
+//! pages and table rows are excluded.
 
 use super::golden;
 use super::sources;

@@ -58,7 +58,8 @@ fn answer(program: &str, header: &str, input: &str) -> Option<String> {
 /// Launches without a register count, and the range of register counts for each.
 type Questions = Vec<(Launch, u32, u32)>;
 
-/// Returns every register count, block size and amount of shared memory; then carve-outs and barriers.
+/// Returns launches with every register count, block size and amount of shared memory; then launches with carve-outs
+/// and barriers.
 fn questions(machine: &Architecture) -> Questions {
     let opt_in = machine.shared_opt_in();
     let shared: Vec<(u32, u32)> = vec![

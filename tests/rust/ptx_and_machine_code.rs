@@ -12,7 +12,7 @@ use nvptx_ra::function::{Effects, Function, Inst, Role};
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::{Classification, CopyFamily, OpcodeInfo, Purity};
 
-/// Returns the views after each line that names a pass, without other lines of that pass.
+/// Returns the view after each line that names a pass. Other lines of that pass are skipped.
 fn views_of(pass: &str, text: &str) -> Vec<Function> {
     let traces = text.split("nvptx-ra: ").filter_map(|trace| trace.strip_prefix(pass));
     let function = |trace: &str| {

@@ -117,7 +117,8 @@ fn the_ptx_of_each_text_runs() {
     }
 }
 
-/// The installed ptxas makes wrong code if a header says wrong, and right code if a header says right.
+/// The installed ptxas makes wrong code if a header lists its release as wrong, and right code if the header lists it
+/// as right.
 #[test]
 fn releases_are_wrong_and_right_as_the_headers_say() {
     let Some(tool) = Tool::new() else { return };

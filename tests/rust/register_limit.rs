@@ -126,7 +126,7 @@ fn hopper() -> &'static Architecture {
 fn warning(ignored: Ignored, name: &str) -> Option<String> {
     Some(match ignored {
         Ignored::Threads(_) => format!("for entry {name} is out of range. .minnctapersm and .maxntid will be ignored"),
-        // This warning has no kernel's name, and there is none for the option.
+        // These warnings do not name the kernel, and ptxas omits them in some cases.
         Ignored::BlocksOfAnySize(_) | Ignored::CommandLine(_) => return None,
         Ignored::Blocks { blocks, .. } if blocks > 32 => {
             format!("Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
@@ -219,7 +219,7 @@ fn options_known_by_heart() {
     };
     let bounds = |threads, blocks| LaunchBounds { max_threads: threads, min_blocks: blocks, ..LaunchBounds::default() };
     let launch = CommandLine { max_threads: Some(512), min_blocks: Some(4), ..CommandLine::default() };
-    // Options replace missing directives. They override directives only on request.
+    // Options fill in missing directives. They override directives only on request.
     assert_eq!(of(&bounds(None, None), &launch), (32, Decider::Blocks, vec![]));
     assert_eq!(of(&bounds(Some(256), None), &launch), (64, Decider::Blocks, vec![]));
     let overriding = CommandLine { overrides: true, ..launch };

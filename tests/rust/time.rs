@@ -38,7 +38,7 @@ impl Tool {
     }
 }
 
-/// Returns a kernel for one block of 128 threads. It loads and stores a word for each thread, with a body between them.
+/// Returns a kernel for blocks of 128 threads. It loads and stores a word for each thread, with a body between them.
 fn kernel(registers: &str, body: &str) -> String {
     format!(
         ".version 8.0

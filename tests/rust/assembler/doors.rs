@@ -194,8 +194,8 @@ fn options_of_triton() {
     }
 }
 
-/// Triton's tuner times candidates. Only the chosen candidate is searched. The faster one of the chosen candidate and
-/// its searched variant is launched.
+/// Triton's tuner times candidates, and only the chosen candidate is searched. The tuner launches the faster of the
+/// candidate and its searched variant.
 #[test]
 fn triton_tuner() {
     for triton in installed("triton-") {
@@ -215,8 +215,8 @@ fn triton_tuner() {
     }
 }
 
-/// Without a search, XLA makes the same executable through this program. With a search, the user or the Python package
-/// enables it, and the kernels are searched.
+/// Without a search, XLA makes the same executable through this program. The user or the Python package can enable the
+/// search, and then the kernels are searched.
 #[test]
 fn xla() {
     let packages = installed("jax");

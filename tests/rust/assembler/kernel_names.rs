@@ -110,7 +110,7 @@ fn names_in_debug_information_stay() {
     }
 }
 
-/// A kernel keeps its name unless the user allows another one, and always if a linker refers to the kernel.
+/// A kernel keeps its name if the user has not allowed another one, or if a linker refers to the kernel by its name.
 #[test]
 fn names_stay() {
     let Some(ptxas) = programs().into_iter().next() else { return };

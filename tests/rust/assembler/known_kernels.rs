@@ -30,7 +30,7 @@ impl Build {
         (spilled, calls)
     }
 
-    /// Returns how many of the last build's kernels were not searched, from the log.
+    /// Returns the share of the last build's kernels that were known and not searched, from the log: `2 of 3 kernels`.
     fn known(&self) -> Option<String> {
         let log = self.log();
         let line = log.lines().find(|line| line.ends_with(": the texts are known from earlier searches"));

@@ -120,7 +120,7 @@ fn killed(mut child: Child, after: Duration) {
     _ = child.wait();
 }
 
-/// To record a module costs one run of ptxas. The search runs once and finds the same winner as a search in the build.
+/// Recording a module costs one run of ptxas. The search runs once and finds the same winner as a search in the build.
 /// The profile is also replayed with 0 runs.
 #[test]
 fn found_at_night() {

@@ -1,5 +1,5 @@
-//! The tools of CUDA 12.8, which Triton installs. Their disassembler prints no table of live registers for a kernel
-//! that has all registers and no marks at spills. It prints the processor in the flags of the file.
+//! The tools of CUDA 12.8, which Triton installs. Their disassembler marks no spills, and prints no table of live
+//! registers for a kernel that uses all registers. It prints the processor in the flags of the file.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// # Panics
-    /// If another outcome differs, with the differences.
+    /// If the outcome differs from `expected`. The message shows the differences.
     pub(crate) fn assert_is(&self, expected: &Self, what: &str) {
         let shown = |outcome: &Self| format!("{}\n{}\n{}", outcome.status, outcome.output, outcome.messages);
         assert_eq!(shown(self), shown(expected), "{what}");

@@ -120,8 +120,8 @@ impl Build {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// Returns what a linker sees, from another program: calls, prototypes, and symbols without the places and sizes of
-    /// code.
+    /// Returns what a linker sees, as cuobjdump lists it: calls, prototypes, and symbols without the places and sizes
+    /// of code.
     fn seen(&self, object: &str) -> String {
         let listing = self.cuda("cuobjdump", &["-elf", object]);
         let part = |name: &str| {
@@ -141,7 +141,7 @@ impl Build {
         [symbols, calls, part(".nv.prototype")].concat().join("\n")
     }
 
-    /// Returns the registers and the stack of each function of a file, from another program.
+    /// Returns the registers and the stack of each function of a file, as cuobjdump lists them.
     fn usage(&self, file: &str) -> BTreeMap<String, [u32; 2]> {
         let listing = self.cuda("cuobjdump", &["-res-usage", file]);
         let mut usage = BTreeMap::new();

@@ -195,8 +195,8 @@ fn each_kernel_has_a_line() {
     assert_eq!(again, [better.clone(), format!("{full}; by the cache"), format!("{lacks}; by the cache")]);
 }
 
-/// A candidate that the caller times is searched for one thing only: registers that ptxas gave up for more warps. Here
-/// the launch's shared memory excludes these warps.
+/// A candidate that the caller times is searched only for registers that ptxas gave up in favour of warps. Here, the
+/// launch's shared memory rules out these warps.
 #[test]
 fn candidates() {
     let Some(bin) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };
