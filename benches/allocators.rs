@@ -1,15 +1,16 @@
-//! Our allocators beside regalloc2, on one core, on the same functions.
+//! Compares our allocators with regalloc2, on one core, on the same functions.
 //!
-//! `cargo bench --no-default-features --bench allocators -- --noplot` measures each by itself. The time of regalloc2
-//! holds its liveness: compare it with `problem` and one of ours together. With `-- --table` there is a table for each
-//! pair of register files, with sums, and `-- --check` proves what everybody answers, each with its own checker. `-- --shared`
-//! has a table of the pass that keeps values in shared memory, by each engine, beside regalloc2 with as many registers.
+//! `cargo bench --no-default-features --bench allocators -- --noplot` measures each allocator alone. The time of
+//! regalloc2 includes its liveness: compare it with `problem` and one of our allocators together. `-- --table` prints a
+//! table for each pair of register files, with sums. `-- --check` proves every allocation, each with its own checker.
+//! `-- --shared` prints a table of the pass that spills values to shared memory, for each engine, next to regalloc2
+//! with as many registers.
 //!
 //! The functions: those of `recorded/`, generated ones, and the .mfv files of the folder NVPTX_RA_VIEWS, all coalesced.
 //!
-//! regalloc2 has a file for each of its three classes and no pairs of registers. `apart` gives our allocators just
-//! these files. `pairs` gives them those of the hardware, where a 64-bit value takes two aligned 32-bit registers. Rows
-//! of registers, which regalloc2 does not know either, nobody is asked for.
+//! regalloc2 has a file for each of its three classes and no pairs of registers. `apart` gives our allocators the same
+//! files. `pairs` gives them the hardware's files, where a 64-bit value takes two aligned 32-bit registers. regalloc2
+//! has no rows of registers either, so no function needs rows.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -42,11 +43,11 @@ struct Setting {
     name: &'static str,
     /// Registers of each class of regalloc2, which can name 63.
     registers: u32,
-    /// General registers of the hardware's file; none: our files are those of regalloc2.
+    /// General registers of the hardware's file. `None` if our files equal those of regalloc2.
     pairs: Option<u32>,
 }
 
-/// 62 registers and 62 that are twice as wide are as many bits as 186.
+/// 62 registers and 62 registers of twice the width have as many bits as 186.
 const SETTINGS: [Setting; 4] = [
     Setting { name: "apart, 62 each", registers: 62, pairs: None },
     Setting { name: "apart, 32 each", registers: 32, pairs: None },
@@ -57,12 +58,12 @@ const SETTINGS: [Setting; 4] = [
 impl Setting {
     fn preset(self) -> Preset {
         let predicates = Some(self.registers);
-        // Calls clobber nothing on either side, and nothing stands in rows, which regalloc2 does not know.
+        // Calls clobber nothing on either side, and no registers are in rows, which regalloc2 does not know.
         let budget = self.pairs.or(predicates);
         Preset { budget, predicates, caller_saved: None, tuples: false, ..Preset::HW }
     }
 
-    /// The problem as from [`Self::preset`], with its files replaced where they are to be those of regalloc2.
+    /// Replaces the files of a problem from [`Self::preset`], if they must equal those of regalloc2.
     fn problem(self, from_function: &Problem) -> Problem {
         if self.pairs.is_some() {
             return from_function.clone();
@@ -101,7 +102,7 @@ fn options(algorithm: Algorithm) -> RegallocOptions {
     RegallocOptions { verbose_log: false, validate_ssa: false, algorithm }
 }
 
-/// The .mfv files of a folder, coalesced, each with its file's name.
+/// Reads the .mfv files of a folder. Returns the coalesced functions, each with its file's name.
 fn views(folder: &Path) -> Vec<(String, Function)> {
     let files = std::fs::read_dir(folder).expect("the folder can be read");
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("the folder can be read").path()).collect();
@@ -120,7 +121,7 @@ fn coalesced(function: &Function) -> Function {
     edits.apply(function).expect("the coalescer's edits fit").function
 }
 
-/// The problem of a function.
+/// Returns the problem of a function.
 fn lowered(function: &Function, preset: &Preset) -> Problem {
     let classification = Classification::by_name(function.opcodes());
     Problem::from_function(function, &classification, preset).expect("left SSA form")
@@ -140,7 +141,7 @@ fn functions() -> Vec<(String, Function, Ssa)> {
     with_ssa.filter_map(|(name, function, ssa)| Some((name, function, ssa?))).collect()
 }
 
-/// Proves what everybody answers, for functions that are not too long for the checker of regalloc2.
+/// Proves all allocations, for functions that are not too long for the checker of regalloc2.
 fn check(functions: &[(String, Function, Ssa)]) {
     for setting in SETTINGS {
         let environment = setting.environment();
@@ -173,7 +174,7 @@ fn check(functions: &[(String, Function, Ssa)]) {
     }
 }
 
-/// The best of several runs.
+/// Returns the result and the shortest of several times.
 fn time<T>(mut run: impl FnMut() -> T) -> (T, f64) {
     let begin = Instant::now();
     let (mut best, mut runs, mut result) = (f64::INFINITY, 0, None);
@@ -189,7 +190,7 @@ fn time<T>(mut run: impl FnMut() -> T) -> (T, f64) {
 
 const COLUMNS: [&str; 5] = ["problem", "greedy", "briggs", "ion", "fastalloc"];
 
-/// A line: nanoseconds of each, millions of instructions a second, and how many times regalloc2's speed ours is.
+/// Prints a line: nanoseconds of each, millions of instructions per second, and our speed divided by regalloc2's.
 fn line(name: &str, insts: usize, times: [f64; 5]) {
     let [problem, greedy, briggs, ion, _] = times;
     let rate = |time: f64| insts as f64 * 1e3 / time;
@@ -199,7 +200,7 @@ fn line(name: &str, insts: usize, times: [f64; 5]) {
     println!(" {:>7.2} {:>7.2}", ion / (problem + greedy), ion / (problem + briggs));
 }
 
-/// A table for each setting.
+/// Prints a table for each setting.
 fn table(functions: &[(String, Function, Ssa)]) {
     for setting in SETTINGS {
         println!("\n{}: ns each; millions of instructions/s, problem included in ours; x ion", setting.name);
@@ -208,7 +209,7 @@ fn table(functions: &[(String, Function, Ssa)]) {
         println!(" {:>7} {:>7} {:>7} {:>7} {:>7}", "greedy", "briggs", "ion", "greedy", "briggs");
         let (environment, preset) = (setting.environment(), setting.preset());
         let (mut sums, mut insts, mut logs, mut count, mut refused) = ([0.0; 5], 0, [0.0; 4], 0, 0);
-        // Functions in which something is spilled, by greedy, briggs, ion.
+        // Functions with spills, by greedy, briggs, ion.
         let mut spilling = [0; 3];
         for (name, function, ssa) in functions {
             let theirs = |algorithm| regalloc2::run(ssa, &environment, &options(algorithm));
@@ -246,7 +247,7 @@ fn table(functions: &[(String, Function, Ssa)]) {
     }
 }
 
-/// A function as a kernel whose blocks have 32 threads, which leaves much room in shared memory.
+/// Returns a function as a kernel with blocks of 32 threads, which leaves much shared memory to each thread.
 fn as_kernel(function: &Function) -> Function {
     let text = function.to_string();
     let others = text.lines().filter(|line| *line != "kernel" && !line.starts_with("kernel "));
@@ -255,8 +256,8 @@ fn as_kernel(function: &Function) -> Function {
     Function::parse(&(lines.join("\n") + "\n")).expect("the bounds stand behind the name")
 }
 
-/// A table of the pass that keeps values in shared memory by each engine, until no more words are live than regalloc2 has
-/// registers in each of its classes.
+/// Prints a table of the pass that spills values to shared memory, for each engine. The pass stops when at most as many
+/// words are live as regalloc2 has registers in each of its classes.
 fn shared(functions: &[(String, Function, Ssa)]) {
     println!("{:<44} {:>8} {:>8} {:>12} {:>12} {:>7}", "function", "insts", "values", "shared, ns", "ion, ns", "x ion");
     for registers in [62, 32] {
@@ -267,7 +268,7 @@ fn shared(functions: &[(String, Function, Ssa)]) {
             let (theirs, time_of_ion) = time(|| regalloc2::run(ssa, &environment, &options(Algorithm::Ion)));
             let ion = theirs.map_or("refused".into(), |_| format!("{time_of_ion:.0}"));
             for engine in ["price", "greedy", "briggs", "fatpoint"] {
-                // The pass sets two registers aside for addresses.
+                // The pass reserves two registers for addresses.
                 let parameters = format!("regalloc={};regalloc-slack=0;allocator={engine}", registers + 2);
                 let layers = Layers { parameters: &parameters, ..Layers::default() };
                 let config = Config::resolve(&layers).expect("it has these");

@@ -9,7 +9,7 @@ use nvptx_ra::function::{Function, VReg};
 
 mod support;
 
-/// The registers that copies name, for which the coalescer asks.
+/// Returns the registers of copies, which the coalescer requests.
 fn copied(function: &Function) -> Vec<bool> {
     let mut wanted = vec![false; function.num_regs()];
     for (to, from) in function.insts().filter_map(|inst| function.as_copy(inst)) {

@@ -1,8 +1,7 @@
-//! The phases of a pass one by one, on recorded kernels and generated ones of up to 10^6 instructions. Run with
+//! The phases of a pass, each alone, on recorded kernels and on generated ones of up to 10^6 instructions. Run with
 //! `cargo bench --no-default-features --bench phases`.
 //!
-//! `recorded/` holds kernels of `examples/` at -O3 as LLVM's coalescer sees them; `scripts/record-views.py` writes
-//! them.
+//! `recorded/` contains kernels of `examples/` at -O3 before LLVM's coalescer. `scripts/record-views.py` writes them.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -18,7 +17,7 @@ use nvptx_ra::target::Classification;
 
 mod support;
 
-/// The recorded functions, smallest first, each with its file's name.
+/// Returns the recorded functions, smallest first, each with its file's name.
 fn recorded() -> Vec<(String, Function)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/recorded");
     let files = std::fs::read_dir(folder).expect("the recorded functions are there");
@@ -63,7 +62,7 @@ fn phases(criterion: &mut Criterion, name: &str, function: &Function) {
     bench("live ranges", &mut || live_ranges.compute(black_box(function), cfg, dominators, occurrences, &regs));
 
     let config = Config::default();
-    // Analyses and the sorting of the edits included.
+    // This includes analyses and the sorting of the edits.
     let classification = Classification::by_name(function.opcodes());
     bench("coalesce", &mut || drop(black_box(coalesce(function, &classification, &config))));
     let edits = coalesce(function, &classification, &config).edits;

@@ -2,7 +2,7 @@
 // memory in tiles, and each query's output is rescaled whenever a larger score appears.
 
 constexpr int HEAD = 64;    // length of a query, key and value
-constexpr int QUERIES = 64; // per block; four threads share a query, each a quarter of its vector
+constexpr int QUERIES = 64; // per block; four threads share a query, and each has a quarter of its vector
 constexpr int KEYS = 32;    // per tile
 constexpr int PARTS = 4, PART = HEAD / PARTS;
 constexpr int THREADS = QUERIES * PARTS;
@@ -43,7 +43,7 @@ static __device__ void attend(const float *q, const float *k, const float *v, fl
       score += __shfl_xor_sync(ALL, score, 1);
       score += __shfl_xor_sync(ALL, score, 2);
       if (key >= count)
-        continue; // the shuffles need every thread
+        continue; // every thread must take part in the shuffles
 
       if (score > maximum) {
         const float rescale = __expf(maximum - score);

@@ -1,4 +1,4 @@
-// Sorts blocks of 2048 keys with their values by a bitonic network in shared memory, each thread two elements.
+// Sorts blocks of 2048 keys with their values by a bitonic network in shared memory. Each thread has two elements.
 
 constexpr int SIZE = 2048, THREADS = SIZE / 2;
 

@@ -1,5 +1,5 @@
 // Prices of European options with their sensitivities by the Black-Scholes formula, and of American puts by a binomial
-// tree (Cox, Ross and Rubinstein), one option per thread.
+// tree (Cox, Ross and Rubinstein). Each thread computes one option.
 
 struct Option {
   float spot, strike, years;
@@ -9,7 +9,7 @@ struct Greeks {
   float call, put, delta, gamma, vega, theta;
 };
 
-// The normal distribution, by Abramowitz and Stegun's formula 26.2.17.
+// The cumulative normal distribution, by Abramowitz and Stegun's formula 26.2.17.
 static __device__ float normal(float x) {
   const float k = 1 / (1 + 0.2316419f * fabsf(x));
   const float tail =

@@ -1,10 +1,10 @@
-// Cholesky factors of many small matrices, one for each thread. The lower triangle of a matrix takes 253 registers, and
-// what is computed on the way does not fit beside it.
+// Cholesky factors of many small matrices, one for each thread. The lower triangle of a matrix takes 253 registers, so
+// intermediate results do not fit into registers.
 
 constexpr int N = 22;
 constexpr int WORDS = N * (N + 1) / 2;
 
-// Interleaved: entry e of matrix m stands at e * count + m, so that the threads of a warp read neighbours.
+// Interleaved: entry e of matrix m is at e * count + m, so that the threads of a warp read neighbours.
 extern "C" __global__ void __launch_bounds__(128) cholesky(float *matrices, int count, float ridge) {
   const int matrix = blockIdx.x * blockDim.x + threadIdx.x;
   if (matrix >= count)

@@ -1,5 +1,5 @@
-// A batch of complex Fourier transforms of 512 points: three passes of radix 8, a block of 64 threads per transform,
-// eight points per thread in registers and a transposition through shared memory between passes.
+// A batch of complex Fourier transforms of 512 points: three passes of radix 8. A block of 64 threads computes a
+// transform, with eight points per thread in registers, and transposes through shared memory between passes.
 
 constexpr int POINTS = 512, RADIX = 8, THREADS = POINTS / RADIX;
 
@@ -9,7 +9,7 @@ static __device__ float2 operator*(float2 a, float2 b) {
   return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// Multiplies by -i, forwards, or by i, backwards.
+// Multiplies by -i (forwards) or by i (backwards).
 template <int DIRECTION> static __device__ float2 quarter(float2 a) {
   return make_float2(-DIRECTION * a.y, DIRECTION * a.x);
 }
@@ -28,7 +28,7 @@ template <int DIRECTION> static __device__ void radix4(float2 &a, float2 &b, flo
   butterfly(c, d);
 }
 
-// Eight points in place; results in bit-reversed order.
+// Transforms eight points in place. The results are in bit-reversed order.
 template <int DIRECTION> static __device__ void radix8(float2 (&v)[RADIX]) {
   const float half = 0.70710678f;
 #pragma unroll
@@ -52,8 +52,8 @@ template <int DIRECTION> static __device__ void twiddle(float2 (&v)[RADIX], floa
   }
 }
 
-// Hands point reversed(i) of each thread to place `to` and takes point i from place `from`, one component at a time so
-// that half the memory does.
+// Stores point reversed(i) of each thread from index `to` on and loads point i from index `from` on. Exchanges one
+// component at a time, which halves the shared memory.
 static __device__ void exchange(float2 (&v)[RADIX], float *shared, int to, int to_stride, int from, int from_stride) {
 #pragma unroll
   for (int component = 0; component < 2; ++component) {
@@ -69,7 +69,7 @@ static __device__ void exchange(float2 (&v)[RADIX], float *shared, int to, int t
 }
 
 template <int DIRECTION> static __device__ void transform(float2 *data) {
-  __shared__ float shared[RADIX * (THREADS + RADIX)]; // padded: neighbours in different banks
+  __shared__ float shared[RADIX * (THREADS + RADIX)]; // padded: neighbours are in different banks
   const float turn = 6.2831853f;
   const int thread = threadIdx.x, high = thread / RADIX, low = thread % RADIX;
   data += static_cast<size_t>(blockIdx.x) * POINTS;

@@ -1,4 +1,4 @@
-// C = alpha A B + beta C in single precision. A block computes a tile of 128 by 128, a thread 8 by 8 of it in
+// C = alpha A B + beta C in single precision. A block computes a tile of 128 by 128, and a thread 8 by 8 of it in
 // registers. The next slices of A and B are loaded while the current ones are multiplied.
 
 constexpr int TILE = 128; // rows and columns of C per block
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   const int row = (thread / (TILE / PER_THREAD)) * PER_THREAD;
   const int column = (thread % (TILE / PER_THREAD)) * PER_THREAD;
 
-  // Each thread brings four neighbours of A (transposed on the way) and four of B.
+  // Each thread loads four neighbours of A (transposed on the way) and four of B.
   const int a_row = thread / 2, a_column = (thread % 2) * 4;
   const int b_row = thread / 32, b_column = (thread % 32) * 4;
   a += (blockIdx.y * TILE + a_row) * k + a_column;

@@ -1,5 +1,5 @@
-// The Mandelbrot set with smooth colours, in double precision, with the checks that real renderers make: the main
-// cardioid and bulb are known, and an orbit that repeats never leaves (Brent's cycle detection).
+// The Mandelbrot set with smooth colours, in double precision, with the usual checks of renderers: the main cardioid
+// and bulb are known, and an orbit that repeats never escapes (Brent's cycle detection).
 
 struct View {
   double left, top, step;
@@ -11,7 +11,7 @@ static __device__ bool known_inside(double x, double y) {
   return q * (q + (x - 0.25)) <= 0.25 * y * y || (x + 1) * (x + 1) + y * y <= 0.0625;
 }
 
-// The number of steps to leave, with a fraction; negative if the point never leaves.
+// Returns the number of steps to escape, with a fraction. Negative if the point never escapes.
 static __device__ float escape(double cx, double cy, int limit) {
   if (known_inside(cx, cy))
     return -1;

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(TILE)
 
   for (int first = 0; first < bodies; first += TILE) {
     const int other = first + threadIdx.x;
-    tile[threadIdx.x] = other < bodies ? position[other] : make_float4(0, 0, 0, 0); // no mass, no pull
+    tile[threadIdx.x] = other < bodies ? position[other] : make_float4(0, 0, 0, 0); // zero mass: no force
     __syncthreads();
 #pragma unroll 16
     for (int i = 0; i < TILE; ++i)

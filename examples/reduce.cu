@@ -1,5 +1,5 @@
-// Reductions of a large array: a sum with Kahan's compensation, and the smallest element with its place. Threads walk
-// the grid, warps combine by shuffles, blocks through shared memory, the grid by atomics.
+// Reductions of a large array: a sum with Kahan's compensation, and the smallest element with its index. Each thread
+// strides over the grid. Shuffles combine a warp, shared memory a block, and atomics the grid.
 
 constexpr int WARP = 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -26,7 +26,7 @@ struct Place {
   __device__ Place shuffled(int distance) const {
     return {__shfl_down_sync(ALL, value, distance), __shfl_down_sync(ALL, index, distance)};
   }
-  __device__ Place combined(Place other) const { // of equal ones the first
+  __device__ Place combined(Place other) const { // the first of equal values
     Place first = *this;
     if (other.value < value || (other.value == value && other.index < index))
       first = other;
@@ -41,7 +41,7 @@ template <typename Value> static __device__ Value reduce_warp(Value value) {
   return value;
 }
 
-// The block's first thread has the result.
+// Only the block's first thread gets the result.
 template <typename Value> static __device__ Value reduce_block(Value value) {
   __shared__ Value partial[WARP];
   const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;

@@ -1,5 +1,5 @@
-// An inclusive prefix sum in one pass over memory, by decoupled look-back (Merrill and Garland, 2016): a tile publishes
-// its sum at once, and finds what precedes it by walking back over its neighbours until one knows its whole prefix.
+// An inclusive prefix sum in one pass over memory, by decoupled look-back (Merrill and Garland, 2016). A tile publishes
+// its sum at once. It then walks back over its predecessors until it finds a tile with a complete prefix.
 
 constexpr int THREADS = 256, PER_THREAD = 8, TILE = THREADS * PER_THREAD;
 constexpr int WARP = 32, WARPS = THREADS / WARP;
@@ -21,7 +21,7 @@ static __device__ int scan_warp(int value, int lane) {
   return value;
 }
 
-// The sum of all tiles before `tile`. Run by one warp: 32 neighbours at a time.
+// Returns the sum of all tiles before `tile`. One warp runs it, on 32 tiles at a time.
 static __device__ int look_back(volatile unsigned long long *tiles, int tile, int lane) {
   int before = 0;
   for (int last = tile - 1;; last -= WARP) {
@@ -31,7 +31,7 @@ static __device__ int look_back(volatile unsigned long long *tiles, int tile, in
       state = at < 0 ? packed(PREFIX, 0) : tiles[at];
     while (__any_sync(ALL, state >> 32 == NOTHING));
     const unsigned whole = __ballot_sync(ALL, state >> 32 == PREFIX);
-    const int nearest = __ffs(whole) - 1; // -1: none
+    const int nearest = __ffs(whole) - 1; // -1 if there is none
     int part = nearest < 0 || lane <= nearest ? static_cast<int>(state) : 0;
 #pragma unroll
     for (int distance = WARP / 2; distance > 0; distance /= 2)
@@ -42,7 +42,7 @@ static __device__ int look_back(volatile unsigned long long *tiles, int tile, in
   }
 }
 
-// `tiles` and `ticket` are zero at the start; tiles are numbered in the order in which blocks begin.
+// `tiles` and `ticket` are zero at the start. Tiles are numbered in the order in which blocks begin.
 extern "C" __global__ void __launch_bounds__(THREADS)
     prefix_sum(const int *__restrict__ in, int *__restrict__ out, int count, unsigned long long *tiles, int *ticket) {
   __shared__ int shared_tile, shared_before, warp_sums[WARPS];

@@ -1,4 +1,4 @@
-// SHA-256 of many messages, one thread each, and a proof-of-work search over a block header's nonce.
+// SHA-256 of many messages, one for each thread, and a proof-of-work search over a block header's nonce.
 
 static __constant__ unsigned K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -20,7 +20,7 @@ static __device__ State initial() {
   return {{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
-// One block of 16 words. The message schedule is kept as a ring of 16, extended in place.
+// Compresses one block of 16 words. The message schedule is a ring of 16 words, extended in place.
 static __device__ __forceinline__ State compress(State state, unsigned (&w)[16]) {
   unsigned a = state.h[0], b = state.h[1], c = state.h[2], d = state.h[3];
   unsigned e = state.h[4], f = state.h[5], g = state.h[6], h = state.h[7];
@@ -52,7 +52,7 @@ static __device__ __forceinline__ State compress(State state, unsigned (&w)[16])
   return state;
 }
 
-// Padded messages of `blocks` blocks each, words in big-endian order; 8 words of digest per message.
+// The padded messages have `blocks` blocks each, with words in big-endian order. A digest has 8 words.
 extern "C" __global__ void sha256(const unsigned *messages, int count, int blocks, unsigned *digests) {
   const int index = blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= count)
@@ -70,8 +70,8 @@ extern "C" __global__ void sha256(const unsigned *messages, int count, int block
     digests[index * 8 + i] = state.h[i];
 }
 
-// SHA-256 twice over an 80-byte header, of which `middle` is the state after the first 64 bytes and `tail` the rest
-// without the nonce. Writes a nonce whose hash is below the target's leading word.
+// SHA-256 twice over an 80-byte header. `middle` is the state after the first 64 bytes, and `tail` the rest without the
+// nonce. Writes a nonce if the leading word of its hash is at most `target`.
 extern "C" __global__ void search_nonce(State middle, uint3 tail, unsigned first, unsigned target, unsigned *found) {
   const unsigned nonce = first + blockIdx.x * blockDim.x + threadIdx.x;
   unsigned w[16] = {tail.x, tail.y, tail.z, nonce, 0x80000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 640};

@@ -1,14 +1,14 @@
-// Local alignment of many pairs of sequences with affine gaps (Smith and Waterman, Gotoh), a warp per pair: lanes hold
-// neighbouring columns and run along anti-diagonals, handing their right-hand values on by shuffles.
+// Local alignment of many pairs of sequences with affine gaps (Smith and Waterman, Gotoh), one pair per warp. Lanes
+// hold neighbouring columns, proceed along anti-diagonals, and pass their right-hand values on by shuffles.
 
 constexpr int WARP = 32, PER_LANE = 4, STRIPE = WARP * PER_LANE;
 constexpr unsigned ALL = 0xffffffff;
 
 struct Scoring {
-  int match, mismatch, open, extend; // the last two are what a gap costs
+  int match, mismatch, open, extend; // open and extend are the costs of a gap
 };
 
-// Sequence i is letters[starts[i]] up to letters[starts[i + 1]]; queries are at most STRIPE letters long.
+// Sequence i is letters[starts[i]] up to letters[starts[i + 1]]. Queries are at most STRIPE letters long.
 extern "C" __global__ void smith_waterman(const char *__restrict__ queries, const int *__restrict__ query_starts,
                                           const char *__restrict__ subjects, const int *__restrict__ subject_starts,
                                           int pairs, Scoring scoring, int *__restrict__ scores) {
@@ -20,7 +20,7 @@ extern "C" __global__ void smith_waterman(const char *__restrict__ queries, cons
   const int rows = subject_starts[pair + 1] - subject_starts[pair];
 
   char letter[PER_LANE];
-  int above[PER_LANE], gap_above[PER_LANE]; // best score, and best score ending in a gap, in the row before
+  int above[PER_LANE], gap_above[PER_LANE]; // in the row before: the best score, and the best score ending in a gap
 #pragma unroll
   for (int i = 0; i < PER_LANE; ++i) {
     const int column = lane * PER_LANE + i;

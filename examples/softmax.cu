@@ -1,10 +1,10 @@
-// Softmax over the rows of a matrix: a block per row, the maximum and the sum of exponentials found in one pass (the
-// "online" form), with an optional mask and temperature as language models use it.
+// Softmax over the rows of a matrix, one row per block. One pass finds the maximum and the sum of exponentials (the
+// "online" form), with an optional mask and temperature as in language models.
 
 constexpr int WARP = 32, THREADS = 256;
 constexpr unsigned ALL = 0xffffffff;
 
-// The sum of exp(x - maximum) over what has been seen.
+// The sum of exp(x - maximum) over the elements so far.
 struct Running {
   float maximum, sum;
 };
@@ -12,7 +12,7 @@ struct Running {
 static __device__ Running joined(Running a, Running b) {
   const float maximum = fmaxf(a.maximum, b.maximum);
   if (maximum == -INFINITY)
-    return a; // nothing seen on either side: no difference of infinities
+    return a; // no elements on either side: avoids a difference of infinities
   return {maximum, a.sum * __expf(a.maximum - maximum) + b.sum * __expf(b.maximum - maximum)};
 }
 

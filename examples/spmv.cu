@@ -1,5 +1,5 @@
 // y = A x for a sparse matrix in compressed sparse rows, in three ways: a thread per row, a warp per row, and
-// merge-path (Merrill and Garland, 2016), where threads share rows and entries evenly however long the rows are.
+// merge-path (Merrill and Garland, 2016), where threads share rows and entries evenly for any row lengths.
 
 constexpr int WARP = 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -35,7 +35,7 @@ extern "C" __global__ void spmv_warp(Csr a, const double *__restrict__ x, double
     y[row] = sum;
 }
 
-// The row at which a diagonal of the merge of row ends with entry numbers is crossed.
+// Returns the number of row ends before a diagonal, in the merge of row ends with entry numbers.
 static __device__ int rows_before(const int *ends, int rows, int entries, int diagonal) {
   int low = max(diagonal - entries, 0), high = min(diagonal, rows);
   while (low < high) {
@@ -48,14 +48,14 @@ static __device__ int rows_before(const int *ends, int rows, int entries, int di
   return low;
 }
 
-// y is zero at the start; each thread takes `share` steps of the merge.
+// y is zero at the start. Each thread takes `share` steps of the merge.
 extern "C" __global__ void spmv_merge(Csr a, const double *__restrict__ x, double *y, int share) {
   const int *ends = a.starts + 1;
   const int entries = a.starts[a.rows], steps = a.rows + entries;
   const int thread = blockIdx.x * blockDim.x + threadIdx.x;
   const int diagonal = min(thread * share, steps), end = min(diagonal + share, steps);
   int row = rows_before(ends, a.rows, entries, diagonal), entry = diagonal - row;
-  bool shared = true; // with the threads before
+  bool shared = true; // whether threads before this one add to the row
   double sum = 0;
   for (int step = diagonal; step < end; ++step) {
     if (row < a.rows && entry >= ends[row]) {

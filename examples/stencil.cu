@@ -1,5 +1,5 @@
-// An acoustic wave's time step: the 8th-order Laplacian on a 3-D grid. A block marches along z; each thread keeps the
-// nine values of its column in registers and hands them on from plane to plane.
+// An acoustic wave's time step: the 8th-order Laplacian on a 3-D grid. A block marches along z. Each thread keeps the
+// nine values of its column in registers and shifts them from plane to plane.
 
 constexpr int RADIUS = 4;
 constexpr int WIDTH = 32, HEIGHT = 16;

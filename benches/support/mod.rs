@@ -1,5 +1,5 @@
-//! Functions of any size for the benchmarks, shaped as kernels are after PHI elimination: loops and branches that nest,
-//! a temporary for most instructions, and variables that a copy sets up and another one updates.
+//! Functions of any size for the benchmarks, shaped like kernels after PHI elimination: nested loops and branches, a
+//! temporary for most instructions, and variables that one copy initialises and another updates.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use nvptx_ra::function::{
     Block, Effects, Function, FunctionBuilder, Opcode, OpcodeTable, Operand, RegClass, Role, VReg,
 };
 
-/// A function of about `size` instructions; the same one each time.
+/// Returns a function of about `size` instructions, always the same for one size.
 pub(crate) fn kernel(size: usize) -> Function {
     let mut opcodes = OpcodeTable::new();
     let (op, copy) = (opcodes.intern("op", Role::Other), opcodes.intern("COPY", Role::Copy));
@@ -78,7 +78,7 @@ impl Shape {
         block
     }
 
-    /// A few instructions that read the variables and each other; the last result.
+    /// Adds a few instructions that read the variables and each other. Returns the last result.
     fn straight(&mut self, variables: &[VReg]) -> VReg {
         let mut results = variables.to_vec();
         for _ in 0..4 + self.random(12) {
@@ -91,7 +91,7 @@ impl Shape {
         results[results.len() - 1]
     }
 
-    /// Straight code, a branch or a loop, each of which goes on in the block that is then current.
+    /// Adds straight code, a branch or a loop. The code continues in the block that is then current.
     fn region(&mut self, variables: &[VReg], depth: u32) {
         let seed = self.straight(variables);
         let kind = if depth < 4 { self.random(3) } else { 0 };

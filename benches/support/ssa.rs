@@ -1,4 +1,5 @@
-//! A function that has left SSA form as what regalloc2 takes: SSA form with block parameters, critical edges split.
+//! Converts a function that has left SSA form to the input of regalloc2: SSA form with block parameters and split
+//! critical edges.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,8 +25,8 @@ struct Node {
     args: Vec<Vec<VReg>>,
 }
 
-/// What the live ranges number as values are its registers; values that meet are block parameters. Unreachable blocks
-/// are left out.
+/// The input of regalloc2. Its registers are the values of the live ranges, and values that meet are block parameters.
+/// Unreachable blocks are omitted.
 pub(crate) struct Ssa {
     nodes: Vec<Node>,
     ends: Vec<End>,
@@ -35,8 +36,9 @@ pub(crate) struct Ssa {
     num_values: usize,
 }
 
-/// There are three classes and no pairs of registers: 64-bit values get a class of their own. There are as many values,
-/// instructions and operands as in our problem, but a wide value takes nothing away from the narrow ones.
+/// Returns the class of a value. regalloc2 has three classes and no pairs of registers, so 64-bit values get their own
+/// class. The number of values, instructions and operands equals that of our problem, but a wide value occupies no
+/// narrow registers.
 fn class(class: view::RegClass) -> RegClass {
     match class {
         view::RegClass::B1 => RegClass::Vector,
@@ -45,12 +47,12 @@ fn class(class: view::RegClass) -> RegClass {
     }
 }
 
-/// The register of a value of a register.
+/// Returns the SSA register for a value of a register.
 fn vreg(function: &Function, reg: view::VReg, value: ValueNumber) -> VReg {
     VReg::new(value.0 as usize, class(function.class(reg)))
 }
 
-/// Where values come from.
+/// The definitions of values.
 #[derive(Default)]
 struct Values {
     /// By instruction and operand.
@@ -83,7 +85,7 @@ impl Values {
     }
 }
 
-/// A function on its way into SSA form.
+/// The state of a function's conversion into SSA form.
 struct Builder<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
@@ -97,8 +99,8 @@ fn is_critical(function: &Function, cfg: &Cfg, block: view::Block, succ: view::B
     function.succs(block).len() > 1 && cfg.preds(succ).len() > 1
 }
 
-/// regalloc2 reads loops from the order of blocks, and its checker wants a block's predecessors first: reverse
-/// postorder, and a split edge's block right behind the block that it leaves.
+/// Numbers the blocks. regalloc2 infers loops from the block order, and its checker needs a block's predecessors first.
+/// The order is therefore reverse postorder, with a split edge's block directly after the block that it leaves.
 fn numbers(function: &Function, cfg: &Cfg) -> HashMap<view::Block, Block> {
     let mut next = 0;
     let number = |&block: &view::Block| {
@@ -110,7 +112,7 @@ fn numbers(function: &Function, cfg: &Cfg) -> HashMap<view::Block, Block> {
 }
 
 impl Builder<'_> {
-    /// Adds a block, and those on the critical edges behind it.
+    /// Adds a block, and the blocks on the critical edges that leave it.
     fn add_block(&mut self, block: view::Block) {
         let (function, cfg) = (self.function, self.cfg);
         let first = self.ssa.ends.len();
@@ -149,7 +151,7 @@ impl Builder<'_> {
         self.ssa.nodes.append(&mut edges);
     }
 
-    /// What goes from a block into the parameters of another.
+    /// Returns the arguments that a block passes to the parameters of its successor.
     fn args(&self, block: view::Block, succ: view::Block) -> Vec<VReg> {
         let arg = |(reg, _)| {
             let value = self.ranges.live_out_value(self.function, reg, block);
@@ -160,7 +162,7 @@ impl Builder<'_> {
 }
 
 impl Ssa {
-    /// None where the entry has predecessors, which regalloc2 has no form for, or PHIs are left.
+    /// Converts a function. `None` if PHIs are left, or if the entry has predecessors, which regalloc2 cannot express.
     pub(crate) fn new(function: &Function) -> Option<Self> {
         let cfg = Cfg::new(function);
         let has_phis = function.insts().any(|inst| function.role(inst) == Role::Phi);
@@ -195,8 +197,8 @@ impl Ssa {
         self.ends.push(End::None);
     }
 
-    /// Makes the last instruction of a block its branch or return; adds one where it writes, and where it reads though
-    /// the block goes on to one with parameters: there regalloc2 has its moves in the way.
+    /// Makes the last instruction of a block its branch or return. Adds one if the last instruction writes. Also adds
+    /// one if it reads and the next block has parameters, because regalloc2 inserts its moves there.
     fn end_block(&mut self, first: usize, succs: &[view::Block], merges: bool) {
         let last = self.ends.len();
         let operands = if last > first { &self.operands[self.starts[last - 1]..] } else { &[] };
@@ -209,7 +211,7 @@ impl Ssa {
     }
 }
 
-/// What an instruction reads, then what it writes.
+/// Returns the reads of an instruction, then its writes.
 fn operands(
     function: &Function,
     inst: view::Inst,
@@ -226,7 +228,7 @@ fn operands(
     for (at, operand) in all.iter().enumerate().filter(|(_, operand)| operand.def().is_some()) {
         let Some(&value) = defined.get(&(inst, at as u32)) else { continue };
         let is_early = operand.flags.contains(OperandFlags::EARLY_CLOBBER);
-        // A source that is read twice must not be overwritten: the tie is left out.
+        // A source that is read twice must not be overwritten, so the tie is omitted.
         let tied = operand.tied.and_then(|tied| sources().position(|(source, _)| source == usize::from(tied)));
         let tied = tied.filter(|&tied| {
             let same = operands.iter().filter(|other| other.vreg() == operands[tied].vreg()).count();

@@ -1,7 +1,7 @@
-"""The page of CMake as a user follows it: each of its commands, on a project with two kernels.
+"""Runs each command of the CMake page as a user would, on a project with two kernels.
 
-The plugin and the tool are those of PLUGIN and NVPTX_RA; in the place of cargo, a script hands them over. Without
-CMake, CUDA or LLVM, the tests are skipped unless CMAKE=required is in the environment.
+PLUGIN and NVPTX_RA name the plugin and the tool. A script in cargo's place copies them. Without CMake, CUDA or
+LLVM, the tests are skipped unless CMAKE=required is in the environment.
 
     scripts/with-env.sh python3 -m unittest discover -s tests/cmake
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/cmake.md"
 
-# In cargo's place: it takes what is built into the folder that it is told.
+# Stands in for cargo: it copies the built files into the requested folder.
 CARGO = """\
 #!/bin/sh
 [ "$1 $2 $3 $4" = "build --release --locked --target-dir" ] && [ -x "$LLVM_CONFIG" ] || exit 1
@@ -26,7 +26,7 @@ mkdir -p "$5/release" && cp "$PLUGIN" "$NVPTX_RA" "$5/release"
 
 
 def blocks(text):
-    """The fenced blocks of a page by the heading that they stand under, each with its language."""
+    """Returns the fenced blocks of a page by their heading, each with its language."""
     of = {}
     for section in re.split(r"^#+ ", text, flags=re.M)[1:]:
         of[section.splitlines()[0]] = re.findall(r"^```(\w*)\n(.*?)^```$", section, flags=re.M | re.S)
@@ -34,7 +34,7 @@ def blocks(text):
 
 
 def missing():
-    """What the tests need and is not there."""
+    """Returns what the tests need and this machine lacks."""
     paths = [os.environ.get(name, "") for name in ("PLUGIN", "NVPTX_RA")]
     paths += [f"{os.environ.get('CUDA_PATH', '')}/bin/{name}" for name in ("nvcc", "cuobjdump")]
     programs = [name for name in ("cmake", "clang++-22") if not shutil.which(name)]
@@ -53,7 +53,7 @@ class Page(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.here = Path(folder.name)
-        # A home whose path has a space and a letter that shells take for their own.
+        # A home whose path has a space and a letter with a meaning in shells.
         cls.home = cls.here / "a $home"
         (cls.home / "bin").mkdir(parents=True)
         (cls.here / "nvptx-ra").symlink_to(ROOT)
@@ -74,7 +74,7 @@ class Page(unittest.TestCase):
                 raise AssertionError(f"{text}\n{run.stdout}{run.stderr}")
 
     def build(self, heading, lists=None, folder=None):
-        """What the project of a heading comes to: the library, and the lines of the log."""
+        """Builds the project of a heading. Returns the library and the log."""
         folder = folder or Path(tempfile.mkdtemp(dir=self.here))
         shutil.copy(ROOT / "tests/cmake/kernels.cu", folder)
         commands = [block for block in self.blocks[heading] if block[0] != "cmake"]
@@ -84,13 +84,13 @@ class Page(unittest.TestCase):
         return folder / "build/libkernels.a", log.read_text(encoding="utf8") if log.exists() else ""
 
     def lists(self, heading, but=None):
-        """The five lines that stand under a heading, without those that have a word."""
+        """Returns the five CMake lines under a heading, without lines that contain `but`."""
         [lists] = [text for language, text in self.blocks[heading] if language == "cmake"]
         self.assertEqual(len(lists.splitlines()), 5)
         return "".join(line for line in lists.splitlines(True) if but is None or but not in line)
 
     def instructions(self, library, kernel):
-        """The machine instructions of a kernel, without what fills the rest of its last words."""
+        """Counts the machine instructions of a kernel, without the NOPs that pad it."""
         command = [f"{os.environ['CUDA_PATH']}/bin/cuobjdump", "-sass", str(library)]
         sass = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         [body] = [part for part in sass.split("Function : ")[1:] if kernel in part.split("\n", 1)[0]]

@@ -1,6 +1,6 @@
-"""What `make dist` has built, as a user meets it who has no Rust: each is installed alone and runs.
+"""Tests the files of `make dist` as a user without Rust would: each file is installed alone and runs.
 
-The environment has a CUDA toolkit, a shell and, for the plugin, LLVM. DIST names the folder of what is built.
+The environment has a CUDA toolkit, a shell and, for the plugin, LLVM. DIST is the folder with the built files.
 
     make dist
 """
@@ -24,7 +24,7 @@ from test_wheel import PTX  # noqa: E402
 
 DIST = Path(os.environ["DIST"])
 
-# What `optimize` and `report` say of a text, and where the program is.
+# Prints the path of the program, and the results of `optimize` and `report` on a PTX module.
 CALLS = """\
 import json, sys, nvptx_ra
 ptx = sys.stdin.read()
@@ -37,7 +37,7 @@ PT_INTERP = 3
 
 
 def segments(program):
-    """The kinds of an ELF file's segments."""
+    """Returns the types of an ELF file's segments."""
     data = program.read_bytes()
     (first,) = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
@@ -59,7 +59,7 @@ class Dist(unittest.TestCase):
         return path
 
     def run_program(self, *command, **more):
-        """What a command says, with nothing on PATH but a shell."""
+        """Returns the output of a command, with only a shell on PATH."""
         variables = {"HOME": str(self.here), "PATH": str(self.here / "bin"), "LANG": "C.UTF-8"}
         variables |= {"CUDA_PATH": os.environ["CUDA_PATH"], **more}
         self.assertIsNone(shutil.which("cargo", path=variables["PATH"]))
@@ -71,7 +71,7 @@ class Dist(unittest.TestCase):
         return run.stdout + run.stderr
 
     def search(self, program):
-        """What stands in the log of a program in ptxas's place."""
+        """Returns the log of a program that runs as the ptxas wrapper."""
         log = self.here / "log"
         command = ["ptxas", "-arch=sm_90", "k.ptx", "-o", "k.cubin"]
         self.run_program(program, *command, NVPTX_RA_LOG=str(log), NVPTX_RA_RUNS="2")

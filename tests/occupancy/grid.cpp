@@ -1,13 +1,13 @@
-// What NVIDIA's cuda_occupancy.h says of every launch that it is asked about.
+// Prints the figures of NVIDIA's cuda_occupancy.h for every launch on standard input.
 //
-// Standard input, numbers apart by blanks:
+// Standard input, numbers separated by blanks:
 //
-//   device MAJOR MINOR THREADS-PER-BLOCK THREADS-PER-SM REGISTERS SHARED-PER-BLOCK SHARED-PER-SM OPT-IN RESERVED
-//   launch THREADS STATIC DYNAMIC BARRIERS CARVE-OUT FIRST LAST
+//     device MAJOR MINOR THREADS-PER-BLOCK THREADS-PER-SM REGISTERS SHARED-PER-BLOCK SHARED-PER-SM OPT-IN RESERVED
+//     launch THREADS STATIC DYNAMIC BARRIERS CARVE-OUT FIRST LAST
 //
-// A launch is one on the device named last, with each number of registers from FIRST to LAST. For each of them a line
-// goes to standard output: blocks, limiting factors, blocks by warps, blocks, registers, shared memory and barriers
-// alone (INT_MAX: no limit), registers and bytes of shared memory of a block.
+// A launch uses the last device, with each number of registers from FIRST to LAST. For each of these numbers, standard
+// output gets one line: blocks, limiting factors, blocks by warps, blocks, registers, shared memory and barriers alone
+// (INT_MAX: no limit), registers and bytes of shared memory of a block.
 
 #include <cuda_occupancy.h>
 

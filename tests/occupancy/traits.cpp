@@ -1,8 +1,8 @@
-// What NVIDIA's CUDA Core Compute Libraries say of each compute capability that they are asked about.
+// Prints the figures of NVIDIA's CUDA Core Compute Libraries for each compute capability on standard input.
 //
-// Standard input: capabilities, ten times the major number plus the minor one. Standard output, a line for each:
-// "unknown", or warps, blocks, shared memory of an SM; shared memory of a block, if asked for, and taken by the driver;
-// registers of an SM, a block, a thread; threads of a block, and of a warp.
+// Standard input: capabilities, ten times the major number plus the minor one. Standard output, one line for each:
+// "unknown", or warps, blocks and shared memory of an SM; shared memory of a block: the default, the most on request,
+// and the part reserved for the driver; registers of an SM, a block and a thread; threads of a block and of a warp.
 
 #include <cuda/__device/arch_traits.h>
 
@@ -16,7 +16,7 @@ static void print(const cuda::arch_traits_t &T) {
               T.max_threads_per_block, T.warp_size);
 }
 
-// By name, for arch_traits_for() throws an error that CUDA's runtime must be linked for.
+// By name, because arch_traits_for() throws an error that needs CUDA's runtime at link time.
 #define KNOWN(SM)                                                                                                      \
   case SM:                                                                                                             \
     print(cuda::arch_traits<cuda::arch_id::sm_##SM>());                                                                \

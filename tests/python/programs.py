@@ -1,4 +1,4 @@
-"""Programs of a test: small scripts in a folder of its own."""
+"""Programs for a test: small scripts in the test's own folder."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ from nvptx_ra import _program  # noqa: E402
 
 
 class WithPrograms(unittest.TestCase):
-    """A test with `folder`, which asks anew where the program of this project is."""
+    """A test with `folder`. It searches for this project's program again in each test."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,5 @@
-"""What Triton's tuner chooses is searched and timed, on a small model of Triton: tests/rust/assembler/doors.rs has Triton."""
+"""Triton's chosen kernel is searched and timed, on a small model of Triton. tests/rust/assembler/doors.rs tests Triton
+itself."""
 
 import sys
 import types
@@ -11,7 +12,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 from nvptx_ra import _autotuned  # noqa: E402
 
-# What the texts are compiled as, by their notes.
+# How each compilation counts, by its notes.
 KINDS = {"": "searched", "is_candidate": "a candidate", "is_timed": "timed"}
 
 
@@ -24,7 +25,7 @@ class Config:
 
 
 class Model:
-    """Triton as far as its tuner: one function, which is compiled for each number of warps."""
+    """A model of Triton's tuner: one function, which is compiled for each number of warps."""
 
     def __init__(self, milliseconds, caches=False):
         model = self

@@ -1,5 +1,5 @@
-"""XLA's ptxas: which toolkit is wrapped, what XLA is told, and what the user is told where it cannot be. JAX need not be
-there; with it, tests/rust/assembler/doors.rs has XLA compile."""
+"""XLA's ptxas: which toolkit is wrapped, which settings XLA gets, and what is reported to the user on failure. JAX is
+not needed. With JAX, tests/rust/assembler/doors.rs has XLA compile."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "python"))
 import nvptx_ra.jax  # noqa: E402
 from programs import WithPrograms  # noqa: E402
 
-# Notes how it is called.
+# Records its arguments.
 PROGRAM = '#!/bin/sh\nprintf "%s\\n" "$@" > "$NOTES"\n'
 REFUSES = '#!/bin/sh\necho "nvptx-ra: there is no bin/ptxas" >&2\nexit 1\n'
 BOTH = b"...\0xla_gpu_enable_libnvptxcompiler\0xla_gpu_enable_libnvjitlink\0..."
@@ -33,7 +33,7 @@ class Jax(WithPrograms):
         self.enterContext(mock.patch.dict(sys.modules))
         sys.modules.pop("jax", None)
         self.enterContext(mock.patch.object(sys, "path", [str(self.packages), *sys.path]))
-        # So that packages of this machine play no part.
+        # Excludes packages of this machine.
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PACKAGES", ("test_cu13", "test_cuda_nvcc")))
         self.enterContext(mock.patch.object(nvptx_ra.jax, "_PLUGINS", ("test_plugins.cuda13", "test_plugins.cuda12")))
 

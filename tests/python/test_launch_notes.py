@@ -1,4 +1,4 @@
-"""What is written behind PTX for the program in ptxas's place; src/cli/assembler/launch_note.rs reads it."""
+"""Notes that are appended to PTX for the ptxas wrapper. src/cli/assembler/launch_note.rs reads them."""
 
 import sys
 import unittest

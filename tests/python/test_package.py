@@ -1,4 +1,4 @@
-"""The package without its program: which of NVIDIA's programs it takes, what it calls, and what it reads."""
+"""The package without its program: which of NVIDIA's programs it uses, what it calls, and how it reads the output."""
 
 import json
 import logging
@@ -15,7 +15,7 @@ import nvptx_ra  # noqa: E402
 from nvptx_ra import _report, _toolkit  # noqa: E402
 from programs import WithPrograms  # noqa: E402
 
-# Answers as the program does, and notes its arguments and its input.
+# Answers like the program, and records its arguments and its input.
 PROGRAM = """\
 #!/bin/sh
 printf '%s\\n' "$@" > "$NOTES"
@@ -47,13 +47,13 @@ class Package(WithPrograms):
             ]:
                 with self.environment(**variables):
                     self.assertEqual(_toolkit.find("ptxas"), str(found), variables)
-                    # The program takes what is first on PATH.
+                    # The program uses the first match on PATH.
                     self.assertEqual(_toolkit.environment()["PATH"].split(os.pathsep)[0], str(found.parent))
         with self.environment(PATH=nothing), mock.patch("importlib.metadata.files", lambda name: None):
             self.assertIsNone(_toolkit.find("ptxas"))
 
     def called(self, function, *arguments, **named):
-        """What a call gives, and the arguments and the input that the program gets."""
+        """Returns the result of a call, and the arguments and the input of the program."""
         notes = self.folder / "notes"
         program = self.program("nvptx-ra", PROGRAM)
         for name in _toolkit.PACKAGES:

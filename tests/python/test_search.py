@@ -1,4 +1,4 @@
-"""Searches of noted texts by executors: what is handed out, what is written, and what becomes of lost workers."""
+"""Searches of recorded modules by executors: the tasks, the written profiles, and the recovery from lost workers."""
 
 import concurrent.futures
 import json
@@ -23,7 +23,8 @@ try:
 except ImportError:
     distributed = None
 
-# As the program: a profile beside the one record in its folder. `bad` is refused, and of `slow` it is noted who begins.
+# Acts like the program: writes a profile next to the only record in its folder. `bad` is refused, and each run of
+# `slow` records its parent process.
 PROGRAM = """\
 #!/bin/sh
 [ "$1 $3 $4" = "search --runs=3 --json" ] || exit 1
@@ -39,7 +40,7 @@ echo "profile of $text" > "$name"
 
 
 class LosesWorkers(concurrent.futures.ThreadPoolExecutor):
-    """Loses so many tasks of each text."""
+    """Loses the first `losses` tasks of each module."""
 
     def __init__(self, losses):
         super().__init__(2)

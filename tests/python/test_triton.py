@@ -1,5 +1,5 @@
-"""nvptx-ra in ptxas's place, on a small model of Triton: which ptxas does the work, whatever else names one, and what is
-heard of it. tests/rust/assembler/doors.rs has Triton itself."""
+"""nvptx-ra in ptxas's place, on a small model of Triton: which ptxas runs, whatever else names a ptxas, and what is
+logged. tests/rust/assembler/doors.rs tests Triton itself."""
 
 import functools
 import logging
@@ -18,7 +18,7 @@ import nvptx_ra.triton  # noqa: E402
 from nvptx_ra import _decisions, _switch  # noqa: E402
 from programs import WithPrograms  # noqa: E402
 
-# In the place of the program: it says what LINES has, and which ptxas does the work.
+# Stands in for the program: it logs LINES, and prints which ptxas would run.
 PROGRAM = """\
 #!/bin/sh
 [ -z "$LINES" ] || printf "$LINES" >> "$NVPTX_RA_LOG"
@@ -28,7 +28,7 @@ THEIRS = "#!/bin/sh\necho theirs\n"
 
 
 class Tool:
-    """How Triton finds a program: what Python has set, else the variable, else its own."""
+    """How Triton finds a program: the path that Python has set, else the variable, else Triton's own path."""
 
     def __init__(self, variable, default):
         self.variable, self.default = variable, default
@@ -94,18 +94,18 @@ class WithTriton(WithPrograms):
         self.enterContext(mock.patch.object(nvptx_ra.triton._autotuned, "install"))
 
     def enterContext(self, context):
-        """That of Python 3.11, for those before."""
+        """Enters a context as in Python 3.11, for earlier versions."""
         result = context.__enter__()
         self.addCleanup(context.__exit__, None, None, None)
         return result
 
     def import_torch(self, always):
-        """What `import torch` does where a wheel has brought a ptxas."""
+        """Acts like `import torch` if a wheel has installed a ptxas."""
         if always or "TRITON_PTXAS_PATH" not in os.environ:
             os.environ["TRITON_PTXAS_PATH"] = self.of_torch
 
     def compile(self):
-        """The key in Triton's cache, and what the program that Triton calls says."""
+        """Returns the key in Triton's cache, and the output of the program that Triton calls."""
         return self.backend.hash(), self.backend.make_cubin("text", {"shared": 8})
 
     def assert_ours(self, real):

@@ -1,8 +1,8 @@
-"""The wheel as a new user meets it: a virtual environment, `pip install`, and Python's calls.
+"""The wheel as a new user installs it: a virtual environment, `pip install`, and calls from Python.
 
-Nothing of the surroundings is in the environment but Rust, and what installs the wheel: no CUDA toolkit, no program of
-this project. NVIDIA's programs come with the wheel's extra `cuda`. Without a package index, the tests are skipped
-unless WHEEL=required is in the environment.
+The environment has only Rust and the means to install the wheel: no CUDA toolkit, and no program of this project.
+The wheel's extra `cuda` installs NVIDIA's programs. Without a package index, the tests are skipped unless
+WHEEL=required is in the environment.
 
     python3 -m unittest discover -s tests/python
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = "lib/python*/site-packages"
 
-# Two hundred values are live at once, and 64 registers are allowed: ptxas spills. `small` has all that it needs.
+# Two hundred values are live at once, and 64 registers are allowed, so ptxas spills. `small` has enough registers.
 SPILLS = textwrap.dedent("""\
     .version 8.7
     .target sm_90
@@ -57,7 +57,7 @@ STORES = "\n".join(
 )
 PTX = SPILLS.replace("LOADS", LOADS).replace("STORES", STORES)
 
-# A kernel of Triton whose launch adds shared memory, compiled for a processor that need not be there.
+# A Triton kernel whose launch adds shared memory, compiled for a processor that need not be present.
 TRITON_KERNEL = """\
 import nvptx_ra.triton
 nvptx_ra.triton.enable()
@@ -80,7 +80,7 @@ json.dump({"shared": kernel.metadata.shared, "bytes": len(kernel.asm["cubin"]),
            "environment": {name: os.environ[name] for name in names}}, sys.stdout)
 """
 
-# In the place of the program: it notes how it is called, keeps the text, and has ptxas do the work.
+# Stands in for the program: it records its arguments, keeps the PTX, and then runs ptxas.
 STAND_IN = """\
 #!/bin/sh
 echo "$@" >> "$CALLS"
@@ -91,7 +91,7 @@ exec "$NVPTX_RA_PTXAS" "$@"
 """
 
 
-# What decides where and how the wheel is built: MATURIN_PEP517_ARGS=--profile=dev is quicker.
+# Variables that determine where and how the wheel is built: MATURIN_PEP517_ARGS=--profile=dev is faster.
 KEPT = (
     "CARGO_TARGET_DIR",
     "CARGO_PROFILE_DEV_DEBUG",
@@ -103,7 +103,7 @@ KEPT = (
 
 
 def clean_environment(**more):
-    """What a user has who has set nothing; Rust is where it is."""
+    """Returns the environment of a user without any settings, with Rust in its usual place."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     home = Path.home()
     rust = {
@@ -131,7 +131,7 @@ class Wheel(unittest.TestCase):
             raise AssertionError(result.stderr)
 
     def run_python(self, text, *, status=0, **environment):
-        """What a program prints, run in a folder of its own."""
+        """Returns the output of a program that runs in its own folder."""
         folder = tempfile.mkdtemp(dir=self.here)
         command = [self.python, "-c", text]
         variables = clean_environment(HOME=folder, **environment)
@@ -140,7 +140,7 @@ class Wheel(unittest.TestCase):
         return result.stdout if status == 0 else result.stderr
 
     def ptxas(self, text):
-        """What NVIDIA's own ptxas, from the environment, says of a text: bytes spilled of each kernel."""
+        """Returns the spilled bytes of each kernel, from NVIDIA's own ptxas in the virtual environment."""
         [program] = self.here.glob(f"venv/{PACKAGES}/nvidia/*/bin/ptxas")
         file = self.here / "judged.ptx"
         file.write_text(text)
@@ -174,7 +174,7 @@ class Wheel(unittest.TestCase):
         self.assertGreater(before["spills"], 0)
         self.assertLess(after["spills"], before["spills"])
         self.assertEqual(after["small"], 0)
-        # A kernel for which nothing is better keeps every byte.
+        # A kernel without a better variant keeps every byte.
         self.assertEqual(better[better.index(".visible .entry small") :], PTX[PTX.index(".visible .entry small") :])
 
     def test_report(self):
@@ -192,7 +192,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual(spills, self.ptxas(PTX)["spills"])
 
     def test_every_field_of_the_report_is_there(self):
-        """The classes have all that the program says, so that a new figure is not forgotten here."""
+        """The classes have every field of the program's report, so that a new field is not forgotten here."""
         (self.here / "k.ptx").write_text(PTX)
         said = self.run_python(f"""if True:
             import dataclasses, json, subprocess, nvptx_ra
@@ -215,13 +215,13 @@ class Wheel(unittest.TestCase):
         self.assertIn("nvptx_ra._call.Error: nvptx-ra: ", said)
 
     def triton(self, folder, **environment):
-        """What the compilation of a kernel comes to by a Triton that `scripts/setup.sh doors` has installed."""
+        """Compiles a kernel with a Triton that `scripts/setup.sh doors` has installed, and returns the result."""
         (self.here / "kernel.py").write_text(TRITON_KERNEL)
         text = f"import runpy; runpy.run_path('{self.here}/kernel.py')"
         return json.loads(self.run_python(text, PYTHONPATH=str(folder), **environment))
 
     def tritons(self):
-        """The folders of all of them, for the Python that runs this."""
+        """Returns the folders of all installed Tritons, for the Python that runs this test."""
         python = ROOT / f"target/venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}"
         folders = sorted((ROOT / "target/doors").glob("triton-*"))
         if not python.is_dir() or not folders:

@@ -1,10 +1,10 @@
-//! State that is handed to nobody: thread-local and mutable static variables are named here, each with its reason.
+//! Lists every thread-local and mutable static variable, each with the reason why it is not passed as an argument.
 
 use super::sources;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// (file, how many thread-local variables it has, why they cannot be passed)
+/// (file, number of thread-local variables, why they cannot be passed)
 const ALLOWED: &[(&str, usize, &str)] = &[
     ("cpp-shim/Compilation.cpp", 1, "LLVM's callback that configures a pipeline has no argument of ours"),
     ("src/ffi/guard.rs", 4, "a panic hook gets no argument of ours; one of them is of tests"),
@@ -14,7 +14,8 @@ const ALLOWED: &[(&str, usize, &str)] = &[
     ("src/fuzzing/uniformity.rs", 1, "memory that is used again on purpose, for tests"),
 ];
 
-/// The thread-local variables of a file: in Rust, what stands in `thread_local!` up to the brace that closes it.
+/// Counts the thread-local variables of a file. In Rust, these are the statics inside `thread_local!`, up to its
+/// closing brace.
 fn thread_locals(text: &str) -> usize {
     let in_rust = text.split("thread_local! {\n").skip(1).map(|rest| {
         let inner = rest.chars().take_while(|&c| c == ' ').count();

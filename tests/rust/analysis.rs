@@ -1,4 +1,4 @@
-//! The analyses against their oracles, on random functions.
+//! Compares the analyses with their oracles on random functions.
 
 use std::sync::Arc;
 
@@ -28,8 +28,8 @@ impl Opcodes {
     }
 }
 
-/// Any graph at all: irreducible cycles, unreachable and empty blocks, edges to the entry; a register may be read where
-/// it was never written.
+/// Draws an arbitrary graph: irreducible cycles, unreachable and empty blocks, edges to the entry. Reads of registers
+/// that were never written are possible.
 fn random_function(u: &mut Unstructured<'_>, max_blocks: u32) -> Result<Function> {
     let opcodes = Opcodes::new();
     let mut builder = FunctionBuilder::new("random", opcodes.table.clone());
@@ -99,7 +99,7 @@ fn random_read(u: &mut Unstructured<'_>, regs: &[VReg]) -> Result<Operand> {
     Ok(read)
 }
 
-/// A function on a few lines, for the message of a failure.
+/// Prints a function on a few lines for the message of a failure.
 fn outline(function: &Function) -> String {
     let mut text = String::new();
     for block in function.blocks() {
@@ -117,7 +117,7 @@ fn outline(function: &Function) -> String {
     text
 }
 
-/// On any function, live ranges and their values are those of iterated data flow.
+/// On any function, live ranges and their values equal the result of iterated data flow.
 #[test]
 fn live_ranges_agree_with_data_flow() {
     arbtest(|u| {
@@ -130,7 +130,7 @@ fn live_ranges_agree_with_data_flow() {
     .budget_ms(2_000);
 }
 
-/// On any graph, dominators and loops are what their definitions say.
+/// On any graph, dominators and loops satisfy their definitions.
 #[test]
 fn control_flow_agrees_with_its_definition() {
     arbtest(|u| {
@@ -141,7 +141,7 @@ fn control_flow_agrees_with_its_definition() {
     .budget_ms(1_000);
 }
 
-/// The interval tree answers as an unsorted list would.
+/// The interval tree gives the same answers as an unsorted list.
 #[test]
 fn interval_tree_agrees_with_a_list() {
     arbtest(check_interval_tree).budget_ms(1_000);

@@ -1,4 +1,4 @@
-//! `nvptx-ra check-ptxas`, with a ptxas that is right, and with one that assembles another text.
+//! `nvptx-ra check-ptxas`, with a ptxas that is right, and with one that assembles changed PTX.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ const TEXT: &str = "
 }
 ";
 
-/// A folder with the text and a ptxas that assembles what `sed` makes of it.
+/// Makes a folder with the PTX, and a ptxas for each change that assembles the PTX after `sed` has changed it.
 fn folder(bin: &Path, changes: &[(&str, &str)]) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().expect("there is space");
     fs::write(folder.path().join("k.ptx"), TEXT).expect("there is space");
@@ -45,7 +45,7 @@ fn folder(bin: &Path, changes: &[(&str, &str)]) -> (tempfile::TempDir, Vec<PathB
     (folder, programs)
 }
 
-/// The exit status and the words.
+/// Returns the exit status and the output.
 fn said(folder: &Path, programs: &[PathBuf], more: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
     command.arg("check-ptxas").arg(folder.join("k.ptx")).args(more);
@@ -55,8 +55,8 @@ fn said(folder: &Path, programs: &[PathBuf], more: &[&str]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), said)
 }
 
-/// A ptxas that fuses a product, or does not, is right. One that computes something else is wrong, and the other kernel is
-/// the same.
+/// A ptxas that fuses a product, or does not, is right. One that computes something else is wrong. Its code of the
+/// other kernel is the same.
 #[test]
 fn right_and_wrong() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -87,7 +87,8 @@ fn products_that_stay() {
     assert!(status == 1 && text.contains("different: "), "{text}");
 }
 
-/// A difference is made smaller: what it needs stays, what others get right stays right, and the report can be compiled.
+/// A difference is reduced: everything that the difference needs stays, the other ptxas stays right, and the report
+/// compiles.
 #[test]
 fn reduced() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -116,7 +117,7 @@ fn reduced() {
     }
 }
 
-/// What cannot be checked is said, with its reason.
+/// If code cannot be checked, the reason is reported.
 #[test]
 fn what_cannot_be_checked() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -129,8 +130,8 @@ fn what_cannot_be_checked() {
     assert!(status == 1 && text.contains("has no kernel other2"), "{text}");
 }
 
-/// A warp that is a block needs no barrier: ptxas leaves it out, and the accesses are in order all the same, those of
-/// matrices, too.
+/// A block of one warp needs no barrier, and ptxas removes it. The accesses are ordered without it, also those of
+/// matrix instructions.
 #[test]
 fn a_block_of_one_warp() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -161,7 +162,7 @@ fn a_block_of_one_warp() {
     assert!(status == 0 && text.contains("same in "), "{text}");
 }
 
-/// A difference that does not come again leaves no report, and what is said of the kernels stays.
+/// A difference that does not recur leaves no report, and the verdicts on the kernels stay.
 #[test]
 fn a_difference_that_does_not_come_again() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

@@ -1,25 +1,25 @@
-//! What an opcode means comes from one source: the classification that a run is given, which knows what LLVM claims. No
-//! room asks by an opcode's name.
+//! The meaning of an opcode has one source: the classification that is passed to a run, which knows LLVM's claims. No
+//! room looks up an opcode by its name.
 
 use std::fs;
 
 use super::sources::{files, src};
 
-/// Who makes a classification: the shim's side, for LLVM's opcodes, and the tool, for functions in text form, of which
-/// nothing but the names is known.
+/// The files that make a classification: the shim's side, for LLVM's opcodes, and the tool, for functions in text form,
+/// whose opcodes are only known by name.
 const MAKERS: [&str; 5] = ["ffi/opcodes.rs", "cli/views.rs", "cli/optimum.rs", "cli/replay.rs", "ptx/view/finish.rs"];
 
-/// What no other room writes.
+/// Code that no other room may contain.
 const FORBIDDEN: [&str; 4] = ["classify(", "Classification::by_name(", "Classification::new(", "Classification::lazy("];
 
-/// Whether a file is for tests alone, or of a room that may know names: the target's own, and the oracles of the
-/// fuzzing, whose functions are in text form.
+/// Whether a file is for tests only, or belongs to a room that may know names: the target itself, and the fuzzing
+/// oracles, whose functions are in text form.
 fn is_exempt(file: &str) -> bool {
     let is_test = |name: &str| matches!(name, "tests" | "tests.rs") || name.ends_with("_tests.rs");
     file.split('/').any(is_test) || file.starts_with("target/") || file.starts_with("fuzzing/")
 }
 
-/// The code without comments and without items that stand under `#[cfg(test)]`.
+/// Returns the code without comments and without items under `#[cfg(test)]`.
 fn compiled(text: &str) -> Vec<&str> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut left = Vec::new();
@@ -35,7 +35,8 @@ fn compiled(text: &str) -> Vec<&str> {
     left
 }
 
-/// What of [`FORBIDDEN`] a line of code writes. A function of that name which belongs to a type is another one.
+/// Returns the part of [`FORBIDDEN`] that a line of code contains. An associated function with the same name does not
+/// count.
 fn offence(line: &str) -> Option<&'static str> {
     let is_written = |word: &str| {
         line.match_indices(word).any(|(at, _)| {
@@ -47,7 +48,7 @@ fn offence(line: &str) -> Option<&'static str> {
     FORBIDDEN.into_iter().find(|word| is_written(word))
 }
 
-/// No room but those that make classifications asks what an opcode is by its name.
+/// Only rooms that make classifications look up an opcode by its name.
 #[test]
 fn rooms_ask_the_classification_of_the_run() {
     let mut offences = Vec::new();
@@ -66,7 +67,7 @@ fn rooms_ask_the_classification_of_the_run() {
     assert!(looked_at > 200, "only {looked_at} files of src were found");
 }
 
-/// Those who may make a classification do: a name in the list is a file that needs it.
+/// Each file that may make a classification makes one.
 #[test]
 fn makers_make_classifications() {
     for maker in MAKERS {
@@ -75,7 +76,7 @@ fn makers_make_classifications() {
     }
 }
 
-/// Nothing is remembered of names by thread, behind the back of a run.
+/// No thread-local variable stores names, hidden from a run.
 #[test]
 fn the_target_remembers_nothing() {
     for path in files(&src().join("target")) {

@@ -1,4 +1,4 @@
-//! `nvptx-ra compare` on files: what it says, and its exit status.
+//! `nvptx-ra compare` on files: its output and its exit status.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/compared").join(name)
 }
 
-/// The exit status and the words, of a file compared with itself after a change.
+/// Compares a file with itself after a change. Returns the exit status and the output.
 fn compared(name: &str, change: [&str; 2]) -> (i32, String) {
     let text = fs::read_to_string(path(name)).expect("the file can be read");
     let changed = text.replacen(change[0], change[1], 1);
@@ -22,7 +22,7 @@ fn compared(name: &str, change: [&str; 2]) -> (i32, String) {
     (output.status.code().unwrap_or(-1), said)
 }
 
-/// Registers of which half was never set go through shuffles: what was set is compared.
+/// Registers of which half was never set go through shuffles. The half that was set is compared.
 #[test]
 fn padding_hides_no_difference() {
     let cases = [
@@ -39,7 +39,7 @@ fn padding_hides_no_difference() {
     }
 }
 
-/// A limit on registers that leaves too few for `setmaxnreg.inc` makes a kernel that does not end.
+/// A register limit that leaves too few registers for `setmaxnreg.inc` makes a kernel that does not end.
 #[test]
 fn a_program_that_does_not_end_differs() {
     let bound = ".minnctapersm 1";

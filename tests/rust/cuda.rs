@@ -1,13 +1,13 @@
-//! CUDA's programs, for tests that ask them.
+//! CUDA's programs, for tests that run them.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folder of CUDA's programs, those of `CUDA_PATH` or of `scripts/setup.sh cuda`; `None`, so that the test is skipped,
-/// where one of `names` is not there or with `PTXAS=skip` in the environment.
+/// Returns the folder of CUDA's programs, from `CUDA_PATH` or `scripts/setup.sh cuda`. `None` if one of `names` is
+/// missing, or with `PTXAS=skip` in the environment; the test is then skipped.
 ///
 /// # Panics
-/// Where one is not there and the environment has `PTXAS=required`.
+/// If a program is missing and the environment has `PTXAS=required`.
 pub(crate) fn programs(names: &[&str]) -> Option<PathBuf> {
     let wanted = env::var("PTXAS").unwrap_or_default();
     if wanted == "skip" {

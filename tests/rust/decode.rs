@@ -1,4 +1,4 @@
-//! Our decoder of machine code beside NVIDIA's disassembler. Skipped where NVIDIA's programs are not there, or with
+//! Our decoder of machine code next to NVIDIA's disassembler. Skipped if NVIDIA's programs are missing, or with
 //! `PTXAS=skip` in the environment.
 
 use super::cuda;
@@ -13,7 +13,7 @@ use nvptx_ra::sass::operand::Operand;
 use nvptx_ra::sass::text;
 use object::{Object as _, ObjectSection as _};
 
-/// Processors, and the release of PTX that has them.
+/// Processors, each with the PTX release that supports it.
 const PROCESSORS: [(u32, &str); 6] = [(80, "8.0"), (86, "8.0"), (89, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
 const NOTHING: u128 = 0x000f_c000_0000_0000_0000_0000_0000_7918;
 
@@ -28,8 +28,7 @@ const MODULES: [&str; 7] = [
     "tests/ptx/compared/shuffled_struct.ptx",
 ];
 
-/// Whether two instructions are the same. What the disassembler names by a relocation, or as a number in raw code, is a
-/// target here.
+/// Whether two instructions are the same. A relocation, and a number in raw code, count as a target.
 fn same(read: &Instruction, decoded: &Instruction) -> bool {
     let mut operands = read.operands.iter().zip(&decoded.operands);
     read.operands.len() == decoded.operands.len()
@@ -41,7 +40,7 @@ fn same(read: &Instruction, decoded: &Instruction) -> bool {
         && (read.guard, &read.mnemonic, read.control) == (decoded.guard, &decoded.mnemonic, decoded.control)
 }
 
-/// What ptxas makes of the modules for every processor is decoded as the disassembler prints it.
+/// ptxas's code of the modules, for every processor, is decoded as the disassembler prints it.
 #[test]
 fn decodes_what_ptxas_makes() {
     let Some(bin) = cuda::programs(&["ptxas", "nvdisasm"]) else { return };
@@ -89,7 +88,8 @@ fn instructions(cubin: &[u8], listing: &str) -> Vec<Instruction> {
             code.insert(name.to_owned(), section.data().expect("code"));
         }
     }
-    // What the reader of the text does not know, as constants of 64 bits, is named `?`, and no decoded name is.
+    // Operands that the listing reader does not know, such as 64-bit constants, are named `?`. No decoded operand has
+    // this name.
     let (functions, _) = text::read(listing, &code);
     functions.into_iter().flat_map(|function| function.instructions).collect()
 }
@@ -114,7 +114,7 @@ fn decodes_changed_bits_as_they_are_printed() {
                 for _ in 0..=below(3) {
                     word ^= 1 << (12 + below(80));
                 }
-                // Fields full of ones stand for registers that read as zero, and for predicates that always hold.
+                // Fields of ones encode registers that read as zero, and predicates that always hold.
                 let (from, count) = [(24, 8), (32, 8), (64, 8), (81, 3), (40, 24)][below(5)];
                 if below(3) == 0 { word | ((1 << count) - 1) << from } else { word }
             })
@@ -132,8 +132,8 @@ fn decodes_changed_bits_as_they_are_printed() {
     }
 }
 
-/// The instructions among some words, as the disassembler prints them as raw code. It prints nothing while one of them
-/// is no instruction; those stand aside.
+/// Returns the valid instructions among some words, as the disassembler prints them from raw code. The disassembler
+/// prints nothing if one word is no instruction, so such words are replaced first.
 fn disassembled(nvdisasm: &Path, processor: u32, words: &[u128]) -> Vec<Instruction> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.bin");

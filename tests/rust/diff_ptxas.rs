@@ -1,5 +1,5 @@
-//! `nvptx-ra diff-ptxas` on scripts in the place of another release: each changes the text or the options and has NVIDIA's
-//! ptxas do the rest.
+//! `nvptx-ra diff-ptxas` on scripts that stand in for another release. Each script changes the PTX or the options and
+//! then runs NVIDIA's ptxas.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::assembler::spills;
 use super::cuda;
 
-/// A kernel that adds one to what each thread finds.
+/// Returns a kernel in which each thread adds one to a word in memory.
 fn adds() -> String {
     ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<3>;\n\
      \t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\
@@ -27,7 +27,7 @@ struct Releases {
 }
 
 impl Releases {
-    /// `change` is a command that makes the text of another one, and `options` stand ahead of those that are given.
+    /// `change` is a command that changes the PTX, and `options` precede the given options.
     fn new(change: &str, options: &str) -> Option<Self> {
         let bin = cuda::programs(&["ptxas", "nvdisasm"])?;
         let releases = Self { folder: tempfile::tempdir().expect("there is space"), bin };
@@ -62,7 +62,7 @@ impl Releases {
         command
     }
 
-    /// The exit status, the standard output and the standard error.
+    /// Returns the exit status, the standard output and the standard error.
     fn said(&self, text: &str, options: &[&str]) -> (Option<i32>, String, String) {
         let mut command = self.command(text, options);
         command.arg("--ptxas").arg(self.bin.join("ptxas")).arg("--ptxas").arg(self.path("new"));
@@ -71,7 +71,7 @@ impl Releases {
         (done.status.code(), words(&done.stdout), words(&done.stderr))
     }
 
-    /// The exit status, and what is said of the only kernel.
+    /// Returns the exit status, and the JSON of the only kernel.
     fn kernel(&self, text: &str, options: &[&str]) -> (Option<i32>, Value) {
         let (code, output, words) = self.said(text, &[&["--format", "json"], options].concat());
         let read: Value = serde_json::from_str(&output).unwrap_or_else(|_| panic!("{words}"));
@@ -93,8 +93,8 @@ fn the_same_code_is_counted() {
     assert_eq!((&kernel["rank"], &kernel["old"]["meaning"]), (&"same code".into(), &"same".into()), "{kernel}");
 }
 
-/// Machine code that does not compute what its PTX says is told first, with its release, in each form; whichever of both it
-/// is.
+/// Machine code that does not compute what its PTX says is listed first, with its release, in each format. Both
+/// releases are checked.
 #[test]
 fn another_meaning_is_found() {
     let Some(releases) = Releases::new("sed 's/%r1, 1;/%r1, 2;/'", "") else { return };
@@ -109,16 +109,16 @@ fn another_meaning_is_found() {
     let head = "::error file=k.ptx,line=4,title=nvptx-ra%3A diff-ptxas::kernel 'k': ptxas 99.0.1 does not compute";
     assert!(code == Some(1) && github.starts_with(head) && github.lines().count() == 1, "{github}");
     assert!(table.contains("machine code that differs from its PTX (1):"), "{table}");
-    // Nothing is run, and nothing is said.
+    // No launch runs, so there is no verdict.
     let (code, kernel) = releases.kernel(&adds(), &["--steps", "0"]);
     assert_eq!((code, &kernel["new"]["meaning"]), (Some(2), &"not comparable".into()), "{kernel}");
 }
 
-/// Spills that a release adds are worse, and those that it takes are better.
+/// Additional spills of a release are worse, and removed spills are better.
 #[test]
 fn spills_are_worse() {
     let Some(releases) = Releases::new("cat", "-maxrregcount=24") else { return };
-    // With a bound on threads, a limit of the command line does not count.
+    // A register limit of the command line has no effect if the kernel has a bound on threads.
     let text = spills(0).replace(".maxntid 1024, 1, 1\n", "");
     let (code, kernel) = releases.kernel(&text, &["--steps", "0"]);
     assert_eq!((code, &kernel["rank"]), (Some(1), &"worse".into()), "{kernel}");
@@ -128,8 +128,8 @@ fn spills_are_worse() {
     assert!(github.contains("with ptxas 99.0.1 instead of ") && github.contains(" bytes spilled"), "{github}");
 }
 
-/// A file that the new release alone refuses is worse; one that both refuse, and a kernel of which nothing can be said, leave the
-/// comparison open.
+/// A file that only the new release refuses is worse. The comparison stays open if both releases refuse a file, or if a
+/// kernel has no verdict.
 #[test]
 fn what_cannot_be_compared() {
     let Some(releases) = Releases::new("sed 's/add.s32/add.s33/'", "") else { return };
@@ -145,7 +145,7 @@ fn what_cannot_be_compared() {
     assert!(code == Some(2) && text.contains("not compared with the PTX: 1 of 1 kernel\n"), "{text}");
 }
 
-/// Releases are taken from their folder, by their numbers; one that is not there is an error that says how to get it.
+/// Releases are taken from their folder by number. A missing release is an error that names the way to install it.
 #[test]
 fn releases_of_the_folder() {
     let Some(releases) = Releases::new("cat", "") else { return };

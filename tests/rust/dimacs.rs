@@ -1,9 +1,9 @@
 //! Graphs of the DIMACS colouring challenge as allocation problems.
 //!
-//! The instances are made by their published definitions: queens' graphs, Mycielski's, complete graphs, and random ones
-//! by a generator of our own. Every edge becomes a point at which both of its ends are live, so that the interference
-//! graph is the graph, and the units of an allocation are the colours. Unlike live ranges these touch in any pattern: a
-//! property of intervals that an engine silently relies on does not hold here.
+//! The instances follow their published definitions: queens' graphs, Mycielski's graphs, complete graphs, and random
+//! graphs from our own generator. Every edge becomes a point at which both of its ends are live. The interference graph
+//! is therefore the given graph, and the units of an allocation are the colours. Unlike live ranges, these ranges touch
+//! in any pattern, so a property of intervals that an engine silently relies on does not hold here.
 
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::fatpoint::Fatpoint;
@@ -14,20 +14,20 @@ use nvptx_ra::allocate::{
 use nvptx_ra::analysis::{Point, Segment, ValueNumber};
 use nvptx_ra::lab::exact_allocation::Solver;
 
-/// A graph: how many vertices, and pairs of them.
+/// A graph: the number of vertices, and pairs of them.
 struct Graph {
     vertices: usize,
     edges: Vec<(usize, usize)>,
 }
 
 impl Graph {
-    /// All pairs of vertices that `are_adjacent` says yes to.
+    /// Connects all pairs of vertices for which `are_adjacent` returns true.
     fn new(vertices: usize, mut are_adjacent: impl FnMut(usize, usize) -> bool) -> Self {
         let pairs = (0..vertices).flat_map(|a| (a + 1..vertices).map(move |b| (a, b)));
         Self { vertices, edges: pairs.filter(|&(a, b)| are_adjacent(a, b)).collect() }
     }
 
-    /// The squares of a board, adjacent where a queen goes from one to the other: `queenN_N`.
+    /// The squares of a board, adjacent if a queen can move from one to the other: `queenN_N`.
     fn queen(side: usize) -> Self {
         Self::new(side * side, |a, b| {
             let (rows, columns) = ((a / side).abs_diff(b / side), (a % side).abs_diff(b % side));
@@ -35,8 +35,9 @@ impl Graph {
         })
     }
 
-    /// Mycielski's graphs without triangles, `mycielK`: from one edge on, each vertex gets a shadow that is adjacent to
-    /// the vertex's neighbours, and all shadows one more vertex, k - 1 times over. One more colour each time.
+    /// Mycielski's graphs without triangles, `mycielK`. The construction starts from one edge and takes k - 1 steps.
+    /// Each step adds a shadow for each vertex, adjacent to the vertex's neighbours, and one vertex adjacent to all
+    /// shadows. Each step needs one more colour.
     fn mycielski(k: usize) -> Self {
         let mut graph = Self::complete(2);
         for _ in 1..k {
@@ -54,7 +55,7 @@ impl Graph {
         Self::new(vertices, |_, _| true)
     }
 
-    /// Every pair is an edge in `percent` of all cases, as in `DSJC125.1`, with numbers of our own (SplitMix64).
+    /// Connects each pair in `percent` of all cases, as in `DSJC125.1`, with our own random numbers (SplitMix64).
     fn random(vertices: usize, percent: u64, seed: u64) -> Self {
         let mut state = seed;
         Self::new(vertices, |_, _| {
@@ -74,7 +75,7 @@ impl Graph {
         degree.into_iter().max().unwrap_or(0)
     }
 
-    /// The problem whose interference graph it is. Nothing can be spilled.
+    /// Returns the problem with this interference graph. Nothing can be spilled.
     fn problem(&self, name: &str, budget: Option<u32>) -> Problem {
         let mut builder = ProblemBuilder::new(name);
         let file = builder.file(FileData { name: "R".into(), budget, units_per_register: 1 });
@@ -92,7 +93,7 @@ impl Graph {
     }
 }
 
-/// The colours that an engine takes, proved by the checker, and how many vertices are beyond the budget.
+/// Returns the colours that an engine uses, proved by the checker, and the number of vertices over the register limit.
 fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     let name = format!("{} of {}", engine.name(), problem.name());
     let allocation = engine.allocate(problem).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -100,8 +101,8 @@ fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     (costs.units[0], costs.over_budget)
 }
 
-/// An instance with its chromatic number where it is known, and the colours measured for each engine: without a budget,
-/// and with one that is sure to suffice.
+/// An instance with its chromatic number, if known, and the measured colours of each engine: without a limit, and with
+/// a limit that certainly suffices.
 struct Instance {
     name: &'static str,
     graph: Graph,
@@ -137,7 +138,7 @@ fn instances() -> Vec<Instance> {
     ]
 }
 
-/// Each instance is what its definition says, and so is the interference graph of its problem.
+/// Each instance, and the interference graph of its problem, match the definition.
 #[test]
 fn instances_are_their_graphs() {
     for Instance { name, graph, edges, .. } in instances() {
@@ -153,8 +154,8 @@ fn instances_are_their_graphs() {
     }
 }
 
-/// No engine takes fewer colours than there must be, more than one above the largest degree, or more than it did when
-/// this was written. Without a budget greedy takes vertices in the order of their first edges, with one by their
+/// No engine uses fewer colours than the chromatic number, more than the largest degree plus one, or more than the
+/// recorded figure. Without a limit, greedy takes vertices in the order of their first edges; with a limit, by their
 /// degrees.
 #[test]
 fn engines_keep_their_colors() {
@@ -178,7 +179,7 @@ fn engines_keep_their_colors() {
     }
 }
 
-/// The exact solver finds the chromatic number where it comes to an end, and bounds it where not.
+/// The exact solver finds the chromatic number if it finishes, and bounds it otherwise.
 #[test]
 fn exact_bounds_the_chromatic_number() {
     let mut solved = Vec::new();

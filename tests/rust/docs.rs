@@ -1,11 +1,11 @@
-//! The documents speak of what exists: every link and every path that they name is there.
+//! The documents refer only to existing things: every link and every path in them exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const PAGES: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
-/// Folders of the repository; a word in backticks that starts with one is a path.
+/// Folders of the repository. A word in backticks that starts with one of them is a path.
 const FOLDERS: [&str; 7] = ["src/", "cpp-shim/", "tests/", "examples/", "scripts/", "docs/", ".ci/"];
 
 fn root() -> &'static Path {
@@ -16,7 +16,7 @@ fn read(page: &str) -> String {
     fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// The targets of `[text](target)`, without anchors; addresses of other places are left out.
+/// Returns the targets of `[text](target)` without anchors. Web addresses are excluded.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| {
         let target = rest.split(')').next()?.split('#').next()?;
@@ -24,7 +24,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The words between single backticks that name a path of this repository.
+/// Returns the words between single backticks that are paths of this repository.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let fenced = text.split("```").step_by(2);
     let quoted = fenced.flat_map(|prose| prose.split('`').skip(1).step_by(2));
@@ -35,7 +35,7 @@ fn missing<'a>(names: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     names.map(|name| root().join(name)).filter(|path| !path.exists()).collect()
 }
 
-/// The pages of a folder and of those below it.
+/// Returns the pages of a folder and of its subfolders.
 fn pages_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder of documents").map(|entry| entry.expect("an entry").path());
     let of = |path: PathBuf| if path.is_dir() { pages_below(&path) } else { vec![path] };
@@ -53,7 +53,7 @@ fn every_link_leads_somewhere() {
     }
 }
 
-/// What a reader opens first is read in a minute: the README has 120 lines, and the page of the forecast 11 KB.
+/// A new reader reads the first pages in a minute: the README has 120 lines, and the page of the forecast 11 KB.
 #[test]
 fn first_pages_are_short() {
     assert!(read("README.md").lines().count() <= 120, "figures belong in docs/results.md");

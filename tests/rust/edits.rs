@@ -1,9 +1,9 @@
-//! Every kind of edit has its line in the text form and its tests through the shim.
+//! Every kind of edit has a line in the text form and tests through the shim.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Tests of edits that are refused; the others are of edits that are applied.
+/// Tests of edits that are refused. The other tests apply edits.
 const REFUSALS: [&str; 5] =
     ["refused.test", "refused-bits.test", "refused-shared.test", "refused-wide.test", "unproven.test"];
 
@@ -15,13 +15,14 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The edit that only text has, and not machine code.
+/// An edit of PTX modules that machine code does not have.
 const OF_TEXT: &str = "insert-pragma";
 
-/// What the shim gets in place of edits of slots: src/ffi/wrong_edits.rs draws such, and src/check/lowered proves them.
+/// What the shim gets instead of edits of slots. src/ffi/wrong_edits.rs draws such edits, and src/check/lowered proves
+/// them.
 const LOWERED: [&str; 2] = ["insert-inst", "insert-assembly"];
 
-/// The kinds of edits as `Edit::kind` names them.
+/// Returns the kinds of edits as `Edit::kind` names them.
 fn kinds(source: &str) -> Vec<String> {
     let names = source
         .lines()
@@ -29,7 +30,7 @@ fn kinds(source: &str) -> Vec<String> {
     names.filter(|&name| name != OF_TEXT).map(str::to_owned).collect()
 }
 
-/// The kinds that cross as the header numbers them, in the words of the text form.
+/// Returns the kinds that cross the boundary, from the numbers in the header, in the words of the text form.
 fn crossing(header: &str) -> Vec<String> {
     let names = header.lines().filter_map(|line| line.strip_prefix("#define NVPTX_RA_EDIT_")?.split(' ').next());
     names.map(|name| name.to_lowercase().replace('_', "-")).collect()
@@ -66,7 +67,7 @@ fn each_kind_is_in_the_grammar() {
     assert_eq!(missing, Vec::<&String>::new(), "docs/mfv.md has no line for these");
 }
 
-/// What crosses is an edit of the language, or what lowering makes.
+/// Each kind that crosses is an edit of the language, or a result of lowering.
 #[test]
 fn what_crosses_is_known() {
     let kinds = kinds(&read(&path("src/function/edit.rs")));

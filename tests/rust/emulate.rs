@@ -1,7 +1,7 @@
-//! Kernels run by the emulator give what plain Rust gives, and it tells mutants of them from the originals.
+//! Kernels in the emulator compute the same as plain Rust, and the emulator distinguishes mutants from the originals.
 //!
-//! tests/ptx/kernels has PTX that nvcc made of four files of examples/. Other examples are compiled where there is an
-//! nvcc (`scripts/setup.sh cuda` brings it), and skipped otherwise.
+//! tests/ptx/kernels has PTX that nvcc made from four files of examples/. Other examples are compiled if nvcc is
+//! installed (`scripts/setup.sh cuda` installs it), and skipped otherwise.
 
 mod irreducible;
 mod mutants;
@@ -15,7 +15,7 @@ use std::path::Path;
 use nvptx_ra::emulate::{Argument, Launches, Program, Stores, run};
 use nvptx_ra::ptx::Module;
 
-/// The text of a kernel's file.
+/// Reads a kernel's file.
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/kernels").join(name);
     fs::read_to_string(path).expect("the file can be read")
@@ -25,7 +25,8 @@ fn program(text: &str) -> Program {
     Program::new(&Module::read("kernels", text.as_bytes()).expect("PTX"))
 }
 
-/// A launch with buffers: each has 4 GiB of addresses, and its number is that of a parameter that points to it.
+/// A launch with buffers. Each buffer has 4 GiB of addresses, and its number is that of the parameter that points to
+/// it.
 struct Launch {
     launches: Launches,
 }
@@ -36,7 +37,7 @@ impl Launch {
         Self { launches: Launches { grid, block, most_steps: 100_000_000, ..Launches::default() } }
     }
 
-    /// The address of a buffer.
+    /// Returns the address of a buffer.
     fn address(number: u64) -> u64 {
         (number + 1) << 36
     }
@@ -51,7 +52,7 @@ impl Launch {
         self
     }
 
-    /// A pointer to the next buffer, which holds these bytes at first.
+    /// Adds a pointer to the next buffer, which initially contains these bytes.
     fn buffer(mut self, content: Vec<u8>) -> Self {
         let address = Self::address(self.launches.arguments.len() as u64);
         self.launches.memory.push((address, content));
@@ -63,7 +64,7 @@ impl Launch {
         self
     }
 
-    /// Memory behind the launch.
+    /// Returns the memory after the launch.
     fn run(&self, program: &Program, kernel: &str) -> Memory {
         let stores = run(program, kernel, &self.launches).unwrap_or_else(|reason| panic!("{kernel}: {reason}"));
         Memory::new(&stores)
@@ -82,7 +83,7 @@ impl Memory {
         Self(stores.stores.iter().flat_map(bytes).collect())
     }
 
-    /// The value of so many bytes of a parameter's buffer.
+    /// Returns `N` bytes of a parameter's buffer.
     fn read<const N: usize>(&self, parameter: u64, offset: usize) -> [u8; N] {
         let at = Launch::address(parameter) + offset as u64;
         std::array::from_fn(|byte| *self.0.get(&(at + byte as u64)).unwrap_or_else(|| panic!("nothing at {offset}")))
@@ -93,17 +94,17 @@ impl Memory {
     }
 }
 
-/// The bytes of words.
+/// Returns the bytes of words.
 fn of_words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The bytes of floats.
+/// Returns the bytes of floats.
 fn of_floats(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// Numbers that look drawn.
+/// Returns numbers that look random.
 fn drawn(count: usize, seed: u32) -> Vec<u32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     let next = |_| {

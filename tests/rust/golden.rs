@@ -1,9 +1,9 @@
-//! Texts that are kept in `tests/golden`, to be read in a row when they change.
+//! Texts in `tests/golden`, kept so that a change shows as one readable difference.
 
 use std::fs;
 use std::path::Path;
 
-/// Compares a text with the file of that name; with `UPDATE_EXPECT` in the environment writes it there first.
+/// Compares a text with the file of that name. With `UPDATE_EXPECT` in the environment, writes the file first.
 pub(crate) fn expect(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {

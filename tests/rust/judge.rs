@@ -1,10 +1,10 @@
-//! Programs in the places of ptxas and cuobjdump, for tests of the search without NVIDIA's tools.
+//! Stand-ins for ptxas and cuobjdump, for tests of the search without NVIDIA's tools.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// A judge that takes each copy between registers for eight bytes stored and eight loaded, and each statement for an
+/// A judge that counts each copy between registers as eight bytes stored and eight loaded, and each statement as an
 /// instruction.
 const JUDGE: &str = r#"#!/bin/sh
 case $1 in --version) echo "a judge for tests"; exit;; --help) exit;; esac
@@ -26,10 +26,10 @@ awk -v out="$out" '
 }' "$1"
 "#;
 
-/// The disassembler of that judge: what it writes is a listing already.
+/// The disassembler of that judge. The judge's output is already a listing.
 const DISASSEMBLER: &str = "#!/bin/sh\nwhile [ $# -gt 1 ]; do shift; done\ncat \"$1\"\n";
 
-/// Two kernels and a function that one of them calls. `moves` has copies; so has `fixed`, which cannot be edited.
+/// Two kernels and a function that one of them calls. `moves` has copies. `fixed` has copies too, but cannot be edited.
 pub(crate) const KERNELS: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n\
     .func (.param .b32 r) half(.param .b32 a)\n{\n\t.reg .b32 %r<4>;\n\tld.param.u32 %r1, [a];\n\tshr.u32 %r2, %r1, 1;\n\
     \tmov.u32 %r3, %r2;\n\tst.param.b32 [r], %r3;\n\tret;\n}\n\n\
@@ -41,14 +41,14 @@ pub(crate) const KERNELS: &str = ".version 8.7\n.target sm_90\n.address_size 64\
     \tld.param.u64 %rd1, [q];\n\tld.global.u32 %r1, [%rd1];\n\t.reg .b32 %late;\n\tmov.u32 %r2, %r1;\n\
     \tst.global.u32 [%rd1], %r2;\n\tret;\n}\n// The end.\n";
 
-/// A program of a folder.
+/// Writes a program into a folder.
 pub(crate) fn program(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
     fs::write(&path, text).expect("there is space");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// A folder with a file of PTX, and with the judge where that is wanted.
+/// Makes a folder with a PTX file, and with the judge on request.
 pub(crate) fn folder(text: &str, with_judge: bool) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is space");
     fs::write(folder.path().join("k.ptx"), text).expect("there is space");

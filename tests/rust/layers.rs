@@ -1,9 +1,9 @@
-//! The layers of the code: rooms import downwards only, the checker imports the function view alone, and files of
+//! The layers of the code. Rooms import downwards only, the checker imports only the function view, and files of
 //! different ideas do not import each other in a circle.
 //!
-//! The sources are read, not compiled: `use` items and paths in code, without what stands under `#[cfg(test)]`. A name
-//! that a module exports again (`pub use`) counts as an import of the file that defines it. A module and its parts are
-//! one idea: a file may import the files below it, and these may import what it defines.
+//! The sources are parsed, not compiled: `use` items and paths in code, without items under `#[cfg(test)]`. A name that
+//! a module re-exports (`pub use`) counts as an import of the file that defines it. A module and its parts are one
+//! idea: a file may import the files below it, and these may import its definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use super::sources::{files, src};
 use syn::visit::{self, Visit};
 
-/// The rooms, from the top to the bottom: a room imports only rooms that stand in a line below its own.
+/// The rooms, from top to bottom. A room imports only rooms in a line below its own.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
     &["ffi"],
@@ -38,23 +38,23 @@ const LAYERS: &[&[&str]] = &[
     &["index"],
 ];
 
-/// What the checker may know: the function view and its edits, and indices and errors, of which these are made.
+/// What the checker may import: the function view with its edits, and the indices and errors that these use.
 const CHECKER_MAY_IMPORT: [&str; 3] = ["function", "index", "error"];
 
 /// A file of the sources: the path of its module below the crate.
 type Module = Vec<String>;
 
 struct Source {
-    /// Paths that the code names, from the root of the crate.
+    /// Paths that the code references, from the root of the crate.
     imports: BTreeSet<Vec<String>>,
-    /// Names that the module exports again, and the paths that they stand for.
+    /// Names that the module re-exports, and the paths that they refer to.
     exports: BTreeMap<String, Vec<String>>,
 }
 
 /// Reads the paths of one file.
 struct Reader<'a> {
     modules: &'a BTreeSet<Module>,
-    /// The module that is read: that of the file, and of what stands in it in braces.
+    /// The module that is being read: the file's module, or a module in braces inside it.
     here: Module,
     imports: BTreeSet<Vec<String>>,
     exports: BTreeMap<String, Vec<String>>,
@@ -69,7 +69,7 @@ fn is_test_only(attributes: &[syn::Attribute]) -> bool {
 }
 
 impl Reader<'_> {
-    /// The path from the root of the crate, `None` where it leads out of it.
+    /// Returns the path from the root of the crate. `None` if the path leads out of the crate.
     fn absolute(&self, path: &[String]) -> Option<Vec<String>> {
         let mut base = self.here.clone();
         let mut rest = path;
@@ -159,10 +159,10 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// All modules that have a file, with what each imports. They are read once for all tests.
+/// All modules that have a file, with their imports. The files are read once for all tests.
 static SOURCES: LazyLock<Sources> = LazyLock::new(Sources::read);
 
-/// Modules with what each imports.
+/// Modules with their imports.
 struct Sources(BTreeMap<Module, Source>);
 
 impl Sources {
@@ -181,7 +181,7 @@ impl Sources {
         Self(files.iter().filter(|(module, _)| !is_for_tests(module)).map(read).collect())
     }
 
-    /// The file that defines what a path names: the longest module of the path, and behind it what that exports again.
+    /// Returns the file that defines a path's target: the longest module in the path, followed through its re-exports.
     fn defining(&self, path: &[String]) -> Option<Module> {
         let mut path = path.to_vec();
         for _ in 0..8 {
@@ -195,7 +195,7 @@ impl Sources {
         None
     }
 
-    /// The files that each file imports, itself, the modules around it and those below it apart.
+    /// Returns the files that each file imports, without itself, its parent modules and its submodules.
     fn edges(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
         let of = |(module, source): (&'_ Module, &Source)| {
             let targets = source.imports.iter().filter_map(|path| self.defining(path));
@@ -205,7 +205,7 @@ impl Sources {
     }
 }
 
-/// The path of the module that a file is.
+/// Returns the module path of a file.
 fn module(root: &Path, file: &Path) -> Module {
     let relative = file.strip_prefix(root).expect("a file below the root").with_extension("");
     let mut words: Module = relative.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -215,7 +215,7 @@ fn module(root: &Path, file: &Path) -> Module {
     words
 }
 
-/// Whether a file is compiled for tests and fuzzing alone.
+/// Whether a file is compiled only for tests and fuzzing.
 fn is_for_tests(module: &Module) -> bool {
     let is_test = |word: &String| word == "tests" || word.ends_with("_tests");
     module.first().is_some_and(|room| room == "fuzzing") || module.iter().any(is_test)
@@ -225,7 +225,7 @@ fn layer(room: &str) -> Option<usize> {
     LAYERS.iter().position(|rooms| rooms.contains(&room))
 }
 
-/// Every room stands in a layer, and imports nothing that stands in its own layer or above.
+/// Every room has a layer, and imports nothing from its own layer or from above.
 #[test]
 fn rooms_import_downwards() {
     let mut faults = Vec::new();
@@ -242,7 +242,7 @@ fn rooms_import_downwards() {
     assert!(faults.is_empty(), "imports that do not go downwards:\n{}", faults.join("\n"));
 }
 
-/// The checker proves edits from the view alone: it knows no pass, no analysis and no opcode.
+/// The checker proves edits from the view alone. It uses no pass, no analysis and no opcode.
 #[test]
 fn the_checker_knows_the_view_alone() {
     let edges = SOURCES.edges();
@@ -254,7 +254,7 @@ fn the_checker_knows_the_view_alone() {
     assert!(imported.contains("function") && foreign.is_empty(), "check imports {foreign:?}");
 }
 
-/// Files of different ideas do not need each other: who reads one of them can read it without the other.
+/// Files of different ideas do not need each other, so each can be read without the other.
 #[test]
 fn no_circles() {
     let edges = SOURCES.edges();
@@ -280,7 +280,7 @@ fn no_circles() {
     assert!(circles.is_empty(), "files that import each other:\n{}", circles.join("\n"));
 }
 
-/// The reader sees what it is to see: `use` items with groups and renames, paths in code, and exports.
+/// The reader sees `use` items with groups and renames, paths in code, and re-exports.
 #[test]
 fn the_reader_sees_imports() {
     let modules: BTreeSet<Module> = [vec!["a".to_owned()], vec!["a".to_owned(), "b".to_owned()]].into();

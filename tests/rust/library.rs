@@ -1,4 +1,4 @@
-//! The tests of the library, in one program: each program of tests links all of it once more.
+//! The tests of the library, in one program, because each test program links the whole library again.
 
 mod ambient_state;
 #[cfg(feature = "fuzzing")]

@@ -1,4 +1,4 @@
-//! Live ranges, case by case: which points, and which values.
+//! Live ranges, case by case: their points and their values.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use nvptx_ra::function::{
 
 const A: VReg = VReg(0);
 
-/// A function with one register; each block is given by its successors and the operands of its instructions.
+/// Builds a function with one register. Each block is given by its successors and the operands of its instructions.
 fn function(blocks: &[(&[u32], &[&[Operand]])]) -> Function {
     let mut opcodes = OpcodeTable::new();
     let (op, phi) = (opcodes.intern("op", Role::Other), opcodes.intern("PHI", Role::Phi));
@@ -39,7 +39,7 @@ fn flagged(operand: Operand, flags: OperandFlags) -> Operand {
     Operand { flags: operand.flags | flags, ..operand }
 }
 
-/// In a two-address instruction the read ends where the write starts, with another value.
+/// In a two-address instruction, the read ends where the write starts, with another value.
 #[test]
 fn tied_operands() {
     let (write, read) = (Operand::write(A), Operand::read(A));
@@ -49,7 +49,7 @@ fn tied_operands() {
     assert_eq!(ranges.value_def(ValueNumber(1)), ValueDef::Inst { inst: Inst(1), operand: 0 });
 }
 
-/// What nobody reads is live where it is written, early writes for the whole instruction.
+/// A value that is never read is live where it is written. An early write is live for the whole instruction.
 #[test]
 fn dead_definitions() {
     let early = flagged(Operand::write(A), OperandFlags::EARLY_CLOBBER);
@@ -57,7 +57,7 @@ fn dead_definitions() {
     assert_eq!(ranges.segments(A), [segment(1, 2, 0), segment(2, 4, 1)]);
 }
 
-/// An undefined read is none, and a register without occurrences has no segments.
+/// An undefined read is no read, and a register without occurrences has no segments.
 #[test]
 fn undefined_read() {
     let undefined = flagged(Operand::read(A), OperandFlags::UNDEF);
@@ -66,7 +66,7 @@ fn undefined_read() {
     assert_eq!(ranges.num_values(), 0);
 }
 
-/// A loop that updates a register gives it a value at its header; around the loop it is live everywhere.
+/// If a loop updates a register, the register has a value at the loop's header and is live in the whole loop.
 #[test]
 fn updated_in_loop() {
     let (write, read) = (Operand::write(A), Operand::read(A));
@@ -77,7 +77,7 @@ fn updated_in_loop() {
     assert_eq!(ranges.live_in_value(A, Block(2)), Some(ValueNumber(1)));
 }
 
-/// A value that a loop only reads is the same value in every block of it.
+/// If a loop only reads a value, each block of the loop has the same value.
 #[test]
 fn read_in_loop() {
     let ranges = ranges(&function(&[(&[1], &[&[Operand::write(A)]]), (&[1, 2], &[&[Operand::read(A)]]), (&[], &[])]));
@@ -85,8 +85,8 @@ fn read_in_loop() {
     assert_eq!(ranges.live_ins(A), [LiveIn { block: Block(1), value: ValueNumber(0) }]);
 }
 
-/// Where one path defines the register and the other does not, the values meet: that of the undefined register,
-/// live from the entry, is one of them.
+/// If one path defines the register and the other does not, the two values meet. The undefined register has a value
+/// too, live from the entry.
 #[test]
 fn undefined_on_one_path() {
     let function = function(&[(&[1, 2], &[]), (&[2], &[&[Operand::write(A)]]), (&[], &[&[Operand::read(A)]])]);
@@ -99,7 +99,7 @@ fn undefined_on_one_path() {
     assert!(!ranges.is_live_in(A, Block(1)));
 }
 
-/// A PHI writes at the start of its block and reads at the end of the predecessor, not in its own block.
+/// A PHI writes at the start of its block. It reads at the end of the predecessor, not in its own block.
 #[test]
 fn phi() {
     let block = Operand::plain(Value::Block(Block(1)));
@@ -114,7 +114,7 @@ fn phi() {
     assert!(ranges.live_ins(A).is_empty());
 }
 
-/// An empty block has no points, and still says what is live into it and out of it.
+/// An empty block has no points, but still has live-in and live-out values.
 #[test]
 fn empty_block() {
     let function = function(&[(&[1], &[&[Operand::write(A)]]), (&[2], &[]), (&[], &[&[Operand::read(A)]])]);

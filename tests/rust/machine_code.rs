@@ -1,4 +1,5 @@
-//! Machine code that runs: ptxas's code of kernels beside their PTX, with one instruction changed, and what it executes.
+//! Execution of machine code: ptxas's code of kernels compared with their PTX, code with one changed instruction, and
+//! counts of executed instructions.
 
 use super::cuda;
 use std::fs;
@@ -7,7 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The tool in a folder, and CUDA's programs for it; `None` where the test is skipped.
+/// The tool in a folder, and CUDA's programs for it. `None` if the test is skipped.
 pub(crate) struct Tool {
     pub(crate) folder: tempfile::TempDir,
     bin: PathBuf,
@@ -23,7 +24,7 @@ impl Tool {
         self.bin.join("ptxas")
     }
 
-    /// Assembles a file for a processor: the path of the machine code.
+    /// Assembles a file for a processor. Returns the path of the machine code.
     pub(crate) fn assemble(&self, ptx: &Path, processor: &str, options: &[&str]) -> PathBuf {
         let text = fs::read_to_string(ptx).expect("the file can be read");
         let target = text.lines().find(|line| line.starts_with(".target")).expect("it names a processor");
@@ -45,7 +46,7 @@ impl Tool {
         command.output().expect("the tool starts")
     }
 
-    /// What a comparison says, and its exit status.
+    /// Returns the verdicts of a comparison, and its exit status.
     fn compared(&self, first: &Path, second: &Path, options: &[&str]) -> (i32, Vec<Value>) {
         let output = self.run(&[&["compare", "--json"], options].concat(), &[first, second]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -58,8 +59,8 @@ fn ptx(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx").join(name)
 }
 
-/// ptxas's code of real kernels computes what their PTX says, bit for bit where nothing is fused, for five processors and
-/// with and without optimisation.
+/// ptxas's code of real kernels computes what their PTX says, for five processors, with and without optimisation. The
+/// results are bit-identical if nothing is fused.
 #[test]
 fn machine_code_is_its_ptx() {
     let Some(tool) = Tool::new() else { return };
@@ -77,8 +78,8 @@ fn machine_code_is_its_ptx() {
     }
 }
 
-/// A sum of floats by exchanges in shared memory, whose loop ends once each thread's sum is there; and choices
-/// between numbers of 64 bits.
+/// A sum of floats by exchanges in shared memory, whose loop ends after each thread's sum is stored; and choices
+/// between 64-bit numbers.
 const LATER: &str = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{\n\
     .reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %rd<12>;\n.reg .pred %p<4>;\n.shared .align 4 .f32 sum;\n\
     ld.param.u64 %rd1, [p];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd2, %r0, 64;\nadd.s64 %rd3, %rd1, %rd2;\n\
@@ -90,7 +91,7 @@ const LATER: &str = ".version 8.7\n.target sm_100\n.address_size 64\n.visible .e
     sub.s64 %rd11, %rd9, %rd8;\nst.global.u64 [%rd3+24], %rd6;\nst.global.u64 [%rd3+32], %rd7;\n\
     st.global.u64 [%rd3+40], %rd10;\nst.global.u64 [%rd3+48], %rd11;\nret;\n}\n";
 
-/// What came with sm_100 and sm_120 computes what the PTX says.
+/// Instructions that came with sm_100 and sm_120 compute what the PTX says.
 #[test]
 fn later_processors() {
     let Some(tool) = Tool::new() else { return };
@@ -103,7 +104,7 @@ fn later_processors() {
     }
 }
 
-/// A kernel that stores a hash of what it loads: each of its operations counts.
+/// A kernel that stores a hash of its loads. The result depends on each of its operations.
 const HASH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{\n\
     \t.reg .b32 %r<12>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r0, %tid.x;\n\
     \tmul.wide.u32 %rd2, %r0, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n\tld.global.u32 %r1, [%rd3];\n\
@@ -111,8 +112,8 @@ const HASH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .ent
     \tadd.s32 %r6, %r5, %r3;\n\tmul.lo.s32 %r7, %r6, %r4;\n\txor.b32 %r8, %r7, %r6;\n\
     \tst.global.u32 [%rd3+4096], %r8;\n\tret;\n}\n";
 
-/// An operation that reads another register is told from the PTX, whichever it is: it stores something else, or something
-/// undefined.
+/// A comparison with the PTX finds any operation that reads another register: it stores another value, or an undefined
+/// one.
 #[test]
 fn changed_machine_code_differs() {
     let Some(tool) = Tool::new() else { return };
@@ -121,7 +122,7 @@ fn changed_machine_code_differs() {
     let cubin = tool.assemble(&file, "sm_90", &[]);
     assert_eq!(tool.compared(&file, &cubin, &[]).0, 0);
     let bytes = fs::read(&cubin).expect("it is there");
-    // IADD3, LOP3, SHF and IMAD, whose first source is in the fourth byte.
+    // IADD3, LOP3, SHF and IMAD, which have the first source in the fourth byte.
     let computes = |at: &usize| {
         let code = u16::from_le_bytes([bytes[*at], bytes[at + 1]]);
         matches!(code & 0x1ff, 0x10 | 0x12 | 0x19 | 0x24) && code >> 12 == 7 && bytes[at + 3] != 0xff
@@ -138,8 +139,8 @@ fn changed_machine_code_differs() {
     }
 }
 
-/// ptxas unrolls a loop as if the difference of bound and start did not wrap: a comparison finds that, and nothing where the
-/// loop is left as it is.
+/// ptxas unrolls a loop as if the difference of bound and start did not wrap. A comparison finds this difference, and
+/// finds none if the loop is not unrolled.
 #[test]
 fn a_loop_that_wraps_is_found() {
     let Some(tool) = Tool::new() else { return };
@@ -155,7 +156,8 @@ fn a_loop_that_wraps_is_found() {
     assert_eq!(tool.compared(&file, &plain, &[]).0, 0);
 }
 
-/// What a launch executes is counted by class, by block and by source line; PTX has no machine instructions.
+/// The instructions that a launch executes are counted by class, by block and by source line. PTX has no machine
+/// instructions.
 #[test]
 fn counts() {
     let Some(tool) = Tool::new() else { return };
@@ -180,7 +182,7 @@ fn counts() {
     assert!(executed["machine"]["issued"].as_u64() > Some(0), "{executed}");
 }
 
-/// A cubin that is cut, and one with an unknown instruction, end in words and not in a verdict.
+/// A truncated cubin, and a cubin with an unknown instruction, end in an error and not in a verdict.
 #[test]
 fn damaged_machine_code() {
     let Some(tool) = Tool::new() else { return };

@@ -1,6 +1,6 @@
-//! What users read: the messages of errors and remarks, and the help of every command, in one file each, to be read in a
-//! row. `UPDATE_EXPECT=1 cargo test` writes them anew; read the difference. What a failed assertion says, the marks of pages
-//! and the rows of tables are not among them.
+//! The texts that users read: messages of errors and remarks, and the help of every command, each in one file.
+//! `UPDATE_EXPECT=1 cargo test` updates the files; review the difference. Messages of failed assertions, markup of
+//! pages and table rows are excluded.
 
 use super::golden;
 use super::sources;
@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 
-/// Macros whose texts are for developers, or are pages.
+/// Macros whose strings are for developers, or are pages.
 const OTHERS: [&str; 10] = [
     "assert",
     "assert_eq",
@@ -24,8 +24,8 @@ const OTHERS: [&str; 10] = [
     "unreachable",
 ];
 
-/// The sentences of a file, in their order: string literals of several words in code that is no test's and no attribute's,
-/// and neither an assertion's nor a page's.
+/// The sentences of a file, in order: string literals of several words, outside of tests, attributes, assertions and
+/// pages.
 #[derive(Default)]
 struct Sentences {
     texts: Vec<String>,
@@ -43,7 +43,7 @@ impl<'ast> Visit<'ast> for Sentences {
 
     fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
         let text = literal.value();
-        // What is set in columns is a row of a table.
+        // A string with column formats is a table row.
         let is_word =
             |word: &&str| !word.contains(":<") && !word.contains(":>") && word.chars().any(char::is_alphabetic);
         if text.split_whitespace().filter(is_word).count() >= 3 {
@@ -91,7 +91,7 @@ fn messages_are_read_in_a_row() {
     let mut page = String::new();
     for path in sources::files(&sources::src()) {
         let name = path.strip_prefix(sources::src()).expect("a file of the sources").to_string_lossy().into_owned();
-        // The tables of opcodes are no sentences, and what the fuzzing says is said to developers.
+        // The tables of opcodes are no sentences, and the messages of the fuzzing are for developers.
         if name.contains("tests")
             || name.contains("drawn_")
             || name.starts_with("fuzzing")

@@ -1,8 +1,9 @@
-//! The machine model against NVIDIA's own sources, compiled and asked: `cuda_occupancy.h` for every occupancy, CUDA's
-//! core libraries for the table. The programs in `tests/occupancy` are told all numbers: these stand in the core alone.
+//! Compares the machine model with NVIDIA's own sources: `cuda_occupancy.h` for every occupancy, CUDA's core libraries
+//! for the table. The programs in `tests/occupancy` get all numbers as input, because the numbers are defined only in
+//! the core.
 //!
-//! Skipped where there are no headers (`scripts/setup.sh cuda` brings them) or no C++ compiler; with
-//! `OCCUPANCY=required` in the environment, as in `make check`, that is a failure.
+//! Skipped if the headers (`scripts/setup.sh cuda` installs them) or a C++ compiler is missing. With
+//! `OCCUPANCY=required` in the environment, as in `make check`, this is a failure.
 
 use std::env;
 use std::fmt::Write;
@@ -16,7 +17,8 @@ use nvptx_ra::target::machine::{
 
 const KIB: u32 = 1024;
 
-/// What a program of `tests/occupancy` answers; `None` where the header that it includes, or a compiler, is not there.
+/// Compiles and runs a program of `tests/occupancy` and returns its output. `None` if the header that it includes, or a
+/// compiler, is missing.
 fn answer(program: &str, header: &str, input: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cuda = env::var_os("CUDA_PATH").map_or_else(|| root.join("target/cuda"), PathBuf::from);
@@ -44,7 +46,7 @@ fn answer(program: &str, header: &str, input: &str) -> Option<String> {
     }
     let compiled = compile.arg("-o").arg(&place).arg(source).output().expect("the compiler starts");
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    // From a file: a pipe could fill on both sides.
+    // The input is a file, because pipes could fill on both sides.
     let questions = place.with_extension("in");
     fs::write(&questions, input).expect("the questions can be written");
     let stdin = Stdio::from(File::open(&questions).expect("the questions can be read"));
@@ -53,10 +55,11 @@ fn answer(program: &str, header: &str, input: &str) -> Option<String> {
     Some(String::from_utf8(answers.stdout).expect("the answers are text"))
 }
 
-/// Launches of one number of registers each, and the range of registers that they are asked about.
+/// Launches without a register count, and the range of register counts for each.
 type Questions = Vec<(Launch, u32, u32)>;
 
-/// Every register count, size of a block and amount of shared memory; then carve-outs and barriers.
+/// Returns launches with every register count, block size and amount of shared memory; then launches with carve-outs
+/// and barriers.
 fn questions(machine: &Architecture) -> Questions {
     let opt_in = machine.shared_opt_in();
     let shared: Vec<(u32, u32)> = vec![
@@ -92,7 +95,7 @@ fn questions(machine: &Architecture) -> Questions {
     questions
 }
 
-/// What the program is told of a machine and of the launches on it.
+/// Returns the program's input for a machine and the launches on it.
 fn told(machine: &Architecture, questions: &Questions) -> String {
     let mut text = format!(
         "device {} {} {MAX_THREADS_PER_BLOCK} {} {REGISTERS} {SHARED_PER_BLOCK} {} {} {}\n",
@@ -113,7 +116,7 @@ fn told(machine: &Architecture, questions: &Questions) -> String {
     text
 }
 
-/// What we say of a launch, in the header's words.
+/// Returns the model's figures of a launch, in the header's terms.
 fn ours(machine: &Architecture, launch: &Launch) -> [u32; 9] {
     let occupancy = machine.occupancy(launch);
     let limits = occupancy.block_limits;
@@ -131,7 +134,7 @@ fn ours(machine: &Architecture, launch: &Launch) -> [u32; 9] {
     ]
 }
 
-/// Every figure that `cuda_occupancy.h` gives is ours, for every architecture, count of registers and size of a block.
+/// The model equals every figure of `cuda_occupancy.h`, for every architecture, register count and block size.
 #[test]
 fn occupancy_is_what_nvidias_header_computes() {
     let questions: Vec<Questions> = Architecture::all().iter().map(questions).collect();
@@ -154,7 +157,8 @@ fn occupancy_is_what_nvidias_header_computes() {
     println!("{compared} launches on {} architectures compared", questions.len());
 }
 
-/// The table is that of NVIDIA's own libraries, but for the two architectures that these have forgotten or renamed.
+/// The table equals that of NVIDIA's own libraries, except for the two architectures that these libraries lack or have
+/// renamed.
 #[test]
 fn the_table_is_that_of_nvidias_libraries() {
     let capabilities = Architecture::all().iter().map(|machine| format!("{}{}\n", machine.major, machine.minor));

@@ -15,7 +15,7 @@ use nvptx_ra::passes::{PtxRun, pipeline, run_on_ptx};
 use nvptx_ra::ptx::{File, Module, Patch, View};
 use nvptx_ra::target::machine::Architecture;
 
-/// All files below a path that end in `.ptx`, in order.
+/// Returns all files below a path that end in `.ptx`, in order.
 fn ptx_files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(path) else {
         return if path.extension().is_some_and(|extension| extension == "ptx") { vec![path.into()] } else { vec![] };
@@ -32,7 +32,7 @@ fn corpus() -> Vec<PathBuf> {
     std::iter::once(own).chain(more).flat_map(|path| ptx_files(&path)).collect()
 }
 
-/// Every file is printed as it was read, from the parts of its statements, and hardly any statement is opaque.
+/// Every file is printed exactly as it was read, from the parts of its statements. Hardly any statement is opaque.
 #[test]
 fn same_bytes() {
     let (mut statements, mut bytes, mut time) = (0, 0, 0.0);
@@ -55,7 +55,7 @@ fn same_bytes() {
     assert!(count * 10_000 <= statements as u64, "{count} of {statements} statements are opaque: {opaque:?}");
 }
 
-/// Every function has a view that is valid, and few are not to be edited.
+/// Every function has a valid view, and few functions are not editable.
 #[test]
 fn views() {
     let (mut functions, mut insts, mut unknown, mut time) = (0, 0, 0, 0.0);
@@ -85,7 +85,7 @@ fn views() {
     println!("{functions} functions, {insts} instructions, {unknown} unknown, {time:.2} s, refused: {refused:?}");
 }
 
-/// The pipelines that change text.
+/// The pipelines that change PTX modules.
 const PIPELINES: [&str; 6] = [
     "nvptx-copy-coalescer<verify>",
     "nvptx-remat<remat=high;verify>",
@@ -95,7 +95,7 @@ const PIPELINES: [&str; 6] = [
     "nvptx-rename<rename;rename-all;verify>",
 ];
 
-/// ptxas, where it is on this machine.
+/// Returns ptxas, if this machine has it.
 fn ptxas() -> Option<PathBuf> {
     let path = std::env::var("PTXAS").unwrap_or_else(|_| "ptxas".into());
     Command::new(&path).arg("--version").output().ok().filter(|output| output.status.success())?;
@@ -113,7 +113,7 @@ fn assembles(ptxas: &Path, text: &[u8], target: &str) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(message.lines().take(4).collect::<Vec<_>>().join(" | ")) }
 }
 
-/// Every pass runs on every file; what it makes of the text reads back, and ptxas takes it if it took the file itself.
+/// Every pass runs on every file. Its output parses again, and ptxas accepts it if ptxas accepts the original file.
 #[test]
 fn passes_on_text() {
     let ptxas = ptxas();
@@ -170,7 +170,7 @@ fn passes_on_text() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// Every kernel is forecast. `PTX_FORECASTS` names a file for the figures: file, kernel, words live at most, words that
+/// Every kernel has a forecast. `PTX_FORECASTS` names a file for the figures: file, kernel, most live words, words that
 /// differ between threads, registers, instructions.
 #[test]
 fn forecasts() {
@@ -201,7 +201,8 @@ fn forecasts() {
     }
 }
 
-/// A view as text, with registers numbered as they occur: their numbers and names come from the text.
+/// Prints a view with registers numbered in order of occurrence. The original numbers and names depend on the PTX
+/// module.
 fn renumbered(function: &Function) -> String {
     let text = function.to_string();
     let mut numbers = BTreeMap::new();
@@ -219,7 +220,7 @@ fn renumbered(function: &Function) -> String {
     out
 }
 
-/// Edits that give every operand a new register in place of its own.
+/// Returns edits that give every operand a new register.
 fn renamed(function: &Function) -> EditList {
     let mut edits = EditList::new(function);
     let new: Vec<VReg> = function.regs().map(|reg| edits.create_register(function.class(reg))).collect();
@@ -234,7 +235,7 @@ fn renamed(function: &Function) -> EditList {
     edits
 }
 
-/// Every register gets another name; what the text then says is the same, and ptxas takes it.
+/// After every register gets another name, the PTX has the same meaning, and ptxas accepts it.
 #[test]
 fn all_registers_renamed() {
     let ptxas = ptxas();

@@ -1,8 +1,8 @@
-//! What passes are told of PTX, and of the machine code that LLVM printed it from, is the same of every instruction.
+//! Passes see the same facts of every instruction in PTX and in the machine code from which LLVM printed it.
 //!
-//! Set `PTX_AND_VIEWS` to a folder to test more than the files of tests/ptx: of each `NAME.ptx` there, `NAME.views` is what
-//! `llc -load-pass-plugin=libnvptx_ra.so -nvptx-ra-trace=view -nvptx-ra-rename` says of the same compilation. `llc` prints
-//! instructions in the order of the last view, that of `nvptx-rename`.
+//! Set `PTX_AND_VIEWS` to a folder to test more than the files of tests/ptx. For each `NAME.ptx` in the folder,
+//! `NAME.views` is the output of `llc -load-pass-plugin=libnvptx_ra.so -nvptx-ra-trace=view -nvptx-ra-rename` on the
+//! same compilation. `llc` prints instructions in the order of the last view, that of `nvptx-rename`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use nvptx_ra::function::{Effects, Function, Inst, Role};
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::{Classification, CopyFamily, OpcodeInfo, Purity};
 
-/// The views behind the line that names a pass; without that pass's further lines.
+/// Returns the view after each line that names a pass. Other lines of that pass are skipped.
 fn views_of(pass: &str, text: &str) -> Vec<Function> {
     let traces = text.split("nvptx-ra: ").filter_map(|trace| trace.strip_prefix(pass));
     let function = |trace: &str| {
@@ -27,8 +27,8 @@ fn opcode_of(function: &Function, inst: Inst) -> &str {
     function.opcodes().name(function.opcode(inst))
 }
 
-/// The instructions that stand in the text, in their order; `None` of a function with inline assembly or calls, whose
-/// text is no list of the same instructions.
+/// Returns the instructions that appear in the PTX, in order. `None` if the function has inline assembly or calls,
+/// because its PTX is no list of the same instructions.
 fn printed(function: &Function) -> Option<Vec<Inst>> {
     let is_other = |inst: Inst| {
         function.effects(inst).contains(Effects::CALL_SEQUENCE) || opcode_of(function, inst).starts_with("INLINEASM")
@@ -37,7 +37,7 @@ fn printed(function: &Function) -> Option<Vec<Inst>> {
         return None;
     }
     let is_printed = |&inst: &Inst| {
-        // All of a list of labels is one instruction in the text.
+        // A whole list of labels is one instruction in PTX.
         let is_of_list = matches!(opcode_of(function, inst), "BRX_START" | "BRX_ITEM");
         let is_silent = matches!(function.role(inst), Role::Debug | Role::Undef) || opcode_of(function, inst) == "KILL";
         !is_of_list && !is_silent && !function.effects(inst).contains(Effects::META)
@@ -45,9 +45,9 @@ fn printed(function: &Function) -> Option<Vec<Inst>> {
     Some(function.insts().filter(is_printed).collect())
 }
 
-/// What passes ask of an instruction, as text, and the kind of copy that it is.
+/// Returns the facts that passes use of an instruction, as text, and its kind of copy.
 ///
-/// Whether a load may fault is left out: LLVM knows of each parameter that it is there, the text does not say.
+/// Whether a load may fault is omitted: LLVM knows that each parameter exists, but PTX does not state it.
 fn facts(function: &Function, classification: &Classification, inst: Inst) -> (String, CopyFamily) {
     let info: OpcodeInfo = classification.of(function, inst);
     let written = function.operands(inst).iter().filter(|operand| operand.is_def()).count();
@@ -58,11 +58,11 @@ fn facts(function: &Function, classification: &Classification, inst: Inst) -> (S
     (format!("{written} written, {effects:?}, {space:?}, {remat:?}, {uniformity:?}, {has_uniform_form}"), info.family)
 }
 
-/// Whether the text may show a copy as another kind than the machine code.
+/// Whether PTX may show a copy as another kind than the machine code does.
 fn is_known_difference(llvm: CopyFamily, text: CopyFamily) -> bool {
     use CopyFamily::{FrameAddress, NotCopy, Parameter, Symbol};
-    // An address on the stack is an addition in the text. LLVM's opcode for the address of a symbol is that of the address
-    // of a parameter, too.
+    // A stack address is an addition in PTX. LLVM uses the same opcode for the address of a symbol and the address of a
+    // parameter.
     llvm == text || matches!((llvm, text), (FrameAddress, NotCopy) | (Symbol, Parameter))
 }
 
@@ -81,7 +81,7 @@ fn pairs() -> Vec<(PathBuf, PathBuf)> {
     pairs
 }
 
-/// The table of PTX's mnemonics and that of LLVM's opcodes say the same of every instruction.
+/// The table of PTX mnemonics and the table of LLVM opcodes agree on every instruction.
 #[test]
 fn tables_agree() {
     let (mut compared, mut unknown, mut functions, mut left) = (0, 0, 0, 0);
@@ -105,7 +105,7 @@ fn tables_agree() {
             for (&theirs, &own) in theirs.iter().zip(&own) {
                 compared += 1;
                 if of_llvm.of(llvm, theirs).purity == Purity::Unknown {
-                    // An opcode without a name of its own; its number changes from build to build.
+                    // An opcode without its own name. Its number changes from build to build.
                     unknown += 1;
                     continue;
                 }
@@ -113,8 +113,8 @@ fn tables_agree() {
                 let (of_opcode, kind) = facts(llvm, &of_llvm, theirs);
                 let (of_mnemonic, own_kind) = facts(&view.function, &view.classification, own);
                 if (kind, own_kind) == (CopyFamily::StackAddress, CopyFamily::FrameAddress) {
-                    // The start of the stack is an address with the offset 0: what it is computed from is the same in all
-                    // threads, so that it is, too.
+                    // The start of the stack is an address with the offset 0. It is uniform, because its inputs are the
+                    // same in all threads.
                     continue;
                 }
                 if of_opcode != of_mnemonic || !is_known_difference(kind, own_kind) {

@@ -1,13 +1,13 @@
-//! ptxas itself says which registers an instruction reads and writes: whatever the view claims of it, the machine code of
-//! small kernels must bear out.
+//! ptxas itself confirms which registers an instruction reads and writes: the machine code of small kernels must agree
+//! with every claim of the view.
 //!
-//! tests/ptx/instructions.txt has an instruction for each name of the table. A kernel loads each register from a place of
-//! its own, runs the instruction and stores all registers. Where the view says that a register is written and its old
-//! value not read, a load from another place changes no bit of the machine code. Where the view says that a register is
-//! not written, a store of a copy from ahead of the instruction changes none either.
+//! tests/ptx/instructions.txt has an instruction for each name of the table. A kernel loads each register from its own
+//! place, runs the instruction and stores all registers. If the view says that a register is written and its old value
+//! is not read, a load from another place changes no bit of the machine code. If the view says that a register is not
+//! written, a store of a copy from before the instruction changes no bit either.
 //!
-//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
-//! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
+//! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
+//! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.
 
 use super::cuda;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use std::process::Command;
 use nvptx_ra::function::{Function, Inst, VReg};
 use nvptx_ra::ptx::Module;
 
-/// The instructions of the list by processor, patterns expanded.
+/// Returns the instructions of the list by processor, with patterns expanded.
 fn instructions() -> BTreeMap<String, Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ptx/instructions.txt");
     let text = fs::read_to_string(path).expect("the list can be read");
@@ -40,7 +40,7 @@ fn instructions() -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// All that a pattern stands for: `{a,b}` is `a` or `b`.
+/// Expands a pattern: `{a,b}` is `a` or `b`.
 fn expanded(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
     let (choices, after) = rest.split_once('}').expect("a closed brace");
@@ -52,7 +52,7 @@ fn expanded(pattern: &str) -> Vec<String> {
 /// A register of an instruction: the letter of its class, and its number.
 type Register = (char, u32);
 
-/// The registers that an instruction names, by number.
+/// Returns the registers of an instruction, by number.
 fn registers(instruction: &str) -> Vec<Register> {
     let mut found: Vec<Register> = Vec::new();
     for word in instruction.split('%').skip(1) {
@@ -66,7 +66,7 @@ fn registers(instruction: &str) -> Vec<Register> {
     found
 }
 
-/// PTX's type of a class.
+/// Returns PTX's type of a class.
 fn type_of(class: char) -> &'static str {
     match class {
         'p' => "pred",
@@ -77,17 +77,17 @@ fn type_of(class: char) -> &'static str {
     }
 }
 
-/// What a kernel does otherwise than the plain one.
+/// How a kernel differs from the plain one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Variant {
     Plain,
-    /// A register is loaded from elsewhere.
+    /// A register is loaded from another place.
     OtherValue(Register),
-    /// A copy of a register, made ahead of the instruction, is stored in its place.
+    /// A copy of a register, made before the instruction, is stored in its place.
     EarlyCopy(Register),
 }
 
-/// A kernel around an instruction.
+/// Returns a kernel around an instruction.
 fn kernel(name: &str, instruction: &str, variant: Variant) -> String {
     let mut text = format!(".visible .entry {name}(.param .b64 to, .param .align 16 .b8 from[1024])\n{{\n");
     let registers = registers(instruction);
@@ -122,7 +122,7 @@ fn kernel(name: &str, instruction: &str, variant: Variant) -> String {
     text + "ret;\n}\n"
 }
 
-/// The head of a file of kernels.
+/// Returns the head of a file of kernels.
 fn head(processor: &str) -> String {
     format!(
         ".version 9.0\n.target {processor}\n.address_size 64\n\
@@ -130,7 +130,8 @@ fn head(processor: &str) -> String {
     )
 }
 
-/// The variants whose machine code must be that of the plain kernel, by what the view says of the instruction.
+/// Returns the variants whose machine code must equal that of the plain kernel, according to the view of the
+/// instruction.
 fn claims(processor: &str, instruction: &str) -> Vec<Variant> {
     let text = head(processor) + &kernel("k", instruction, Variant::Plain);
     let module = Module::read("kernel", text.as_bytes()).unwrap_or_else(|error| panic!("{instruction}: {error}"));
@@ -138,7 +139,8 @@ fn claims(processor: &str, instruction: &str) -> Vec<Variant> {
     let view = module.view(body).unwrap_or_else(|error| panic!("{instruction}: {error}"));
     let function = &view.function;
     let registers = registers(instruction);
-    // The first instruction loads where results go; a predicate takes two instructions, any other register one.
+    // The first instruction loads the address of the results. A predicate takes two instructions, any other register
+    // one.
     let count = |of: &[Register]| of.iter().map(|(class, _)| if *class == 'p' { 2 } else { 1 }).sum::<u32>();
     let inst = Inst(1 + count(&registers));
     let opcode = function.opcodes().name(function.opcode(inst));
@@ -161,12 +163,12 @@ fn claims(processor: &str, instruction: &str) -> Vec<Variant> {
     registers.iter().enumerate().filter_map(|(number, register)| of(number, register)).collect()
 }
 
-/// The register that an instruction writes.
+/// Returns the register that an instruction writes.
 fn written(function: &Function, inst: Inst) -> VReg {
     function.operands(inst).iter().find(|operand| operand.is_def()).and_then(|operand| operand.reg()).expect("a result")
 }
 
-/// The register that an instruction stores, or selects by, beside the address.
+/// Returns the register that an instruction stores, or selects by, next to the address.
 fn read(function: &Function, inst: Inst) -> VReg {
     let address = written(function, Inst(0));
     let mut read =
@@ -174,7 +176,7 @@ fn read(function: &Function, inst: Inst) -> VReg {
     read.find(|&register| register != address).expect("a register")
 }
 
-/// The machine code of each kernel of a file.
+/// Returns the machine code of each kernel of a file.
 fn assembled(cuda: &Path, processor: &str, text: &str) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let (input, output) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
@@ -191,7 +193,7 @@ fn assembled(cuda: &Path, processor: &str, text: &str) -> BTreeMap<String, Strin
     listing.split("Function : ").skip(1).map(of_function).collect()
 }
 
-/// What the view says of reads and writes holds in the machine code.
+/// The view's claims about reads and writes hold in the machine code.
 #[test]
 fn reads_and_writes() {
     let Some(cuda) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };

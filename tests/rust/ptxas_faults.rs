@@ -1,5 +1,5 @@
-//! Known faults of ptxas: its code of the texts in tests/ptxas-faults computes something else, or is right, as the header of
-//! each text says of the release at hand.
+//! Known faults of ptxas. The header of each file in tests/ptxas-faults says for which ptxas releases the machine code
+//! is wrong or right, and the test checks this for the installed release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use std::process::Command;
 
 use super::machine_code::Tool;
 
-/// What the header of a text says.
+/// The header of a file.
 struct Fault {
     path: PathBuf,
     launch: Vec<String>,
     wrong: Vec<[Vec<u32>; 2]>,
     right: Vec<[Vec<u32>; 2]>,
-    /// What the emulator of machine code says of code that it cannot run, if the header names that.
+    /// The emulator's error for machine code that it cannot run, if the header gives one.
     unknown: Option<String>,
     target: String,
 }
 
-/// The numbers of a release: those of `13.4.46rc1` are 13, 4, 46 and 1.
+/// Returns the numbers of a release: those of `13.4.46rc1` are 13, 4, 46 and 1.
 fn numbers(release: &str) -> Vec<u32> {
     let parts = release.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty());
     parts.map(|part| part.parse().expect("a release has small numbers")).collect()
 }
 
-/// The ranges of a list such as `12.0.76 to 13.1.80, 13.3.33`.
+/// Returns the ranges of a list such as `12.0.76 to 13.1.80, 13.3.33`.
 fn ranges(list: &str) -> Vec<[Vec<u32>; 2]> {
     let range = |part: &str| {
         let (first, last) = part.split_once(" to ").unwrap_or((part, part));
@@ -49,7 +49,7 @@ fn fault(path: PathBuf) -> Fault {
     let text = fs::read_to_string(&path).expect("the file can be read");
     let find = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let field = |name: &str| find(name).unwrap_or_else(|| panic!("{}: no line {name}", path.display())).to_owned();
-    // Releases from 12.8.61 to 13.0.88 refuse any other letter, in comments, too.
+    // Releases from 12.8.61 to 13.0.88 refuse any other letter, even in comments.
     assert!(text.is_ascii(), "{}: a letter that is not ASCII", path.display());
     assert!(text.starts_with("// "), "{}: the first line says what goes wrong", path.display());
     field("// report:");
@@ -64,7 +64,7 @@ fn fault(path: PathBuf) -> Fault {
     }
 }
 
-/// The release of a ptxas, such as 13.0.88.
+/// Returns the release of a ptxas, such as 13.0.88.
 fn release(ptxas: &Path) -> Vec<u32> {
     let output = Command::new(ptxas).arg("--version").output().expect("ptxas starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -72,7 +72,7 @@ fn release(ptxas: &Path) -> Vec<u32> {
     numbers(version.unwrap_or_else(|| panic!("no version: {said}")))
 }
 
-/// The memory ahead of a launch and behind it, or why there is none.
+/// Returns the memory before a launch and after it, or the reason why it could not run.
 fn recorded(tool: &Tool, file: &Path, launch: &[String], name: &str) -> Result<[Vec<u8>; 2], String> {
     let folder = tool.folder.path().join(name);
     let mut arguments = vec!["run", "--record", folder.to_str().expect("a path of ASCII")];
@@ -96,7 +96,7 @@ fn ranges_of_releases_hold_their_ends_and_what_is_between() {
     assert!(ranges("none").is_empty());
 }
 
-/// No release is both wrong and right, each text has a launch that its PTX ends, and a launch that is repeated leaves the
+/// No release is both wrong and right, each file has a launch that its PTX completes, and a repeated launch leaves the
 /// same memory.
 #[test]
 fn the_ptx_of_each_text_runs() {
@@ -117,7 +117,8 @@ fn the_ptx_of_each_text_runs() {
     }
 }
 
-/// The code of the ptxas at hand is wrong where a header says so, and right where it says that.
+/// The installed ptxas makes wrong code if a header lists its release as wrong, and right code if the header lists it
+/// as right.
 #[test]
 fn releases_are_wrong_and_right_as_the_headers_say() {
     let Some(tool) = Tool::new() else { return };

@@ -1,7 +1,7 @@
-//! Random programs are PTX: ptxas takes them.
+//! Random programs are PTX that ptxas accepts.
 //!
-//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
-//! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
+//! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
+//! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.
 
 use std::fs;
 use std::process::Command;

@@ -1,8 +1,8 @@
-//! The limits of registers against ptxas itself: kernels that want more registers than they may have, with every
+//! Compares the model of register limits with ptxas itself. The kernels need more registers than the limit, with every
 //! combination of directives and options.
 //!
-//! Skipped where there is no ptxas of CUDA 13 (`scripts/setup.sh cuda` brings it), and with `PTXAS=skip` in the
-//! environment; with `PTXAS=required`, as in a step of `make check`, a missing one is a failure.
+//! Skipped if ptxas of CUDA 13 is missing (`scripts/setup.sh cuda` installs it), and with `PTXAS=skip` in the
+//! environment. With `PTXAS=required`, as in a step of `make check`, a missing ptxas is a failure.
 
 use super::cuda;
 use std::collections::BTreeMap;
@@ -18,12 +18,13 @@ use nvptx_ra::target::machine::{
     Architecture, Circumstances, CommandLine, Decider, Entry, Ignored, RegisterLimit, Repartition, RepartitionRefusal,
 };
 
-/// ptxas; `None` where it is not there.
+/// Returns ptxas. `None` if it is missing.
 fn ptxas() -> Option<PathBuf> {
     cuda::programs(&["ptxas"]).map(|programs| programs.join("ptxas"))
 }
 
-/// A kernel that keeps so many values live round a loop, with directives, and statements at its beginning.
+/// Returns a kernel with `values` values that are live over a loop, with directives, and with statements at its
+/// beginning.
 fn kernel(name: &str, directives: &str, values: u32, first: &str) -> String {
     let mut text = format!(
         ".visible .entry {name}(.param .u64 p)\n{directives}\n{{\n.reg .u64 %rd<4>; .reg .u32 %i<4>;\n\
@@ -41,7 +42,7 @@ fn kernel(name: &str, directives: &str, values: u32, first: &str) -> String {
     text + "ret;\n}\n"
 }
 
-/// What ptxas says of a file of kernels: the registers of each that it assembles, and all its words.
+/// Assembles a file of kernels. Returns the registers of each assembled kernel, and all messages of ptxas.
 fn assemble(
     ptxas: &Path,
     test: &str,
@@ -121,11 +122,11 @@ fn hopper() -> &'static Architecture {
     Architecture::by_name("sm_90").expect("is known")
 }
 
-/// What ptxas must have said of a kernel whose words are ignored.
+/// Returns the warning that ptxas must print if it ignores a directive of a kernel.
 fn warning(ignored: Ignored, name: &str) -> Option<String> {
     Some(match ignored {
         Ignored::Threads(_) => format!("for entry {name} is out of range. .minnctapersm and .maxntid will be ignored"),
-        // Without a kernel's name, and not of the option.
+        // These warnings do not name the kernel, and ptxas omits them in some cases.
         Ignored::BlocksOfAnySize(_) | Ignored::CommandLine(_) => return None,
         Ignored::Blocks { blocks, .. } if blocks > 32 => {
             format!("Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
@@ -138,8 +139,8 @@ fn warning(ignored: Ignored, name: &str) -> Option<String> {
     })
 }
 
-/// Every combination of directives and options leaves a kernel that wants more than 44 registers just the limit, or as
-/// many as without any; and ptxas warns of what the model says that it ignores.
+/// For every combination of directives and options, a kernel that needs more than 44 registers gets exactly the limit,
+/// or as many registers as without a limit. ptxas warns of everything that the model lists as ignored.
 #[test]
 fn limits_are_those_of_ptxas() {
     let Some(ptxas) = ptxas() else { return };
@@ -148,7 +149,7 @@ fn limits_are_those_of_ptxas() {
         bounds.iter().enumerate().map(|(number, bounds)| (format!("k{number}"), bounds)).collect();
     let kernels: String = named.iter().map(|(name, bounds)| kernel(name, &directives(bounds), 38, "")).collect();
     let next = Mutex::new(command_lines().into_iter());
-    // Two at a time: this test takes most of the time of all.
+    // Two at a time, because this test takes the longest of all.
     std::thread::scope(|scope| {
         for worker in 0..2 {
             let (ptxas, named, kernels, next) = (&ptxas, &named, &kernels, &next);
@@ -176,19 +177,19 @@ fn check_limit(name: &str, bounds: &LaunchBounds, command_line: &CommandLine, us
     } else {
         assert!(used > 44, "{case}");
     }
-    // What is said of the option has no kernel's name.
+    // A warning about the option has no kernel's name.
     let is_of_option = command_line.max_registers.is_some_and(|limit| !(24..=255).contains(&limit));
     let expected: Vec<String> = limit.ignored.iter().filter_map(|&ignored| warning(ignored, name)).collect();
     for warning in &expected {
         assert!(is_of_option || said.contains(warning), "{warning}: {case}\n{said}");
     }
-    // Nor does ptxas warn of threads or blocks that the model takes.
+    // ptxas does not warn of threads or blocks that the model accepts.
     let is_out_of_range = format!("for entry {name} is out of range");
     let is_expected = expected.iter().any(|warning| warning.contains(&is_out_of_range));
     assert!(is_expected || !said.contains(&is_out_of_range), "{case}\n{said}");
 }
 
-/// What ptxas was seen to do with bounds that everybody writes, where there is no ptxas to ask.
+/// Observed results of ptxas for common bounds, tested without ptxas.
 #[test]
 fn limits_known_by_heart() {
     let of = |threads, blocks, most, option| {
@@ -209,7 +210,7 @@ fn limits_known_by_heart() {
     assert_eq!(of(None, None, Some(8), None), (24, Decider::MaxRegisters));
 }
 
-/// The same with options of launches, and what of all that is said does not hold.
+/// The same with launch options, and with the settings that ptxas ignores.
 #[test]
 fn options_known_by_heart() {
     let of = |bounds: &LaunchBounds, options: &CommandLine| {
@@ -218,15 +219,15 @@ fn options_known_by_heart() {
     };
     let bounds = |threads, blocks| LaunchBounds { max_threads: threads, min_blocks: blocks, ..LaunchBounds::default() };
     let launch = CommandLine { max_threads: Some(512), min_blocks: Some(4), ..CommandLine::default() };
-    // Options fill what directives leave open, and win only where they are said to.
+    // Options fill in missing directives. They override directives only on request.
     assert_eq!(of(&bounds(None, None), &launch), (32, Decider::Blocks, vec![]));
     assert_eq!(of(&bounds(Some(256), None), &launch), (64, Decider::Blocks, vec![]));
     let overriding = CommandLine { overrides: true, ..launch };
     assert_eq!(of(&bounds(Some(256), Some(1)), &overriding), (32, Decider::Blocks, vec![]));
-    // Beside -maxrregcount they count for nothing.
+    // With -maxrregcount, these options have no effect.
     let both = CommandLine { max_registers: Some(42), ..launch };
     assert_eq!(of(&bounds(None, None), &both), (42, Decider::CommandLine, vec![]));
-    // Just as many threads as a multiprocessor holds, and one more.
+    // The most threads that a multiprocessor holds, and one more.
     assert_eq!(of(&bounds(Some(2048), None), &CommandLine::default()), (32, Decider::Threads, vec![]));
     let ignored = vec![Ignored::Threads(2049)];
     assert_eq!(of(&bounds(Some(2049), None), &CommandLine::default()), (255, Decider::Machine, ignored));
@@ -236,7 +237,7 @@ fn options_known_by_heart() {
     assert_eq!(of(&bounds(None, Some(2)), &CommandLine::default()), (255, Decider::Machine, ignored));
 }
 
-/// What blocks of a size leave alone is reached by kernels that need it, and exceeded by none.
+/// Kernels that need the registers reach the limit of their block size, and no kernel exceeds it.
 #[test]
 fn limits_by_threads_are_reached() {
     let Some(ptxas) = ptxas() else { return };
@@ -254,7 +255,7 @@ fn limits_by_threads_are_reached() {
     }
 }
 
-/// Levels of register usage, the sizes of clusters, and limits for device functions leave the limit as it is.
+/// Levels of register usage, cluster sizes, and limits for device functions do not change the limit.
 #[test]
 fn what_changes_no_limit() {
     let Some(ptxas) = ptxas() else { return };
@@ -275,7 +276,7 @@ fn what_changes_no_limit() {
     }
 }
 
-/// A device function that keeps so many values live.
+/// Returns a device function with `values` values that are live at once.
 fn device_function(values: u32) -> String {
     let mut text = format!(
         ".visible .func f(.param .u64 p)\n{{\n.reg .u64 %rd<2>; .reg .f32 %f<{values}>;\nld.param.u64 %rd1, [p];\n"
@@ -288,8 +289,8 @@ fn device_function(values: u32) -> String {
     text + "ret;\n}\n"
 }
 
-/// Device functions by themselves spill as with the limit that the model says, and a patch of tools has the fewest
-/// registers, no kernels, and no larger limit.
+/// Device functions alone spill as with the model's limit. A tool patch has the fewest registers, no kernels, and no
+/// larger limit.
 #[test]
 fn device_functions_have_limits_of_their_own() {
     let none = CommandLine::default();
@@ -325,7 +326,7 @@ fn device_functions_have_limits_of_their_own() {
     assert!(used.is_empty() && said.contains("Entry function is not allowed"), "{said}");
 }
 
-/// ptxas refuses what the model calls a contradiction, and what no view can say: bounds of zero.
+/// ptxas refuses what the model calls a contradiction, and bounds of zero, which no view can express.
 #[test]
 fn contradictions_are_refused() {
     let bounds = LaunchBounds { max_threads: Some(512), required_threads: Some(256), ..LaunchBounds::default() };
@@ -342,7 +343,7 @@ fn contradictions_are_refused() {
     }
 }
 
-/// Statements of `setmaxnreg`, as ptxas reads them.
+/// Returns `setmaxnreg` statements as ptxas reads them.
 fn statements(requests: &[Repartition]) -> String {
     requests.iter().fold(String::new(), |mut text, request| {
         let (direction, count) = match request {
@@ -354,7 +355,7 @@ fn statements(requests: &[Repartition]) -> String {
     })
 }
 
-/// What the model says of a kernel's requests for registers is what ptxas does with them.
+/// The model's verdict on a kernel's requests for registers matches ptxas.
 #[test]
 fn requests_for_registers_are_taken_as_ptxas_takes_them() {
     use Repartition::{Decrease, Increase};

@@ -1,11 +1,13 @@
-//! `nvptx-ra report` and `nvptx-ra allocate` on PTX: forecasts, lines and allocations without the compiler that wrote it.
+//! `nvptx-ra report` and `nvptx-ra allocate` on PTX: forecasts, lines and allocations without the compiler that wrote
+//! the PTX.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A kernel that keeps many words live, with source lines; and one that cannot be shown, because a branch enters a scope.
+/// Returns a kernel that keeps many words live, with source lines; and a kernel that has no view, because a branch
+/// enters a scope.
 fn kernels(words: usize) -> String {
     let mut text =
         ".version 8.7\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 p)\n{\n\
@@ -59,7 +61,7 @@ fn reports() {
     assert_eq!(of_file["kernels"].as_array().map(Vec::len), Some(1));
     assert_eq!(json(&["report", "k.ptx", "--json", "--cpu", "sm_90"])["processor"], "sm_90");
 
-    // A baseline is written once, and what grows fails.
+    // The first run writes the baseline, and a run with larger figures fails.
     succeeds(folder, &["report", "k.ptx", "--baseline", "base.json"]);
     succeeds(folder, &["report", "k.ptx", "--baseline", "base.json"]);
     fs::write(folder.join("k.ptx"), kernels(10)).expect("there is space");
@@ -69,7 +71,7 @@ fn reports() {
     assert!(!run(folder, &["report", "k.ptx", "--baseline", "base.json"]).status.success());
 }
 
-/// Registers are allocated for each function that can be shown, and the checker agrees.
+/// Registers are allocated for each function that has a view, and the checker agrees.
 #[test]
 fn allocations() {
     let folder = folder();
@@ -78,7 +80,7 @@ fn allocations() {
     assert!(said.contains("'odd' is left out"), "{said}");
 }
 
-/// A damaged file is an error with its place, for every command.
+/// A damaged file is an error with its position, for every command.
 #[test]
 fn damaged() {
     let folder = folder();
@@ -91,7 +93,7 @@ fn damaged() {
     }
 }
 
-/// The features of the only kernel of a text of Triton's kind: `count` loads under `mask`, each of an address of its own.
+/// Returns the features of a kernel as Triton writes it: `count` loads under `mask`, each with its own address.
 fn features_of_masked(mask: &str, count: usize) -> serde_json::Value {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
@@ -115,7 +117,7 @@ fn features_of_masked(mask: &str, count: usize) -> serde_json::Value {
     report["kernels"][0]["features"].clone()
 }
 
-/// What stands under a predicate that is never true is not there for ptxas, and its registers hold constants.
+/// ptxas removes instructions under a predicate that is never true, and their registers hold constants.
 #[test]
 fn masked_off() {
     let off = features_of_masked("mov.pred %p1, 0;", 20);
@@ -126,7 +128,7 @@ fn masked_off() {
     assert!(number(&off, "instructions") < number(&unknown, "instructions") - 40.0, "{off}");
 }
 
-/// ptxas adds the number in the access, so that only the base of all addresses is held.
+/// ptxas folds the offset into the access, so only the common base of all addresses occupies registers.
 #[test]
 fn addresses_of_masked_accesses() {
     let features = features_of_masked("setp.eq.s32 %p1, %r0, 0;", 20);
@@ -134,7 +136,7 @@ fn addresses_of_masked_accesses() {
     assert!((20.0..=24.0).contains(&words), "20 words are loaded, and an address has 2: {features}");
 }
 
-/// The only kernel of a PTX file, as JSON.
+/// Returns the only kernel of a PTX file, as JSON.
 fn kernel_of(text: &str) -> serde_json::Value {
     let folder = tempfile::tempdir().expect("there is space");
     fs::write(folder.path().join("k.ptx"), text).expect("there is space");
@@ -143,8 +145,8 @@ fn kernel_of(text: &str) -> serde_json::Value {
     report["kernels"][0].clone()
 }
 
-/// ptxas keeps an array in registers that a loop indexes by its counter, once it has unrolled the loop as a whole: 12 registers, and no
-/// stack. It does not unroll the loop if that ends with two jumps, and the array stays in memory.
+/// After ptxas has unrolled a loop completely, an array that the loop indexes by its counter is in registers: 12
+/// registers, and no stack. ptxas does not unroll a loop that ends with two jumps, and the array stays in memory.
 #[test]
 fn array_of_a_loop_that_is_unrolled() {
     let text =
@@ -159,7 +161,8 @@ fn array_of_a_loop_that_is_unrolled() {
     assert!(kernel["stack_because"].is_object(), "{kernel}");
 }
 
-/// What loads of tensor memory write is held from their issue to the wait, whatever is read of it behind that.
+/// The destination registers of tensor-memory loads are occupied from the issue to the wait, no matter which of them
+/// are read later.
 #[test]
 fn loads_of_tensor_memory_in_flight() {
     let with = |loads: usize| {
@@ -190,7 +193,7 @@ fn loads_of_tensor_memory_in_flight() {
     assert!(registers == 255 && spilled > 0, "{registers} registers, {spilled} bytes");
 }
 
-/// Where a callee is not there to be seen, the table says bounds: no fewer registers and bytes, and no more warps.
+/// For an unknown callee, the table gives bounds: at least these registers and bytes, and at most these warps.
 #[test]
 fn bounds_in_the_table() {
     let folder = tempfile::tempdir().expect("there is space");

@@ -1,4 +1,4 @@
-//! `nvptx-ra report --sass`: what it measures is what ptxas and nvdisasm say, and damaged files are named.
+//! `nvptx-ra report --sass`: its measurements equal those of ptxas and nvdisasm, and damaged files are named.
 
 use super::cuda;
 use std::fmt::Write as _;
@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A kernel that keeps so many words live over a barrier, with lines of a source file, and these directives.
+/// Returns a kernel that keeps `words` words live over a barrier, with lines of a source file, and with these
+/// directives.
 fn kernel(words: usize, directives: &str) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n.visible .entry k(.param .u64 p)\n{directives}{{\n\
@@ -26,7 +27,7 @@ fn kernel(words: usize, directives: &str) -> String {
     text + "\tret;\n}\n"
 }
 
-/// A kernel with a loop that counts up to anything by a step, and goes on by a comparison.
+/// Returns a kernel whose loop counts by a step to an unknown bound and continues on a comparison.
 fn counted(comparison: &str, step: &str) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n.maxntid 256\n{{\n\
@@ -36,7 +37,7 @@ fn counted(comparison: &str, step: &str) -> String {
     )
 }
 
-/// A kernel with an array of a thread that is indexed by a loaded value.
+/// A kernel with an array in local memory that a loaded value indexes.
 const ARRAY: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 256\n{\n\
     \t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<5>;\n\tld.param.u64 %rd1, [p];\n\
     \tmov.u64 %rd2, a;\n\tld.global.u32 %r1, [%rd1];\n\tmul.wide.u32 %rd3, %r1, 4;\n\tadd.u64 %rd4, %rd2, %rd3;\n\
@@ -67,7 +68,7 @@ const CALL: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func (.param
     \tld.global.u32 %r1, [%rd1];\n\t{\n\t.param .b32 x;\n\t.param .b32 r;\n\tst.param.b32 [x], %r1;\n\
     \tcall.uni (r), f, (x);\n\tld.param.b32 %r2, [r];\n\t}\n\tst.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
-/// A kernel that gives the address of its array to a function.
+/// A kernel that passes the address of its array to a function.
 const PASSED_ON: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func f(.param .b64 x)\n{\n\
     \t.reg .b64 %rd<2>;\n\tld.param.u64 %rd1, [x];\n\tst.u32 [%rd1+4], 1;\n\tret;\n}\n\
     .visible .entry k(.param .u64 p)\n{\n\t.local .align 4 .b8 a[256];\n\t.reg .b32 %r<3>;\n\t.reg .b64 %rd<4>;\n\
@@ -75,7 +76,7 @@ const PASSED_ON: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.func f(
     \tst.param.b64 [x], %rd3;\n\tcall.uni f, (x);\n\t}\n\tld.local.u32 %r1, [a+8];\n\
     \tst.global.u32 [%rd1], %r1;\n\tret;\n}\n";
 
-/// The tool in a folder, and CUDA's programs for it; `None` where the test is skipped.
+/// The tool in a folder, and CUDA's programs for it. `None` if the test is skipped.
 struct Tool {
     folder: tempfile::TempDir,
     bin: PathBuf,
@@ -109,14 +110,14 @@ impl Tool {
         serde_json::from_slice(&output.stdout).expect("it is JSON")
     }
 
-    /// What is said where a command fails.
+    /// Runs a command that must fail, and returns its messages.
     fn fails(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    /// The lints that find something.
+    /// Returns the lints that find something.
     fn lints(&self, arguments: &[&str]) -> Vec<String> {
         let report = self.json(&[&["report", "--lint", "--json"], arguments].concat());
         let findings = report["findings"].as_array().expect("an array");
@@ -127,7 +128,7 @@ impl Tool {
         self.assemble_with(ptx, cubin, &[]);
     }
 
-    /// Assembles with these options, too. What ptxas says.
+    /// Assembles with additional options. Returns the messages of ptxas.
     fn assemble_with(&self, ptx: &str, cubin: &str, options: &[&str]) -> String {
         let mut ptxas = Command::new(self.bin.join("ptxas"));
         ptxas.args(["-lineinfo", "-arch=sm_90", "-o"]).arg(self.path(cubin)).arg(self.path(ptx)).args(options);
@@ -138,7 +139,7 @@ impl Tool {
     }
 }
 
-/// Registers, live maximum and the lines of the peak, of PTX and of the cubin that ptxas makes of it.
+/// Registers, most live registers and the lines of the peak, of PTX and of ptxas's cubin.
 #[test]
 fn measures() {
     let Some(tool) = Tool::new() else { return };
@@ -160,7 +161,7 @@ fn measures() {
     }
     assert!(of_ptx["kernels"][0]["forecast"]["registers"].is_u64());
     assert!(of_cubin["kernels"][0]["forecast"].is_null() && of_cubin["kernels"][0]["spill_store_bytes"] == 0);
-    // The table and the page say the same.
+    // The table and the page have the same figures.
     let output = tool.run(&["report", "--sass", "k.ptx", "--html", "k.html"]);
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains("   42 from a.cu:9"), "{table}");
@@ -171,7 +172,7 @@ fn measures() {
     }
 }
 
-/// The cubins in a larger file are taken out of it, each with its name.
+/// The cubins in a larger file are extracted, each with its name.
 #[test]
 fn several_cubins() {
     let Some(tool) = Tool::new().filter(|tool| tool.bin.join("fatbinary").exists()) else { return };
@@ -186,12 +187,13 @@ fn several_cubins() {
     let both = tool.json(&["report", "--sass", "--json", "k.fatbin", "k.cubin"]);
     assert_eq!((&both[1]["file"], &both[1]["kernels"][0]["name"]), (&"k.cubin".into(), &"k".into()));
     assert!(both[0]["file"].as_str().is_some_and(|name| name.starts_with("k.fatbin:") && name.ends_with(".cubin")));
-    // Of a kernel that is not there, and of one that is.
+    // A kernel name that does not exist, and one that does.
     assert!(tool.fails(&["report", "--sass", "--kernel", "other", "k.cubin"]).contains("has no kernel whose name"));
     assert_eq!(tool.json(&["report", "--sass", "--json", "--kernel", "k", "k.cubin"])["kernels"][0]["name"], "k");
 }
 
-/// What ptxas says is spilled is found among the accesses, by line; in a cubin, ptxas's marks tell as much.
+/// The spills that ptxas reports are found among the accesses, by line. In a cubin, ptxas's marks give the same
+/// figures.
 #[test]
 fn spills() {
     let Some(tool) = Tool::new() else { return };
@@ -225,7 +227,7 @@ fn spills() {
         }
     }
     assert!(spilling >= 6 && with_arrays == 2, "{spilling} {with_arrays}");
-    // The same by ptxas's own words, and by line.
+    // The same from ptxas's messages, and by line.
     tool.write("k.ptx", kernel(80, ".maxntid 256\n.maxnreg 40\n"));
     tool.assemble("k.ptx", "k.cubin");
     let of = |name: &str| tool.json(&["report", "--sass", "--json", name])["kernels"][0].clone();
@@ -241,8 +243,8 @@ fn spills() {
     assert!(tool.lints(&["--sass", "k.cubin"]).contains(&"spills".to_owned()));
 }
 
-/// A gate sees the spills of a cubin, and those that grew; annotations say so, too. Where machine code does not tell spills
-/// from arrays, the gate says that, and ends with 2.
+/// A gate fails on the spills of a cubin, and on spills that grew, and annotations report them. If machine code does
+/// not distinguish spills from arrays, the gate reports this and ends with 2.
 #[test]
 fn gates() {
     let Some(tool) = Tool::new() else { return };
@@ -268,16 +270,16 @@ fn gates() {
     let grew = grew.strip_prefix("nvptx-ra: ").expect("who says so");
     assert!(grew.ends_with(" bytes of spills"), "{grew}");
     assert!(annotations.contains("::error file=a.cu,line=") && annotations.contains(grew), "{annotations}");
-    // ptxas's words on the PTX mean the same, and that they are another source is said.
+    // ptxas's messages on the PTX give the same figures, and a note reports the other source.
     let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
     assert!(code == Some(1) && said.contains(grew), "{said}");
     let sources = "base.json: it has spills from ptxas's marks in machine code, and this report from ptxas's own words";
     assert!(said.contains(sources), "{said}");
-    // Fewer warps are worse, too.
+    // Fewer warps are also worse.
     tool.write("k.ptx", kernel(60, ".maxntid 256\n.maxnreg 64\n"));
     let (code, said, _) = gate(&["--baseline", "base.json", "k.ptx"]);
     assert!(code == Some(1) && said.contains("kernel 'k' lost warps: 40 → 32 warps on an SM"), "{said}");
-    // The code of a release that marks nothing.
+    // Machine code of a release that marks no spills.
     build(60, 40);
     let mut code = fs::read(tool.path("k.cubin")).expect("ptxas wrote it");
     let at =
@@ -302,12 +304,12 @@ fn gates() {
     tool.write("bounds.json", fewer);
     let (ended, said, _) = gate(&["--baseline", "bounds.json", "old.cubin"]);
     assert!(ended == Some(1) && said.contains(" bytes of local accesses at fixed places"), "{said}");
-    // A kernel that spills nothing passes in any case.
+    // A kernel without spills passes in any case.
     build(10, 40);
     assert_eq!(gate(&["--fail-on-spill", "k.cubin"]).0, Some(0));
 }
 
-/// A crash of ptxas is told as one, by its signal, and nothing else is missed.
+/// A crash of ptxas is reported with its signal, and without misleading messages.
 #[test]
 fn crashes() {
     let Some(tool) = Tool::new() else { return };
@@ -338,7 +340,7 @@ fn crashes() {
     }
 }
 
-/// Two builds are compared, by line; a baseline fails where a kernel grew.
+/// Two builds are compared by line. A baseline fails if a kernel grew.
 #[test]
 fn differences() {
     let Some(tool) = Tool::new() else { return };
@@ -361,7 +363,7 @@ fn differences() {
     assert!(said.contains("kernel 'k' grew"), "{said}");
 }
 
-/// Each lint finds a kernel that has it, and none that has not.
+/// Each lint finds a kernel with the problem, and finds nothing in a kernel without it.
 #[test]
 fn lints() {
     let Some(tool) = Tool::new() else { return };
@@ -420,7 +422,8 @@ fn lints() {
         assert!(found.iter().any(|found| found == lint), "{lint}: {found:?}");
         let found = tool.lints(&with("not.ptx"));
         assert!(!found.iter().any(|found| found == lint), "{lint}: {found:?}");
-        // It fails where it is denied, is silent where it is allowed, and where it is known.
+        // The report fails if the lint is denied. It succeeds if the lint is allowed, or if the baseline has the
+        // finding.
         let denied = [vec!["report", "--deny", lint], with("has.ptx")].concat();
         assert!(tool.fails(&denied).contains(&format!("[{lint}]")));
         let allowed = [vec!["report", "--deny", lint, "--allow", lint], with("has.ptx")].concat();
@@ -432,13 +435,13 @@ fn lints() {
             assert!(output.status.success(), "{lint}: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
-    // What hardly any kernel suffers from is told to those who ask for it.
+    // A lint for a very rare problem reports only on request.
     tool.write("extreme.ptx", counted("lt.s32", "1"));
     assert!(tool.lints(&["extreme.ptx"]).is_empty());
     assert!(tool.fails(&["report", "--deny", "extreme-loop", "extreme.ptx"]).contains("[extreme-loop]"));
 }
 
-/// Files that are cut, empty or something else get a clear word.
+/// Truncated, empty and foreign files cause a clear error.
 #[test]
 fn damaged() {
     let Some(tool) = Tool::new() else { return };

@@ -1,4 +1,4 @@
-//! The same function gives the same edits, whichever thread asks and however many ask at once.
+//! The same function gives the same edits on each thread, with any number of concurrent threads.
 
 use std::thread;
 
@@ -12,7 +12,7 @@ use nvptx_ra::target::Classification;
 const THREADS: usize = 4;
 const FUNCTIONS: u64 = 50;
 
-/// Bytes without a pattern.
+/// Returns bytes without a pattern.
 fn bytes(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = |_| {
@@ -29,7 +29,7 @@ fn threads_agree() {
     let functions: Vec<Function> = (0..FUNCTIONS)
         .map(|seed| lowered_function(&mut Unstructured::new(&bytes(seed)), &Options::default()).expect("enough bytes"))
         .collect();
-    // Each thread has hash tables with a seed of its own: an order that came from one would show.
+    // Each thread's hash tables have their own seed, so an order that depends on hashing would show.
     let coalesced = |function: &Function| {
         coalesce(function, &Classification::by_name(function.opcodes()), &Config::default()).edits
     };

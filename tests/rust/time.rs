@@ -1,4 +1,4 @@
-//! Predicted times of machine code that ptxas made.
+//! Predicted times of ptxas's machine code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Tool {
         self.run(&[&["time"], options].concat(), files)
     }
 
-    /// What is said of the only kernel.
+    /// Returns the prediction of the only kernel.
     fn said(&self, options: &[&str], files: &[&Path]) -> Value {
         let output = self.time(&[&["--json"], options].concat(), files);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -31,14 +31,14 @@ impl Tool {
         read["kernels"][0].clone()
     }
 
-    /// The time of the second file by that of the first.
+    /// Returns the second file's time divided by that of the first.
     fn ratio(&self, options: &[&str], first: &Path, second: &Path) -> f64 {
         let said = self.said(options, &[first, second]);
         said["verdict"]["ratio"].as_f64().unwrap_or_else(|| panic!("{said}"))
     }
 }
 
-/// A kernel of one block of 128 threads that loads and stores a word for each thread, with a body between them.
+/// Returns a kernel for blocks of 128 threads. It loads and stores a word for each thread, with a body between them.
 fn kernel(registers: &str, body: &str) -> String {
     format!(
         ".version 8.0
@@ -58,7 +58,7 @@ fn kernel(registers: &str, body: &str) -> String {
     )
 }
 
-/// A chain of products in a loop that nobody unrolls.
+/// Returns a chain of products in a loop that is not unrolled.
 fn chain(products: usize) -> String {
     let body = "fma.rn.f32 %f1, %f1, %f1, %f1;\n".repeat(products);
     kernel(
@@ -71,7 +71,7 @@ fn chain(products: usize) -> String {
 
 const LAUNCH: [&str; 8] = ["--grid", "132", "--block", "128", "--arg=_", "--arg=_", "--arg=1000", "--seed=1"];
 
-/// Twice the products of a chain take about twice the time, and a product of a chain takes four cycles.
+/// Twice as many products in a chain take about twice the time, and each product takes four cycles.
 #[test]
 fn chains() {
     let Some(tool) = Tool::new() else { return };
@@ -84,7 +84,7 @@ fn chains() {
     let cycles = file["cycles"]["l2"].as_f64().expect("cycles");
     assert!((400_000.0..460_000.0).contains(&cycles), "{cycles}");
     assert_eq!(file["limit"]["l2"], "latency");
-    // Four warps on four partitions: blocks that are there as well cost nothing.
+    // Four warps occupy four partitions, so additional resident blocks cost nothing.
     let more = [&["--grid", "1056"], &LAUNCH[2..]].concat();
     let [one, eight] =
         [&LAUNCH[..], &more].map(|launch| tool.said(launch, &[&short])["files"][0]["cycles"]["l2"].clone());
@@ -92,7 +92,7 @@ fn chains() {
     assert!((1.9..2.2).contains(&growth), "{growth}");
 }
 
-/// Code that spills takes longer than the same PTX with its registers, and the prediction says how much the spills cost.
+/// Code that spills takes longer than the same PTX without spills, and the prediction gives the cost of the spills.
 #[test]
 fn spills() {
     let Some(tool) = Tool::new() else { return };
@@ -120,7 +120,8 @@ fn spills() {
     );
 }
 
-/// A launch comes from a file as well as from options; PTX is assembled; people read what limits the kernel.
+/// A launch from a file equals the same launch from options, and PTX is assembled first. The printed report names the
+/// limit of the kernel.
 #[test]
 fn launches_from_a_file() {
     let Some(tool) = Tool::new() else { return };
@@ -143,7 +144,7 @@ fn launches_from_a_file() {
     }
 }
 
-/// A file that has no launch of the kernel, or another number of arguments, is an error that says so.
+/// A file without a launch of the kernel, or with another number of arguments, is an error that names the cause.
 #[test]
 fn wrong_launches() {
     let Some(tool) = Tool::new() else { return };

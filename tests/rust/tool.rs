@@ -1,4 +1,4 @@
-//! The tests of the command-line tool, in one program: each runs `nvptx-ra` as a user would.
+//! The tests of the command-line tool, in one program. Each test runs `nvptx-ra` as a user would.
 
 mod assembler;
 mod check_ptxas;

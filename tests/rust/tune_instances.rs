@@ -1,4 +1,4 @@
-//! Instances of one template in `nvptx-ra tune`: they learn from each other, and threads change nothing.
+//! Instances of one template in `nvptx-ra tune` learn from each other, and the number of threads changes nothing.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::judge::folder;
 
-/// Instances of two templates in turn, and a kernel that is none. Orders change the text of each, and help none; a number tells its
-/// text apart.
+/// Returns alternating instances of two templates, and a kernel that is no instance. An instruction order changes the
+/// PTX of each kernel and helps none. A number distinguishes the kernels.
 fn text(instances: u32) -> String {
     let mut text = String::from(".version 8.7\n.target sm_90\n.address_size 64\n");
     let names = (0..instances).map(|number| format!("_Z{}ILi{number}EEvPj", ["4copy", "3sum"][number as usize % 2]));
@@ -26,7 +26,7 @@ fn text(instances: u32) -> String {
     text
 }
 
-/// What was tried on each kernel, with its figures, and the text that wins.
+/// Returns the variants that were tried on each kernel, with their figures, and the winning PTX.
 fn searched(jobs: &str) -> (Vec<Value>, String) {
     let folder = folder(&text(10), true);
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
@@ -39,8 +39,8 @@ fn searched(jobs: &str) -> (Vec<Value>, String) {
     (kernels, std::fs::read_to_string(folder.path().join("out.ptx")).expect("a text"))
 }
 
-/// Of each template, the fourth and the fifth instance do not try what has helped none of the first three. With one thread and with
-/// four, the same is tried and wins.
+/// The fourth and fifth instance of each template do not try variants that helped none of the first three. One thread
+/// and four threads try the same variants and have the same winners.
 #[test]
 fn instances_learn_with_any_number_of_threads() {
     let (kernels, text) = searched("1");

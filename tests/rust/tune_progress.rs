@@ -1,4 +1,4 @@
-//! What users see of a running `nvptx-ra tune`, and what Ctrl-C does to it.
+//! The output of a running `nvptx-ra tune`, and the effect of Ctrl-C on it.
 
 use std::fs;
 use std::io::Read as _;
@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::judge::{KERNELS, folder, program};
 
-/// In the place of ptxas: sends signals to the tool in those runs that `INTERRUPT` numbers, and asks the judge.
+/// Stands in for ptxas: sends a signal to the tool in the runs that `INTERRUPT` lists, and otherwise runs the judge.
 const INTERRUPTING: &str = r#"#!/bin/sh
 case $1 in --version|--help) exec "${0%ptxas}judge" "$@" ;; esac
 echo run >> "${0%ptxas}runs"
@@ -23,7 +23,7 @@ const WRITES_NOTHING: &str =
 const KEEPS: &str = "nvptx-ra: interrupted; what was found so far is written. Ctrl-C again writes nothing\n";
 const CUT: &str = "nvptx-ra: the search was cut by an interruption; this is the best that it had found\n";
 
-/// A folder whose ptxas sends signals.
+/// Makes a folder whose ptxas sends signals.
 fn interrupting() -> tempfile::TempDir {
     let folder = folder(KERNELS, true);
     let at = |name: &str| folder.path().join(name);
@@ -33,7 +33,7 @@ fn interrupting() -> tempfile::TempDir {
     folder
 }
 
-/// The tool's search in a folder, with the programs of the folder first.
+/// Returns the command of a search in a folder, with the folder's programs first.
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
@@ -42,7 +42,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A search that is interrupted in these runs of ptxas.
+/// Runs a search that is interrupted in these ptxas runs.
 fn interrupted(folder: &Path, runs: &str, arguments: &[&str]) -> Output {
     let _ = fs::remove_file(folder.join("runs"));
     let mut command = command(folder, arguments);
@@ -61,7 +61,7 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
 }
 
-/// An interrupted search writes the best so far with its profile, says so, and ends with 130. Two runs
+/// An interrupted search writes the best result so far with its profile, reports this, and ends with 130. Two runs
 /// judge stock, the others variants of `moves` or `fixed`.
 #[test]
 fn what_was_found_is_kept() {
@@ -76,7 +76,7 @@ fn what_was_found_is_kept() {
     assert_eq!(json["cut"], true, "{json:#}");
     let kernels = json["kernels"].as_array().expect("kernels");
     let tried = |kernel: &serde_json::Value| kernel["tried"].as_array().expect("a list").clone();
-    // What the interruption broke off is no variant that ptxas refused.
+    // A variant that the interruption stopped does not count as refused by ptxas.
     assert!(kernels.iter().flat_map(tried).all(|variant| variant["figures"].is_object()), "{json:#}");
     let bytes = |kernel: &serde_json::Value, of: &str| kernel[of]["spill_load_bytes"].as_u64().expect("bytes");
     assert!(kernels.iter().any(|kernel| bytes(kernel, "tuned") < bytes(kernel, "stock")), "{json:#}");
@@ -89,15 +89,15 @@ fn what_was_found_is_kept() {
     assert_eq!(read(folder, "replayed.ptx"), read(folder, "out.ptx"));
     assert_ne!(read(folder, "out.ptx"), KERNELS);
 
-    // A search that comes to its end says nothing of a cut.
+    // A complete search does not report a cut.
     let whole = interrupted(folder, "", &keep);
     let json: serde_json::Value = serde_json::from_slice(&whole.stdout).expect("JSON");
     assert_eq!((whole.status.code(), &json["cut"]), (Some(0), &false.into()), "{}", stderr(&whole));
     assert!(!stderr(&whole).contains("cut") && !read(folder, "k.toml").contains("cut"));
 }
 
-/// A second interruption, while what was found is put together, writes nothing. So does the first one where nothing was
-/// found yet.
+/// A second interruption while the results are combined writes nothing. A first interruption before any result also
+/// writes nothing.
 #[test]
 fn nothing_is_kept() {
     for (runs, says) in [("6 7", &[KEEPS, WRITES_NOTHING][..]), ("2", &[WRITES_NOTHING])] {
@@ -112,8 +112,8 @@ fn nothing_is_kept() {
     }
 }
 
-/// A search whose time is over writes the best so far, says so, and succeeds. The option of former versions is an error that says
-/// what to do.
+/// A search that runs out of time writes the best result so far, reports this, and succeeds. The option
+/// `--keep-partial` is an error with advice.
 #[test]
 fn time_is_over() {
     let folder = interrupting();
@@ -132,31 +132,31 @@ fn time_is_over() {
     assert!(!output.status.success() && stderr(&output).contains(expected), "{}", stderr(&output));
 }
 
-/// What a search writes to a terminal, and to standard output, which is none.
+/// Returns what a search writes to a terminal, and to a standard output that is no terminal.
 fn on_terminal(folder: &Path, terminal: &str, interrupt: &str, arguments: &[&str]) -> (String, Output) {
     let mut command = command(folder, arguments);
     command.env("TERM", terminal).env("INTERRUPT", interrupt);
     written_to_terminal(command)
 }
 
-/// What a program writes to a terminal as its standard error, and to standard output, which is none.
+/// Returns what a program writes to a terminal as its standard error, and to a standard output that is no terminal.
 pub(crate) fn written_to_terminal(mut command: Command) -> (String, Output) {
     let pair = nix::pty::openpty(None, None).expect("a terminal");
     command.stderr(Stdio::from(pair.slave)).stdout(Stdio::piped());
     let child = command.spawn().expect("the tool starts");
-    // The last copy of the other end, so that reading ends with the tool.
+    // Closes the last copy of the other end, so that reading ends with the tool.
     drop(command);
     let mut text = Vec::new();
     let mut controller = fs::File::from(pair.master);
     let mut part = [0; 4096];
-    // A terminal that nobody holds any more is an error to read on Linux.
+    // On Linux, reading from a terminal without another holder is an error.
     while let Ok(length @ 1..) = controller.read(&mut part) {
         text.extend_from_slice(&part[..length]);
     }
     (String::from_utf8_lossy(&text).into_owned(), child.wait_with_output().expect("it ended"))
 }
 
-/// A terminal has a bar, which messages do not tear apart and which is gone in the end; JSON stays what it is.
+/// A terminal shows a bar. Messages do not break it, and it is erased at the end. JSON is unchanged.
 #[test]
 fn a_bar_on_a_terminal() {
     let folder = interrupting();
@@ -166,7 +166,7 @@ fn a_bar_on_a_terminal() {
     assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{:?}", output.stdout);
     assert!(text.contains('━') && text.contains(" of 2 kernels, ") && text.contains(" bytes spilled"), "{text:?}");
     assert!(text.contains(KEEPS.trim_end()), "a message while the bar stands: {text:?}");
-    // Each message begins where a line was cleared or another message ended.
+    // Each message begins after a cleared line or another message.
     for (start, _) in text.match_indices("nvptx-ra: ") {
         let before = &text[..start];
         assert!(before.is_empty() || before.ends_with('\n') || before.ends_with("\u{1b}[2K"), "{before:?}");
@@ -175,7 +175,7 @@ fn a_bar_on_a_terminal() {
     assert!(text[last..].contains("\u{1b}[2K") && text.ends_with(&CUT.replace('\n', "\r\n")), "{text:?}");
 }
 
-/// Nobody else has one: a terminal that cannot move its cursor, and what is no terminal.
+/// There is no bar on a terminal that cannot move its cursor, and without a terminal.
 #[test]
 fn lines_elsewhere() {
     let folder = folder(KERNELS, true);

@@ -1,6 +1,6 @@
-//! `nvptx-ra tune` on PTX: what comes out is never worse, only what wins changes, and a profile makes it again.
+//! `nvptx-ra tune` on PTX: the output is never worse, only winners change, and a profile reproduces the output.
 //!
-//! Most tests have a judge of their own, which takes copies for spills. One asks ptxas where it is on this machine, unless
+//! Most tests have their own judge, which counts copies as spills. Some run ptxas if this machine has it, unless
 //! `PTXAS=skip` is in the environment.
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 use super::judge::{KERNELS, folder};
 
-/// Runs the tool in a folder, with the programs of the folder first.
+/// Runs the tool in a folder, with the folder's programs first.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(env!("CARGO_BIN_EXE_nvptx-ra"));
@@ -28,7 +28,7 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     said(&output)
 }
 
-/// What the tool prints as JSON.
+/// Returns the JSON that the tool prints.
 fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     let output = run(folder, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", said(&output));
@@ -39,14 +39,14 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect(name)
 }
 
-/// The text of a kernel up to the brace that closes it.
+/// Returns the PTX of a kernel up to its closing brace.
 fn kernel<'t>(text: &'t str, name: &str) -> &'t str {
     let from = &text[text.find(&format!(".entry {name}")).expect(name)..];
     &from[..from.find("\n}").expect("its end")]
 }
 
-/// The kernel that can be edited wins, with the function that it alone calls; the other one is named and keeps every
-/// byte; and a replay makes the same file.
+/// The editable kernel wins, with the function that only it calls. The other kernel is named and keeps every byte. A
+/// replay makes the same file.
 #[test]
 fn the_best_of_each_kernel() {
     let folder = folder(KERNELS, true);
@@ -67,7 +67,7 @@ fn the_best_of_each_kernel() {
     assert_eq!(succeeds(folder, &["ptx", "k.ptx", "--profile", "k.toml", "-o", "replayed.ptx"]), "");
     assert_eq!(read(folder, "replayed.ptx"), tuned);
 
-    // The same search again asks nothing and finds the same.
+    // The same search again runs no judge and finds the same.
     fs::remove_file(folder.join("ptxas")).expect("it is there");
     fs::write(folder.join("ptxas"), "#!/bin/sh\n[ $1 = --version ] && echo \"a judge for tests\"\n").expect("space");
     fs::set_permissions(folder.join("ptxas"), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -75,7 +75,7 @@ fn the_best_of_each_kernel() {
     assert_eq!(read(folder, "again.ptx"), tuned);
 }
 
-/// A profile is of one text and one processor: of another one it is a warning, and nothing changes.
+/// A profile belongs to one module and one processor. For another one, a warning is printed and nothing changes.
 #[test]
 fn profiles_of_other_files() {
     let folder = folder(KERNELS, true);
@@ -91,7 +91,8 @@ fn profiles_of_other_files() {
     assert_eq!(read(folder, "same.ptx"), KERNELS);
 }
 
-/// What is no PTX, or damaged PTX, is an error with a place; so is a file without kernels. Nothing is written.
+/// Text that is no PTX, or damaged PTX, is an error with a position. A file without kernels is an error too. Nothing is
+/// written.
 #[test]
 fn errors() {
     let folder = folder(&KERNELS[..KERNELS.len() - 20], true);
@@ -112,7 +113,7 @@ fn errors() {
     );
 }
 
-/// A judge for which a kernel spills where the load stands ahead of the store, and a little for each copy.
+/// A judge that reports spills if the load precedes the store, and a few for each copy.
 const JUDGE_OF_LOADS: &str = r#"#!/bin/sh
 case $1 in --version) echo "another judge for tests"; exit;; --help) exit;; esac
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
@@ -128,14 +129,15 @@ END{
 }' "$1"
 "#;
 
-/// A kernel that breaks its own promise: it stores where `ld.global.nc` says that nobody does. Orders move the load.
+/// A kernel that breaks its own promise: it stores to memory that `ld.global.nc` declares read-only. An instruction
+/// order moves the load.
 const UNTRUE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 p)\n{\n\
     \t.reg .b32 %r<5>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd0, [p];\n\tmov.u32 %r0, %tid.x;\n\
     \tmad.wide.u32 %rd1, %r0, 8, %rd0;\n\tld.global.nc.u32 %r1, [%rd1];\n\tmov.u32 %r2, %r0;\n\
     \tst.global.u32 [%rd1], %r2;\n\tst.global.u32 [%rd1+4], %r1;\n\tret;\n}\n";
 
-/// A variant that does not compute what stock does is told, kept and never chosen, and the next best one wins; unless
-/// nothing is to be compared.
+/// A variant that does not compute what stock does is reported and kept on disk, but never wins. The next best variant
+/// wins. With `--no-compare`, no variant is compared.
 #[test]
 fn what_computes_something_else_does_not_win() {
     let folder = folder(UNTRUE, true);
@@ -177,7 +179,7 @@ fn what_computes_something_else_does_not_win() {
     assert!(!read(folder, "k.toml").contains("compared"));
 }
 
-/// The runs may be planned for other machines, and then give the same.
+/// Runs planned for other machines give the same result.
 #[test]
 fn planned_runs() {
     let folder = folder(KERNELS, true);
@@ -185,7 +187,7 @@ fn planned_runs() {
     planned(folder.path(), "4", tools);
 }
 
-/// Searches once alone and once in planned steps, which is to give the same.
+/// Searches once directly and once in planned steps, and compares the results.
 fn planned(folder: &Path, runs: &str, tools: [PathBuf; 3]) {
     succeeds(folder, &["tune", "k.ptx", "--runs", runs, "-o", "direct.ptx"]);
     let plan = ["tune", "k.ptx", "--runs", runs, "-o", "planned.ptx", "--cache", "cache", "--ninja", "step.ninja"];
@@ -194,7 +196,7 @@ fn planned(folder: &Path, runs: &str, tools: [PathBuf; 3]) {
         if succeeds(folder, &plan).contains("nothing left to run") {
             break;
         }
-        // What Ninja would do.
+        // Runs each edge as Ninja would.
         let graph = read(folder, "step.ninja");
         for edge in graph.split("build cache/").skip(1) {
             let key = edge.split('.').next().expect("a name");
@@ -209,7 +211,7 @@ fn planned(folder: &Path, runs: &str, tools: [PathBuf; 3]) {
     assert_eq!(read(folder, "planned.ptx"), read(folder, "direct.ptx"));
 }
 
-/// A kernel that keeps many words live with few registers.
+/// Returns a kernel that keeps many words live with few registers.
 fn spilling() -> String {
     let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n.maxntid 256\n\
         .minnctapersm 8\n{\n\t.reg .b32 %r<90>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n"
@@ -228,14 +230,14 @@ fn spilling() -> String {
     text + "\tret;\n}\n"
 }
 
-/// Whether ptxas is on this machine and may be asked.
+/// Whether ptxas is on this machine and may run.
 fn has_ptxas() -> bool {
     let in_toolkit = std::env::var("CUDA_PATH").is_ok_and(|path| Path::new(&path).join("bin/ptxas").is_file());
     let is_wanted = std::env::var("PTXAS").map_or(true, |wanted| wanted != "skip");
     is_wanted && (in_toolkit || Command::new("ptxas").arg("--version").output().is_ok())
 }
 
-/// ptxas itself judges, and what comes out spills less.
+/// With ptxas itself as the judge, the output spills less.
 #[test]
 fn with_ptxas() {
     if !has_ptxas() {
@@ -262,9 +264,9 @@ const REPARTITIONED: &str = ".version 8.7\n.target sm_90a\n.address_size 64\n.vi
     \tsetmaxnreg.dec.sync.aligned.u32 40;\n\tld.global.u32 %r4, [%rd1];\n\tadd.s32 %r5, %r4, %r1;\n\
     \tst.global.u32 [%rd1], %r5;\n\tret;\n}\n";
 
-/// No lower limit is put on the registers of a kernel that moves them between its warpgroups, though ptxas says that more warps would
-/// fit: with fewer registers at entry, an increase waits for ever. So it is where ptxas ignores the requests without a limit.
-/// A profile that limits such a kernel changes nothing, with a warning.
+/// A kernel that moves registers between its warpgroups gets no lower register limit, even if ptxas reports that more
+/// warps would fit: with fewer registers at entry, an increase waits for ever. The same holds if ptxas ignores the
+/// requests without a limit. A profile that limits such a kernel changes nothing and causes a warning.
 #[test]
 fn limits_beside_setmaxnreg() {
     if !has_ptxas() {
@@ -294,8 +296,8 @@ fn limits_beside_setmaxnreg() {
     }
 }
 
-/// A block of three warpgroups: one gives registers back until it has so many, and two ask for 232 and need them. Nothing says how
-/// many blocks an SM is to hold, so that ptxas ignores the requests.
+/// Returns a block of three warpgroups. One releases registers until it has `kept`, and two request 232 and need them.
+/// The kernel does not declare how many blocks an SM must hold, so ptxas ignores the requests.
 fn with_ignored_requests(kept: u32) -> String {
     const VALUES: usize = 200;
     let mut text = format!(
@@ -323,8 +325,9 @@ fn with_ignored_requests(kept: u32) -> String {
     )
 }
 
-/// Where ptxas ignores `setmaxnreg` and spills, `.minnctapersm 1` is told, and wins where warps may go. It comes to its end on the CPU:
-/// where an increase waits for ever, it does not win and is not told. Where that is certain, it is not tried.
+/// If ptxas ignores `setmaxnreg` and spills, the tool recommends `.minnctapersm 1`, which wins if a loss of warps is
+/// allowed. The kernel must finish on the CPU: a variant in which an increase waits for ever does not win and is not
+/// recommended. If the wait is certain, the variant is not tried.
 #[test]
 fn blocks_for_setmaxnreg() {
     if !has_ptxas() {
@@ -366,7 +369,8 @@ fn blocks_for_setmaxnreg() {
     }
 }
 
-/// A kernel whose values stay live over a loop, with fewer registers than these; the loop changes some of them.
+/// Returns a kernel whose values stay live over a loop, with fewer registers than values. The loop changes some of the
+/// values.
 fn spilling_over_a_loop() -> String {
     const VALUES: usize = 40;
     let mut text =
@@ -389,8 +393,8 @@ fn spilling_over_a_loop() -> String {
     text + "\tret;\n}\n"
 }
 
-/// The values that ptxas spills, as its machine code tells, are kept in shared memory, and nothing is spilled any more. The
-/// variant computes the same, is replayed, and is found by planned runs, too.
+/// The values that ptxas spills, according to its machine code, are spilled to shared memory instead, and ptxas spills
+/// nothing. The variant computes the same, is replayed, and is also found by planned runs.
 #[test]
 fn spilled_values_are_kept() {
     if !has_ptxas() {
@@ -413,8 +417,8 @@ fn spilled_values_are_kept() {
     planned(folder, "16", ["ptxas", "cuobjdump", "nvdisasm"].map(tool));
 }
 
-/// The same sum of four mixed words where the grid has one row: with all loads ahead and the words side by side, or in a loop
-/// that ptxas cannot unroll, one word a turn.
+/// Returns a kernel that sums four mixed words. Both forms compute the same if the grid has one row: with all loads
+/// first and the words interleaved, or with one word per iteration of a loop that ptxas cannot unroll.
 fn four_words(in_a_loop: bool) -> String {
     let mut text = String::from(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry words(.param .u64 p)\n.reqntid 32\n{\n\
@@ -444,8 +448,8 @@ fn four_words(in_a_loop: bool) -> String {
     text + "\tmad.wide.u32 %d2, %r0, 4, %d0;\n\tst.global.u32 [%d2+4096], %r1;\n\tret;\n}\n"
 }
 
-/// Code with a quarter of the instructions that executes hardly more than stock does not win where it is predicted to be slower:
-/// a warp alone on its SM waits for each word. JSON and the table say so.
+/// A variant with a quarter of the instructions, which executes hardly more than stock, does not win if it is predicted
+/// to be slower. Here, a warp alone on its SM waits for each word. JSON and the table report this.
 #[test]
 fn predicted_to_be_slower() {
     if !has_ptxas() {
@@ -467,7 +471,8 @@ fn predicted_to_be_slower() {
     assert!(table.contains("is predicted") && table.contains("% slower"), "{table}");
 }
 
-/// Another compiler's text of the same kernels: `fixed` is without copies there, and `moves` takes a longer parameter.
+/// Returns another compiler's PTX of the same kernels. `fixed` has no copies there, and `moves` takes a longer
+/// parameter list.
 fn of_another_compiler() -> String {
     let text = KERNELS.replace("\tmov.u32 %r2, %r1;\n\tst.global.u32 [%rd1], %r2;", "\tst.global.u32 [%rd1], %r1;");
     let text = text.replace("param .u64 q", "param .align 8 .b8 other[8]").replace("[q]", "[other]");
@@ -476,8 +481,8 @@ fn of_another_compiler() -> String {
     text
 }
 
-/// Threads are said of all kernels or of some that do not say themselves, what is said last counts, and a name that no kernel has is
-/// an error.
+/// `--threads` applies to all kernels, or to named kernels, that do not declare their threads. The last option wins,
+/// and a name that no kernel has is an error.
 #[test]
 fn threads_of_some_kernels() {
     let folder = folder(KERNELS, true);
@@ -487,7 +492,7 @@ fn threads_of_some_kernels() {
         let json = json(folder, &[&options[..], said].concat());
         json["kernels"].as_array().expect("kernels").iter().map(|kernel| kernel["threads"].as_u64()).collect()
     };
-    // The first one, `moves`, says itself how many.
+    // The first kernel, `moves`, declares its threads.
     assert_eq!(threads(&[]), [Some(128), None]);
     assert_eq!(threads(&["--threads", "64", "--threads", "fixed=32"]), [Some(128), Some(32)]);
     assert_eq!(threads(&["--threads", "fixed=32", "--threads", "64"]), [Some(128), Some(64)]);
@@ -497,8 +502,8 @@ fn threads_of_some_kernels() {
     assert!(said.contains("--threads other=32: k.ptx has no kernel whose name contains 'other'"), "{said}");
 }
 
-/// A kernel of another compiler wins where it is better, is named in the table, the JSON and the profile, and comes out
-/// again with that file alone. What cannot be taken is said in a line.
+/// A kernel of another compiler wins if it is better. The table, the JSON and the profile name it, and a replay needs
+/// only that file. A kernel that cannot be used is reported in one line.
 #[test]
 fn the_best_of_two_compilers() {
     let folder = folder(KERNELS, true);
@@ -552,8 +557,8 @@ fn other_compilers_of_other_code() {
     assert!(!output.status.success() && said.contains(expected), "{said}");
 }
 
-/// A kernel that needs a function, data, shared memory and a declaration of its own file is taken with all of these, and
-/// ptxas accepts what comes out.
+/// A kernel that needs a function, data, shared memory and a declaration of its own file is used with all of them, and
+/// ptxas accepts the output.
 #[test]
 fn linked_with_ptxas() {
     if !has_ptxas() {

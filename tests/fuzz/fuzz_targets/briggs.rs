@@ -1,4 +1,4 @@
-//! The Chaitin-Briggs allocator keeps every value, in the eyes of the checker.
+//! The checker proves that the Chaitin-Briggs allocator preserves every value.
 
 #![no_main]
 
@@ -8,6 +8,6 @@ use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::fuzzing::check_allocate;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_allocate(&mut Unstructured::new(bytes), &Briggs::default());
 });

@@ -1,4 +1,4 @@
-//! The exact allocator keeps every value, and is no worse than the others.
+//! The exact allocator preserves every value, and its result is at least as good as that of the others.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_exact;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_exact(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! The fat-point allocator keeps every value, in the eyes of the checker, whatever its knobs are.
+//! The checker proves that the fat-point allocator preserves every value, with any parameters.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_fatpoint;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_fatpoint(&mut Unstructured::new(bytes));
 });

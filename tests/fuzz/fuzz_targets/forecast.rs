@@ -1,4 +1,4 @@
-//! A forecast keeps to its bounds, and its peak has the words that it counts.
+//! A forecast keeps to its bounds, and the values at its peak have as many words as it counts.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_forecast;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_forecast(&mut Unstructured::new(bytes));
 });

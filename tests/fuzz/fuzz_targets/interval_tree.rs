@@ -1,4 +1,4 @@
-//! The interval tree answers as a vector would.
+//! The interval tree gives the same answers as a vector.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::interval_tree::check_interval_tree;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_interval_tree(&mut Unstructured::new(bytes));
 });

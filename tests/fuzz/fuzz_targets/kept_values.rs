@@ -1,4 +1,4 @@
-//! Keeping values in shared memory keeps the meaning of a kernel, and spoiled stores and loads are found.
+//! Spilling values to shared memory keeps the meaning of a kernel, and damaged stores and reloads are found.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_kept_values;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_kept_values(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! Live ranges are those that iteration over the whole function finds.
+//! Live ranges equal the result of iteration over the whole function.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::liveness::check_liveness;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_liveness(&mut Unstructured::new(bytes));
 });

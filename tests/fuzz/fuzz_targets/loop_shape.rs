@@ -1,4 +1,4 @@
-//! Loops whose last branch is turned do what they did.
+//! Loops with an inverted last branch compute the same as before.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_loop_shape;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_loop_shape(&mut Unstructured::new(bytes));
 });

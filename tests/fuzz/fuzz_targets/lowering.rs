@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_lowering;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_lowering(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! Every order that the rule of effects or the checker allows means the same, in the eyes of the interpreter.
+//! The interpreter confirms the meaning of every order that the rule of effects or the checker allows.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_order;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_order(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! Sequences of copies do what the parallel copy does, with the fewest copies.
+//! Sequences of copies have the effect of the parallel copy, with the fewest copies.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_parallel_copy;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_parallel_copy(&mut Unstructured::new(bytes));
 });

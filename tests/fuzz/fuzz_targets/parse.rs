@@ -1,4 +1,4 @@
-//! Any bytes: the parser takes or refuses them, and what it takes reads back.
+//! The parser accepts or refuses any bytes. Accepted text can be printed and parsed again.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_text;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_text(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! A problem is read as it is printed, and what is no problem is refused.
+//! A printed problem is read back unchanged, and other text is refused.
 
 #![no_main]
 
@@ -11,6 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(problem) = Problem::parse(&String::from_utf8_lossy(bytes)) {
         let _ = problem.validate();
     }
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_problem_text(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! A program in PTX with some bytes changed is refused, or printed byte for byte.
+//! A PTX program with some bytes changed is refused, or printed byte for byte.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_ptx_changed;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_ptx_changed(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! Passes keep what programs in PTX do whose definitions stand under predicates.
+//! Passes keep the meaning of PTX programs with definitions under predicates.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_ptx_passes;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_ptx_passes(&mut Unstructured::new(bytes));
 });

@@ -1,4 +1,4 @@
-//! The reader takes any bytes, and prints what it takes byte for byte.
+//! The reader handles any bytes, and prints accepted text byte for byte.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_ptx_text;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_ptx_text(&mut Unstructured::new(bytes));
 });

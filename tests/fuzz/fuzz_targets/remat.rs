@@ -1,4 +1,4 @@
-//! Computing values again keeps the meaning of a function, in the eyes of the checker and of the interpreter.
+//! The checker and the interpreter prove that rematerialised values keep the meaning of a function.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_remat;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_remat(&mut Unstructured::new(bytes));
 });

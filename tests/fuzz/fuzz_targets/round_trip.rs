@@ -1,4 +1,4 @@
-//! Generated functions read back, and the parser survives their texts with bytes changed.
+//! Generated functions are read back unchanged, and the parser survives their text with changed bytes.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_round_trip;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_round_trip(&mut Unstructured::new(bytes));
 });

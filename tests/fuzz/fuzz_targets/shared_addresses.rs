@@ -1,4 +1,4 @@
-//! Accesses to shared memory go where they went, with one register for addresses that differ by a number.
+//! Accesses to shared memory keep their addresses if addresses that differ by a constant share one register.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::check_shared_addresses;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_shared_addresses(&mut Unstructured::new(bytes));
 });

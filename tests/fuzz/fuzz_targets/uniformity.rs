@@ -1,4 +1,4 @@
-//! Threads that differ in what divergent opcodes give them hold the same bits in uniform values.
+//! Uniform values have the same bits in threads that differ in the results of divergent opcodes.
 
 #![no_main]
 
@@ -7,6 +7,6 @@ use libfuzzer_sys::fuzz_target;
 use nvptx_ra::fuzzing::uniformity::check_uniformity;
 
 fuzz_target!(|bytes: &[u8]| {
-    // Too few bytes for an input are no finding.
+    // An input with too few bytes is no finding.
     let _ = check_uniformity(&mut Unstructured::new(bytes));
 });

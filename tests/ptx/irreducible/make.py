@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Kernels with loops of several entries, before and after LLVM's structurizecfg: makes before.ptx and after.ptx.
+"""Makes before.ptx and after.ptx: kernels with loops of several entries, before and after LLVM's structurizecfg.
 
     tests/ptx/irreducible/make.py
 
-LLVM 22's `fix-irreducible`, which structurizecfg needs on such loops, makes wrong code of some of them. The graphs are
-those of tests/lit/loading/Inputs/graphs.py; each block of a kernel tells @choose its number and its values. Of the
-first 60 graphs, LLVM's verifier refuses two. `lli` ran the IR of the others before and after, with 40 threads'
-numbers: 26 come out wrong and 32 right. WRONG and RIGHT name the smallest of these.
+LLVM 22's `fix-irreducible`, which structurizecfg needs on such loops, makes wrong code of some of them. The graphs
+are those of tests/lit/loading/Inputs/graphs.py. Each block of a kernel passes its number and its values to @choose.
+LLVM's verifier refuses two of the first 60 graphs. `lli` ran the IR of the others before and after, with 40
+threads' numbers: 26 come out wrong and 32 right. WRONG and RIGHT list the smallest of them.
 """
 
 import itertools
@@ -27,7 +27,8 @@ REFUSED = ["f33", "f74"]  # the verifier of LLVM IR finds these itself
 WRONG = ["f71", "f72", "f113", "f127", "f128"]
 RIGHT = ["f76", "f86", "f126"]
 
-# A thread's state, the number of calls and the hash of what the blocks said. After so many calls, the thread ends.
+# A thread's state, the number of calls and the hash of the blocks' numbers and values. After graphs.CALLS calls, the
+# thread ends.
 RUNTIME = f"""
 target triple = "nvptx64-nvidia-cuda"
 declare void @llvm.nvvm.exit()
@@ -87,7 +88,7 @@ define ptx_kernel void @k{name}(ptr addrspace(1) %to) {{
 
 
 def functions(wanted):
-    """The irreducible functions of graphs.py, by name: all of the first COUNT, or those that are wanted."""
+    """Yields the irreducible functions of graphs.py, by name: all of the first COUNT, or only the wanted ones."""
     found = 0
     for seed in itertools.count():
         rng = random.Random(seed)
@@ -102,7 +103,7 @@ def functions(wanted):
 
 
 def device(name, text):
-    """A function of graphs.py for a GPU, with the kernel that calls it."""
+    """Returns a function of graphs.py for a GPU, with the kernel that calls it."""
     text = text.replace("@choose(", "@choose(ptr %state, ptr addrspace(1) %out, ")
     head = f"define internal i32 @{name}(ptr %state, ptr addrspace(1) %out, i32 %seed) alwaysinline"
     text = text.replace(f"define i32 @{name}(i32 %seed)", head)

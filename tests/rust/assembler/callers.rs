@@ -1,4 +1,4 @@
-//! Command lines as tools write them that are not here to be run: each is searched, or says why not.
+//! Command lines of tools that are not installed here. The tool searches each of them, or logs the reason why not.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,8 +9,8 @@ use super::outcome::TOOL;
 use super::search::spills;
 use crate::cuda;
 
-/// A folder with `k.ptx`, with this program as `ptxas`, and with a real ptxas that notes its calls. The real one takes the
-/// options of ptxas 13.3, too, and `--fdevice-time-trace` in its own way: it adds a line to the file.
+/// A folder with `k.ptx`, this program as `ptxas`, and a real ptxas that records its calls. The real ptxas also accepts
+/// the options of ptxas 13.3. For `--fdevice-time-trace` it appends a line to the file.
 struct Tool {
     folder: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl Tool {
         self.folder.path().join(name)
     }
 
-    /// The lines of the log on a run of a command with this program in front of all others.
+    /// Runs a command with this program first on PATH and returns the lines of the log.
     fn log(&self, line: &str) -> String {
         _ = fs::remove_file(self.path("log"));
         _ = fs::remove_file(self.path("calls"));
@@ -59,8 +59,8 @@ impl Tool {
     }
 }
 
-/// Triton since 3.7 for both of its variables, also for torch.compile and Helion; the patch for CuTe DSL; Mojo; Quadrants, whose code
-/// is linked later.
+/// Triton since 3.7 with both of its variables, also for torch.compile and Helion; the patch for CuTe DSL; Mojo;
+/// Quadrants, which links its code later.
 #[test]
 fn searched() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -89,7 +89,7 @@ fn searched() {
     }
 }
 
-/// A file of controls that changes is another question to the cache.
+/// A changed file of controls changes the cache key.
 #[test]
 fn files_that_ptxas_reads() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -104,7 +104,7 @@ fn files_that_ptxas_reads() {
     assert!(first > 1 && again == 1 && other > 1, "{first}, {again} and {other} runs");
 }
 
-/// A trace of times is that of one run, in a build with a search and in one without.
+/// A time trace describes one run of ptxas, in a build with a search and in a build without.
 #[test]
 fn files_that_ptxas_writes() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -116,7 +116,8 @@ fn files_that_ptxas_writes() {
     }
 }
 
-/// An option that nobody knows may name a file, and no run is no search: each says so.
+/// ptxas runs alone for an unknown option, because its value may name a file, and for 0 runs. The log gives each
+/// reason.
 #[test]
 fn alone() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

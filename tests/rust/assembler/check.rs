@@ -1,4 +1,4 @@
-//! `NVPTX_RA_CHECK`: what a build gets is compared with the PTX that the build gave, and nothing else changes.
+//! `NVPTX_RA_CHECK`: the delivered machine code is compared with the build's PTX. Nothing else changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use super::processes::script;
 use super::search::kernel;
 use crate::cuda;
 
-/// A kernel that adds one to what each thread finds.
+/// A kernel in which each thread adds one to a word in memory.
 const ADDS: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<3>;\n\
      \t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\
      \tadd.u64 %rd1, %rd1, %rd2;\n\tld.global.u32 %r1, [%rd1];\n\tadd.s32 %r2, %r1, 1;\n\tst.global.u32 [%rd1], %r2;\n\
      \tret;\n}\n";
 
-/// A folder in which NVIDIA's ptxas stands behind a script that notes its calls and may change the text.
+/// A folder with NVIDIA's ptxas behind a script. The script records its calls and may change the PTX.
 struct Build {
     folder: tempfile::TempDir,
     real: PathBuf,
@@ -39,7 +39,8 @@ impl Build {
         self.folder.path()
     }
 
-    /// The exit code, the messages, the lines of the log and the number of ptxas's runs of a build with these variables.
+    /// Runs a build with these variables. Returns the exit code, the messages, the lines of the log and the number of
+    /// ptxas runs.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, String, String, usize) {
         for name in ["calls", "log", "k.cubin"] {
             _ = fs::remove_file(self.path().join(name));
@@ -63,8 +64,8 @@ impl Build {
 const CHECK: (&str, &str) = ("NVPTX_RA_CHECK", "1");
 const ALONE: (&str, &str) = ("NVPTX_RA_RUNS", "0");
 
-/// Code that is right gets a line in the log and no message, with a search and without one, and is compared once. The machine code of
-/// a search's choice is compared with the text that the build gave.
+/// Correct code gets a line in the log and no message, with a search and without. It is compared once. The machine code
+/// of a search's winner is compared with the build's own PTX.
 #[test]
 fn right_code_is_told_in_the_log() {
     for (text, variables) in [(ADDS.to_owned(), [CHECK, ALONE]), (kernel(200, 512, 0), [CHECK, ("NVPTX_RA_RUNS", "6")])]
@@ -86,8 +87,8 @@ fn right_code_is_told_in_the_log() {
     }
 }
 
-/// Code that is wrong is delivered as ever, with one warning that names the kernel, what differs and a folder with all that
-/// shows it. The next build warns again without another comparison.
+/// Wrong code is delivered unchanged, with one warning. The warning names the kernel, the difference and a folder with
+/// the evidence. The next build warns again without another comparison.
 #[test]
 fn wrong_code_is_a_warning() {
     let Some(build) = Build::new(ADDS, "sed 's/%r1, 1;/%r1, 2;/'") else { return };
@@ -104,7 +105,7 @@ fn wrong_code_is_a_warning() {
     assert!(String::from_utf8_lossy(&read("comparison")).starts_with("k: different: at p"));
     let commands = String::from_utf8(read("commands")).expect("text");
     assert!(commands.contains("'-arch=sm_90' 'k.ptx' '-o' 'k.cubin'"), "{commands}");
-    // What shows the difference does.
+    // The command in the folder reproduces the difference.
     let compare = commands.lines().find_map(|line| line.strip_prefix("nvptx-ra ")).expect("a command");
     let shown = Command::new("sh").args(["-c", &format!("exec {TOOL} {compare}")]).current_dir(folder).output();
     let shown = shown.expect("it starts");
@@ -116,7 +117,7 @@ fn wrong_code_is_a_warning() {
     assert!(!folder.exists(), "nothing is compared again");
     let (_, without, _, _) = build.run(&[ALONE]);
     assert_eq!(without, "");
-    // Where there is no cache, the folder is a temporary one.
+    // Without a cache, the folder is a temporary one.
     let temporary = build.path().join("temporary");
     fs::create_dir(&temporary).expect("there is space");
     let variables = [CHECK, ALONE, ("NVPTX_RA_CACHE", "off"), ("TMPDIR", temporary.to_str().expect("text"))];
@@ -124,7 +125,7 @@ fn wrong_code_is_a_warning() {
     assert!(code == Some(0) && messages.contains(&format!("; {}/nvptx-ra-k-", temporary.display())), "{messages}");
 }
 
-/// What cannot be compared is told with the reason in the log alone, and a ptxas that fails has nothing to compare.
+/// If code cannot be compared, only the log gives the reason. If ptxas fails, there is nothing to compare.
 #[test]
 fn what_is_not_compared() {
     let race = ADDS.replace("mov.u32 %r1, %tid.x;", "mov.u32 %r1, 0;");

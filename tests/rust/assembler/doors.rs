@@ -1,5 +1,5 @@
-//! The ways by which compilers come to this program: nvcc and XLA by a wrapped toolkit, clang by an option, Triton by a
-//! variable of the environment. Each is tried with what it compiles, where it is there.
+//! How compilers call this program: nvcc and XLA through a wrapped toolkit, clang through an option, Triton through an
+//! environment variable. Each test runs the compiler itself, if it is installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn succeeds(command: &mut Command) -> String {
     said
 }
 
-/// A wrapped toolkit in a folder, of that to which programs belong.
+/// Wraps the toolkit that contains `bin` in a folder.
 fn wrapped(folder: &Path, bin: &Path) -> PathBuf {
     let wrapped = folder.join("cuda");
     let cuda = bin.parent().expect("a toolkit");
@@ -28,7 +28,7 @@ fn wrapped(folder: &Path, bin: &Path) -> PathBuf {
     wrapped
 }
 
-/// nvcc of a wrapped toolkit makes what nvcc makes, by way of this program.
+/// nvcc of a wrapped toolkit calls this program and writes the same object as nvcc itself.
 #[test]
 fn nvcc() {
     let Some(bin) = cuda::programs(&["nvcc", "ptxas", "cudafe++"]) else { return };
@@ -58,7 +58,7 @@ fn nvcc() {
     succeeds(command.args(["-dlink", "-arch=sm_90", "-o"]).arg(folder.join("linked.o")).arg(&object));
 }
 
-/// clang makes the same object with `--ptxas-path`, of the program by its name.
+/// clang writes the same object with `--ptxas-path`, which names this program.
 #[test]
 fn clang() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -89,10 +89,10 @@ fn clang() {
     assert!(fs::read_to_string(&log).is_ok_and(|log| log.contains("--return-at-end")), "this program was asked");
 }
 
-/// The folders of packages whose names begin so, among those of `scripts/setup.sh doors`.
+/// Returns the folders of installed packages with this prefix, from `scripts/setup.sh doors`.
 ///
 /// # Panics
-/// Where there is none and the environment has `DOORS=required` or `DOORS=all`.
+/// If no folder is found and the environment has `DOORS=required` or `DOORS=all`.
 pub(crate) fn installed(beginning: &str) -> Vec<PathBuf> {
     let wanted = |name: &str| std::env::var(name).unwrap_or_default();
     if wanted("PTXAS") == "skip" {
@@ -111,7 +111,7 @@ pub(crate) fn installed(beginning: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// Python with the packages of a folder.
+/// Returns a command that runs Python with the packages of a folder.
 fn python(folder: &Path) -> Command {
     let mut command = Command::new(root().join("target/venv/bin/python"));
     command.env("PYTHONPATH", folder).env("TRITON_DEFAULT_FP_FUSION", "1");
@@ -121,14 +121,14 @@ fn python(folder: &Path) -> Command {
     command
 }
 
-/// The ptxas that a Triton calls for sm_90: since 3.9, that for Blackwell.
+/// Returns the ptxas that a Triton calls for sm_90. Since 3.9 this is the ptxas for Blackwell.
 fn ptxas_of(triton: &Path) -> String {
     let named = "import inspect; from triton.backends.nvidia.compiler import get_ptxas; \
         print(get_ptxas(*[90] * len(inspect.signature(get_ptxas).parameters)).path)";
     succeeds(python(triton).args(["-c", named])).trim().to_owned()
 }
 
-/// A script of this folder, with stand-ins for PyTorch.
+/// Returns a command that runs a script of this folder, with stand-ins for PyTorch.
 fn script(triton: &Path, name: &str) -> Command {
     let mut command = python(triton);
     command.arg(root().join("tests/rust/assembler").join(name)).arg(root().join("tests/bench"));
@@ -136,7 +136,8 @@ fn script(triton: &Path, name: &str) -> Command {
     command
 }
 
-/// Triton makes the same cubin by way of this program, reads the same release of ptxas, and keeps both apart in its cache.
+/// Through this program, Triton makes the same cubin and reads the same ptxas release. Its cache keeps the two cubins
+/// apart.
 #[test]
 fn triton() {
     for triton in installed("triton-") {
@@ -165,8 +166,8 @@ fn triton() {
     }
 }
 
-/// No option that an installed Triton passes to ptxas makes this program stand aside, but those for debugging. The package for
-/// Python puts it in ptxas's place.
+/// No option that an installed Triton passes to ptxas disables the search, except options for debugging. The Python
+/// package installs this program in ptxas's place.
 #[test]
 fn options_of_triton() {
     for triton in installed("triton-") {
@@ -193,7 +194,8 @@ fn options_of_triton() {
     }
 }
 
-/// Triton's tuner times candidates; only what it chooses is searched, and the faster one of both is launched.
+/// Triton's tuner times candidates, and only the chosen candidate is searched. The tuner launches the faster of the
+/// candidate and its searched variant.
 #[test]
 fn triton_tuner() {
     for triton in installed("triton-") {
@@ -213,8 +215,8 @@ fn triton_tuner() {
     }
 }
 
-/// XLA makes the same executable by way of this program, and one whose kernels were searched, whoever says how: the user
-/// or the package for Python.
+/// Without a search, XLA makes the same executable through this program. The user or the Python package can enable the
+/// search, and then the kernels are searched.
 #[test]
 fn xla() {
     let packages = installed("jax");
@@ -223,7 +225,7 @@ fn xla() {
     let folder = tempfile::tempdir().expect("there is space");
     let folder = folder.path();
     let wrapped = wrapped(folder, &bin);
-    // The executable has the toolkit's path, so both toolkits are called the same.
+    // The executable contains the toolkit's path, so both toolkits get the same name.
     let compile = |name: &str, toolkit: &Path, runs: &str, more: &[&str]| {
         let folder = folder.join(name);
         fs::create_dir(&folder).expect("there is space");

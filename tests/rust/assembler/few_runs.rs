@@ -1,5 +1,5 @@
-//! How often ptxas runs in a first build: once on the unchanged text and once on each other text, with the build's own options, so
-//! that nothing is assembled only to be delivered or to learn figures. No disassembler is started.
+//! How often ptxas runs in a first build: once on the unchanged PTX and once on each variant, with the build's own
+//! options. No run serves only the delivery or only the figures. No disassembler is started.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use super::outcome::TOOL;
 use super::search::spills;
 use crate::cuda;
 
-/// A folder with `k.ptx`, a ptxas that notes each of its calls behind a sum of the text, and a disassembler that notes its calls and
-/// fails.
+/// Makes a folder with `k.ptx`, a ptxas that records each call after a checksum of its PTX, and a disassembler that
+/// records its calls and fails.
 fn folder(bin: &Path, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is space");
     fs::write(folder.path().join("k.ptx"), text).expect("there is space");
@@ -30,7 +30,7 @@ fn folder(bin: &Path, text: &str) -> tempfile::TempDir {
     folder
 }
 
-/// A build of it: its calls, its messages without times, and the cubin.
+/// Builds the folder. Returns the calls, the messages without times, and the cubin.
 fn build(folder: &Path, options: &[&str]) -> (Vec<String>, Vec<String>, Vec<u8>) {
     for name in ["calls", "log"] {
         _ = fs::remove_file(folder.join(name));
@@ -50,19 +50,20 @@ fn build(folder: &Path, options: &[&str]) -> (Vec<String>, Vec<String>, Vec<u8>)
     (calls, messages, fs::read(folder.join("k.cubin")).expect("a cubin"))
 }
 
-/// Whether a call asks for figures: the option is a word, as a folder's name (`/tmp/nvptx-ra-tune-vzuLNt`) may hold these letters.
+/// Whether a call asks for figures. The option must be a whole word, because a folder name
+/// (`/tmp/nvptx-ra-tune-vzuLNt`) may contain these letters.
 fn asks(call: &str) -> bool {
     call.split(' ').any(|word| word == "-v")
 }
 
-/// Two kernels of that kind in one text.
+/// Doubles the kernel of a PTX module.
 fn two(text: &str) -> String {
     let (_, kernel) = text.split_once(".visible").expect("it has a kernel");
     format!("{text}.visible{}", kernel.replace(" k(", " l("))
 }
 
-/// Each text is assembled once, and figures are asked for where the build asks for them. What is delivered is what a run on the text
-/// that was found makes of it: the next build, from the cache, delivers the same bytes and the same messages.
+/// Each PTX module is assembled once, with figures only if the build asks for them. The delivered cubin is ptxas's
+/// output for the winning PTX. The next build takes the same bytes and the same messages from the cache.
 #[test]
 fn each_text_is_assembled_once() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -81,7 +82,8 @@ fn each_text_is_assembled_once() {
     }
 }
 
-/// Variants are judged without the options that name kernels, so the text that was found is assembled once more with these.
+/// Variants are judged without the options that name kernels. The winning PTX is therefore assembled once more with
+/// these options.
 #[test]
 fn options_that_name_kernels() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -92,7 +94,8 @@ fn options_that_name_kernels() {
     assert!(build(folder.path(), &["--entry=k"]).2 == cubin);
 }
 
-/// A function that follows the calling convention: so many values are live at once in it, and it saves registers for them.
+/// Returns a function that follows the calling convention. `values` values are live at once, so the function saves
+/// registers.
 fn function(values: u32) -> String {
     let mut text =
         ".func (.param .b32 r) f(.param .b32 a, .param .b64 q)\n{\n\t.reg .b32 %r<99>;\n\t.reg .b64 %rd<2>;\n\
@@ -108,11 +111,12 @@ fn function(values: u32) -> String {
     text + "\tst.param.b32 [r], %r98;\n\tret;\n}\n"
 }
 
-/// A kernel calls a function that saves registers, without marks: ptxas is asked for figures then, on the unchanged kernel, too.
+/// A kernel calls a function that saves registers, and the machine code marks no spills. Later runs then ask ptxas for
+/// figures. The first run, on the unchanged PTX, does not.
 #[test]
 fn figures_are_asked_for_where_code_does_not_tell() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
-    // Whoever reads the address may call it, so that it is no part of the kernel.
+    // Any reader of the address may call the function, so the function is not part of the kernel.
     let call = "\tmov.u64 %rd1, f;\n\tst.global.u64 [%rd2+1600], %rd1;\n\t{ .param .b32 a0;\n\t.param .b64 a1;\n\
         \tst.param.b32 [a0], %r0;\n\tst.param.b64 [a1], %rd2;\n\t.param .b32 r0;\n\tcall.uni (r0), f, (a0, a1);\n\
         \tld.param.b32 %r0, [r0];\n\t}\n\tbar.sync 0;\n";

@@ -1,5 +1,5 @@
-//! Hundreds of invocations, most of them odd: with `NVPTX_RA_RUNS=0`, and where no kernel is worth a search, exit status,
-//! output, messages and files are those of ptxas, byte for byte.
+//! Hundreds of invocations, most of them unusual. With `NVPTX_RA_RUNS=0`, and if no kernel is worth a search, exit
+//! status, output, messages and files equal those of ptxas, byte for byte.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::outcome::{Outcome, TOOL, outcome};
 use crate::cuda;
 
-/// A kernel that adds to a number, by its name.
+/// Returns a kernel of the given name that adds to a number.
 fn kernel(name: &str) -> String {
     format!(
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry {name}(.param .u64 p)\n{{\n\t.reg .b32 %r<3>;\n\
@@ -17,7 +17,7 @@ fn kernel(name: &str) -> String {
     )
 }
 
-/// A kernel with a function, doubles and local memory, for the warnings about each.
+/// Returns a kernel with a function, doubles and local memory, each of which causes a warning.
 fn warned() -> String {
     ".version 8.0\n.target sm_75\n.address_size 64\n.func (.param .b64 r) twice(.param .b64 a)\n.noinline\n{\n\
      \t.reg .f64 %fd<3>;\n\tld.param.f64 %fd1, [a];\n\tadd.f64 %fd2, %fd1, %fd1;\n\tst.param.f64 [r], %fd2;\n\tret;\n}\n\
@@ -30,7 +30,7 @@ fn warned() -> String {
         .into()
 }
 
-/// The files of each folder.
+/// Returns the files that each folder gets.
 fn files() -> Vec<(&'static str, String)> {
     vec![
         ("a.ptx", kernel("ka")),
@@ -46,11 +46,11 @@ fn files() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Inputs that are combined with all options. The standard input has a kernel.
+/// Inputs, each combined with all options. The standard input contains a kernel.
 const INPUTS: [&[&str]; 7] =
     [&["a.ptx"], &["w.ptx"], &["a.ptx", "b.ptx"], &["-"], &["bad.ptx"], &["a.ptx", "a.ptx"], &[]];
 
-/// Options: those of compilers, those of each class, and mistakes.
+/// Options: those that compilers pass, one of each class, and mistakes.
 const OPTIONS: [&[&str]; 49] = [
     &[],
     &["-v", "-arch=sm_90", "-m64", "-o", "k.cubin"],
@@ -103,7 +103,7 @@ const OPTIONS: [&[&str]; 49] = [
     &["-h"],
 ];
 
-/// Invocations beside these.
+/// Other invocations.
 const OTHERS: [&[&str]; 14] = [
     &["none.ptx"],
     &["folder"],
@@ -165,7 +165,7 @@ fn nobody_can_tell() {
     assert!((50..invocations.len() - 50).contains(&succeeded), "{succeeded} of {} succeed", invocations.len());
 }
 
-/// The version is ptxas's text and one line, which programs that read a release in it do not take for one.
+/// The version is ptxas's output plus one line. Programs that parse the release from the output ignore this line.
 #[test]
 fn version() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

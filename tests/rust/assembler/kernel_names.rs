@@ -1,4 +1,5 @@
-//! Kernels whose names steer ptxas: another name is a choice where a developer allows it, and nobody sees it in what comes out.
+//! Kernels whose names change what ptxas does. Another name is a variant if the developer allows it. The output never
+//! contains the other name.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +10,8 @@ use super::doors::installed;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// A loop with many constants, which ptxas keeps in registers by one name, and computes again in each turn by another.
+/// Returns a loop with many constants. With one name, ptxas keeps the constants in registers. With another, it
+/// rematerialises them in each iteration.
 fn text(name: &str) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry {name}(.param .u64 {name}_param_0)\n.maxntid 256\n{{\n\
@@ -27,14 +29,14 @@ fn text(name: &str) -> String {
         \tsetp.lt.u32 %p2, %r2, %r1;\n\t@%p2 bra L;\n\tret;\n}\n"
 }
 
-/// Each ptxas that is here: that of development and the newest.
+/// Returns each installed ptxas: the development version and the newest.
 fn programs() -> Vec<PathBuf> {
     let newest = installed("cuda-").pop().map(|folder| folder.join("nvidia/cu13/bin/ptxas"));
     let development = cuda::programs(&["ptxas"]).map(|bin| bin.join("ptxas"));
     development.into_iter().chain(newest.filter(|path| path.is_file())).collect()
 }
 
-/// Runs the tool on `k.ptx` with options. What it logs.
+/// Runs the tool on `k.ptx` with options. Returns the log and the messages.
 fn run(folder: &Path, ptxas: &Path, options: &[&str], allowed: &str) -> String {
     let mut command = Command::new(TOOL);
     command.arg("ptxas").args(options).args(["-arch=sm_90", "k.ptx", "-o", "k.cubin"]).current_dir(folder);
@@ -49,7 +51,7 @@ fn run(folder: &Path, ptxas: &Path, options: &[&str], allowed: &str) -> String {
     fs::read_to_string(folder.join("log")).expect("a log") + &String::from_utf8_lossy(&done.stderr)
 }
 
-/// What ptxas itself makes of a text.
+/// Assembles a PTX module with ptxas itself.
 fn assembled(folder: &Path, ptxas: &Path, text: &str) -> Vec<u8> {
     fs::write(folder.join("own.ptx"), text).expect("there is space");
     let mut command = Command::new(ptxas);
@@ -58,8 +60,9 @@ fn assembled(folder: &Path, ptxas: &Path, text: &str) -> Vec<u8> {
     fs::read(folder.join("own.cubin")).expect("a cubin")
 }
 
-/// By another name, the kernel takes far fewer registers. The cubin has its own name, and is otherwise, byte for byte, what ptxas makes
-/// of the text by the other name; so it is from the cache, too. Messages have the kernel's own name.
+/// With another name, the kernel needs far fewer registers. The cubin has the kernel's own name. Apart from the name it
+/// equals, byte for byte, ptxas's cubin of the renamed PTX, from a search and from the cache. Messages have the
+/// kernel's own name.
 #[test]
 fn another_name_wins() {
     for ptxas in programs() {
@@ -74,7 +77,7 @@ fn another_name_wins() {
             assert!(said.contains("Compiling entry function 'my_cutlass_loop'") && !said.contains("cutlasz"), "{said}");
             let cubin = fs::read(folder.join("k.cubin")).expect("a cubin");
             assert_eq!(places(&cubin, "my_cutlasz_loop"), [0; 0], "{source}");
-            // With -v, ptxas notes its options.
+            // With -v, ptxas records its options in the cubin.
             let plain = run(folder, &ptxas, &[], "on");
             assert!(plain.contains("other-name"), "{plain}");
             let cubin = fs::read(folder.join("k.cubin")).expect("a cubin");
@@ -83,8 +86,8 @@ fn another_name_wins() {
     }
 }
 
-/// With `-lineinfo`, and with lines of source in the PTX, ptxas puts the text into the cubin, and the other name with it. No such variant
-/// is taken; the log says why, and the cubin is ptxas's own.
+/// With `-lineinfo`, or with source lines in the PTX, ptxas copies the PTX and the other name into the cubin. Such a
+/// variant is refused, the log gives the reason, and the cubin is ptxas's own.
 #[test]
 fn names_in_debug_information_stay() {
     let with_lines =
@@ -107,7 +110,7 @@ fn names_in_debug_information_stay() {
     }
 }
 
-/// Nobody gets another name who does not ask for it, nor where a linker knows the kernel by its name.
+/// A kernel keeps its name if the user has not allowed another one, or if a linker refers to the kernel by its name.
 #[test]
 fn names_stay() {
     let Some(ptxas) = programs().into_iter().next() else { return };
@@ -123,20 +126,20 @@ fn names_stay() {
     assert!(said.contains("my_loop: ") && !said.contains("other-name"), "{said}");
 }
 
-/// Where bytes have a name.
+/// Finds the offsets of a name in bytes.
 fn places(bytes: &[u8], name: &str) -> Vec<usize> {
     let parts = bytes.windows(name.len()).enumerate();
     parts.filter(|(_, part)| *part == name.as_bytes()).map(|(at, _)| at).collect()
 }
 
-/// The bytes with another name everywhere.
+/// Replaces a name everywhere in bytes.
 fn in_bytes(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut changed = bytes.to_vec();
     places(bytes, from).into_iter().for_each(|at| changed[at..at + to.len()].copy_from_slice(to.as_bytes()));
     changed
 }
 
-/// How many bytes differ.
+/// Counts the bytes that differ.
 fn differing(one: &[u8], other: &[u8]) -> String {
     let bytes = one.iter().zip(other).filter(|(one, other)| one != other).count();
     format!("{bytes} bytes differ, {} and {} bytes", one.len(), other.len())

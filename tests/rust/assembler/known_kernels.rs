@@ -1,4 +1,4 @@
-//! Kernels whose texts earlier builds have searched, in other files: they are not searched again.
+//! Kernels that earlier builds have searched in other files are not searched again.
 
 use std::fs;
 use std::path::Path;
@@ -8,20 +8,20 @@ use super::outcome::TOOL;
 use super::search::{Build, kernel};
 use crate::cuda;
 
-/// A file of kernels that spill; each has a name, and a number by which its text differs from others.
+/// Returns a file of kernels that spill. Each kernel has a name and a number that changes its PTX.
 fn file(kernels: &[(&str, u32)]) -> String {
-    // Small blocks are compared quickly.
+    // Small blocks make comparisons fast.
     let text = |first| kernel(200, 128, first).replace("128, 1, 1", "128, 1, 1\n.maxnreg 64");
     let head = text(0).find(".visible").expect("a kernel");
     let named = |&(name, first): &(&str, u32)| text(first)[head..].replace(".entry k(", &format!(".entry {name}("));
     text(0)[..head].to_owned() + &kernels.iter().map(named).collect::<String>()
 }
 
-/// Enough for an order that is better.
+/// Enough runs to find a better instruction order.
 const FEW: [(&str, &str); 1] = [("NVPTX_RA_RUNS", "8")];
 
 impl Build {
-    /// Builds another file in the same folder: bytes spilled, and runs of ptxas.
+    /// Builds another file in the same folder. Returns the spilled bytes and the number of ptxas runs.
     fn of(&self, kernels: &[(&str, u32)], settings: &[(&str, &str)]) -> (u32, usize) {
         fs::write(self.path("k.ptx"), file(kernels)).expect("there is space");
         _ = fs::remove_file(self.path("log"));
@@ -30,7 +30,7 @@ impl Build {
         (spilled, calls)
     }
 
-    /// How many kernels of how many the last build has not searched, by the log.
+    /// Returns the share of the last build's kernels that were known and not searched, from the log: `2 of 3 kernels`.
     fn known(&self) -> Option<String> {
         let log = self.log();
         let line = log.lines().find(|line| line.ends_with(": the texts are known from earlier searches"));
@@ -43,7 +43,8 @@ impl Build {
     }
 }
 
-/// A kernel whose share of what a build may cost pays for no run has no answer by that: in another file it is searched.
+/// If a kernel's share of the effort is too small for a run, the cache records nothing. The kernel is searched in
+/// another file.
 #[test]
 fn no_share_is_no_answer() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -56,8 +57,8 @@ fn no_share_is_no_answer() {
     assert!(build.known().is_none() && !build.log().contains("no run is worth"), "{}", build.log());
 }
 
-/// Kernels that an earlier file has had are not searched, in whatever order and company they stand, and get what they got there.
-/// What differs by a byte, or is compiled with another option or for another launch, is searched.
+/// Kernels of an earlier file are not searched, in any order and next to any other kernels. They get the earlier
+/// winners. A kernel is searched if one byte, an option or the launch differs.
 #[test]
 fn known_in_another_file() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -73,7 +74,7 @@ fn known_in_another_file() {
     assert!(three > both && calls > 3, "{three} bytes in {calls} runs: {}", build.log());
     let summary = build.summary();
     assert!(summary.contains("3 kernels searched, 4 known by their texts: 7 better"), "{summary}");
-    // The first build of the whole is known as a whole.
+    // The first build of the whole file is in the cache as a whole.
     assert_eq!(build.of(&[("two", 1), ("one", 0)], &[]), (both, 1));
     assert_eq!(build.known(), None);
     build.of(&[("one", 3)], &[]);
@@ -86,7 +87,7 @@ fn known_in_another_file() {
     assert_eq!(build.known(), None, "other settings");
 }
 
-/// What is known of a kernel for a program is not known of it for a linker, and the other way round.
+/// Winners for a whole program are not used for an object that is linked later, and the reverse.
 #[test]
 fn objects_are_kept_apart() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -103,7 +104,7 @@ fn objects_are_kept_apart() {
     assert_eq!(object(&[("two", 1), ("one", 0)]).as_deref(), Some("1 of 2 kernels"), "{}", build.log());
 }
 
-/// A search that was cut says nothing of its kernels.
+/// An interrupted search records nothing about its kernels.
 #[test]
 fn cut_searches_are_not_kept() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -119,12 +120,12 @@ fn cut_searches_are_not_kept() {
     assert_eq!(build.known(), None, "{}", build.log());
 }
 
-/// Where ptxas makes something else of what is known, all kernels are searched.
+/// If ptxas produces another result for a known kernel, all kernels are searched.
 #[test]
 fn what_does_not_hold_is_searched() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let build = Build::new(&bin, "");
-    // The first text of two kernels that is not the user's gets other registers.
+    // The first changed module that contains both kernels gets another register limit.
     let script = fs::read_to_string(&build.ptxas).expect("it is ours");
     let odd = "for last; do :; done\n\
         if [ \"$ODD\" ] && [ \"$last\" != k.ptx ] && grep -q one \"$last\" && grep -q two \"$last\" && mkdir odd 2> /dev/null\n\

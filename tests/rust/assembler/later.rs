@@ -1,5 +1,5 @@
-//! Texts that a build notes and `nvptx-ra search` searches later: the next build finds what a search in the build would have
-//! found, and nothing that ends one of them at any moment loses a text or leaves half of one.
+//! Builds record PTX modules, and `nvptx-ra search` searches them later. The next build finds the winner that a search
+//! in the build would have found. A process killed at any moment loses no module and leaves no partial file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +13,17 @@ use super::processes::script;
 use super::search::ROW_SUM;
 use crate::cuda;
 
-/// A kernel that lacks nothing.
+/// A kernel with full occupancy and without spills.
 const FULL: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry full()\n{\n\tret;\n}\n";
 
-/// A folder with `a.ptx`, and a ptxas that notes each of its calls.
+/// A folder with `a.ptx`, and a ptxas that records each of its calls.
 struct Build {
     folder: tempfile::TempDir,
     bin: PathBuf,
 }
 
 impl Build {
-    /// `None` where NVIDIA's programs are not there.
+    /// `None` if NVIDIA's programs are missing.
     fn new(text: &str) -> Option<Self> {
         let bin = cuda::programs(&["ptxas", "cuobjdump", "nvdisasm"])?;
         let folder = tempfile::tempdir().expect("there is space");
@@ -59,7 +59,7 @@ impl Build {
         self.tool(&["ptxas", "-arch=sm_90", "a.ptx", "-o", "a.cubin"], settings)
     }
 
-    /// Builds, and gives the cubin, the lines of the log, and how often ptxas ran.
+    /// Builds and returns the cubin, the lines of the log, and the number of ptxas runs.
     fn built(&self, settings: &[(&str, &str)]) -> (Vec<u8>, String, usize) {
         let [log, calls] = ["log", "calls"].map(|name| self.path(name));
         [&log, &calls].iter().for_each(|path| drop(fs::remove_file(path)));
@@ -73,7 +73,7 @@ impl Build {
         self.tool(&[&["search", "noted", "--runs", "2"], more].concat(), &[]).output().expect("it starts")
     }
 
-    /// The files of a folder.
+    /// Reads the files of a folder.
     fn files(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         let entries =
             fs::read_dir(self.path(name)).map(|entries| entries.flatten().collect::<Vec<_>>()).unwrap_or_default();
@@ -87,7 +87,7 @@ impl Build {
         self.files("noted").into_iter().filter(|(name, _)| name.ends_with(".toml")).collect()
     }
 
-    /// Writes a profile that leaves the text of the only record as it is.
+    /// Writes a profile without any change for the module of the only record.
     fn write_nothing(&self) {
         let record = &self.files("noted")[&format!("{}.json", self.digest())];
         let record: serde_json::Value = serde_json::from_slice(record).expect("JSON");
@@ -96,7 +96,7 @@ impl Build {
         fs::write(self.path("noted").join(name), nothing).expect("it is ours");
     }
 
-    /// The name of the only record.
+    /// Returns the name of the only record.
     fn digest(&self) -> String {
         let files = self.files("noted");
         let mut records =
@@ -120,8 +120,8 @@ fn killed(mut child: Child, after: Duration) {
     _ = child.wait();
 }
 
-/// A build notes a text at the price of one run of ptxas. The search is done once, and what it finds is what a build that
-/// searches finds. Without runs, too, the profile is made again.
+/// Recording a module costs one run of ptxas. The search runs once and finds the same winner as a search in the build.
+/// The profile is also replayed with 0 runs.
 #[test]
 fn found_at_night() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -155,7 +155,8 @@ fn found_at_night() {
     assert_eq!(build.profiles(), profiles);
 }
 
-/// A text for which nothing is better has a profile that says so: the next build runs ptxas once and does not search.
+/// A module without a better variant has a profile that records this. The next build runs ptxas once and does not
+/// search.
 #[test]
 fn nothing_better_is_known() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -167,7 +168,7 @@ fn nothing_better_is_known() {
     }
 }
 
-/// What the cache knows of a text counts for nothing once the text has a profile.
+/// A profile takes precedence over the cache.
 #[test]
 fn a_profile_counts_ahead_of_the_cache() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -179,7 +180,8 @@ fn a_profile_counts_ahead_of_the_cache() {
     assert_eq!(build.built(&settings).0, stock);
 }
 
-/// Without something to search, and where ptxas fails, nothing is noted. With a profile for other texts, ptxas runs alone.
+/// Nothing is recorded if there is nothing to search or if ptxas fails. If the folder has profiles only for other
+/// modules, ptxas runs alone.
 #[test]
 fn what_is_not_noted() {
     let Some(build) = Build::new(FULL) else { return };
@@ -204,7 +206,7 @@ fn what_is_not_noted() {
     );
 }
 
-/// A folder that cannot be written, or that others may write, is a line of the log and nothing else.
+/// A folder that is not writable, or that others may write to, only adds a line to the log.
 #[test]
 fn folders_that_cannot_be_written() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -220,14 +222,14 @@ fn folders_that_cannot_be_written() {
     }
 }
 
-/// On a full disk a build gets what it would get otherwise, and nothing that looks like a record is left. Skipped where no file
+/// On a full disk, a build gets the same result as without a record, and no partial record is left. Skipped if no file
 /// system can be mounted.
 #[test]
 fn a_full_disk() {
     let Some(build) = Build::new(ROW_SUM) else { return };
     let (stock, ..) = build.built(&[]);
     fs::create_dir(build.path("noted")).expect("there is space");
-    // The folder itself is one of two files that have room.
+    // The file system has two inodes, and the folder itself needs one.
     let mount = "mount -t tmpfs -o mode=700,nr_inodes=2 none noted";
     let tried = Command::new("unshare").args(["-rm", "sh", "-c", mount]).current_dir(build.folder.path()).status();
     if !tried.is_ok_and(|status| status.success()) {
@@ -248,7 +250,7 @@ fn a_full_disk() {
     assert_eq!(fs::read(build.path("a.cubin")).expect("a cubin"), stock);
 }
 
-/// Builds of the same text at once note it once, with the same bytes.
+/// Simultaneous builds of the same module record it once, with the same bytes.
 #[test]
 fn many_builds_at_once() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -267,7 +269,8 @@ fn many_builds_at_once() {
     assert_eq!(build.files("noted"), files);
 }
 
-/// Whenever builds and searches are killed, what is there is whole, and the next search ends with what it would have found.
+/// If builds and searches are killed at any moment, all files are complete. The next search finds the same result as an
+/// undisturbed one.
 #[test]
 fn killed_at_any_moment() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -291,7 +294,8 @@ fn killed_at_any_moment() {
     assert_eq!(build.profiles(), whole);
 }
 
-/// A damaged record is named, and the others are searched. What a record says of files is not done.
+/// A damaged record is named in a message, and the others are searched. An option that names a file makes a record
+/// invalid.
 #[test]
 fn damaged_records() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -311,7 +315,7 @@ fn damaged_records() {
     assert!(said(&done).contains("; 1 text not searched\n"), "{}", said(&done));
 }
 
-/// Settings that change a search are noted with the text, and so are the options and the way to link it.
+/// A record contains the settings that change a search, the options, and how the module is linked.
 #[test]
 fn what_is_noted() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -324,7 +328,7 @@ fn what_is_noted() {
     assert_eq!(json(&first)["options"], serde_json::json!(["-arch=sm_90"]));
     let name = json(&first)["profile"].as_str().expect("a name").to_owned();
     assert!(name.ends_with("-sm_90.toml"), "{name}");
-    // The same profile, for which one search does.
+    // The profile is the same, so one search serves both.
     build.built(&NOTES);
     let digests: Vec<String> =
         build.files("noted").into_keys().filter_map(|name| Some(name.strip_suffix(".json")?.to_owned())).collect();
@@ -335,7 +339,8 @@ fn what_is_noted() {
     assert_eq!(answer["texts"][0]["digest"], serde_json::json!(digests[0]));
 }
 
-/// The graph has an edge for each text without a profile, which makes the profile of a search on this machine.
+/// The graph has an edge for each module without a profile. The edge makes the same profile as a search on this
+/// machine.
 #[test]
 fn a_graph_for_ninja() {
     let Some(build) = Build::new(ROW_SUM) else { return };
@@ -351,7 +356,7 @@ fn a_graph_for_ninja() {
     for edge in graph.split("\nbuild ").skip(1) {
         let output = Path::new(edge.split(':').next().expect("a path")).to_owned();
         let digest = edge.split("digest = ").nth(1).expect("a digest").trim();
-        // What Ninja would do.
+        // Runs the command as Ninja would.
         let mut shell = Command::new("sh");
         shell.args(["-c", &command.replace("$digest", digest)]);
         let done = build.with_settings(shell, &[]).output().expect("a shell");

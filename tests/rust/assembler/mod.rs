@@ -1,5 +1,5 @@
-//! `nvptx-ra ptxas` beside ptxas: where nothing is improved, nobody can tell them apart. Tests that ask NVIDIA's programs
-//! are skipped where these are not there, or with `PTXAS=skip` in the environment.
+//! `nvptx-ra ptxas` next to ptxas: if nothing is improved, the two cannot be told apart. Tests that need NVIDIA's
+//! programs are skipped if these are missing, or with `PTXAS=skip` in the environment.
 
 mod callers;
 mod check;

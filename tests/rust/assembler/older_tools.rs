@@ -1,5 +1,5 @@
-//! The tools of CUDA 12.8, which Triton brings: no table of live registers for a kernel that has all of them, no mark at
-//! spills, and the processor in the flags of the file.
+//! The tools of CUDA 12.8, which Triton installs. Their disassembler marks no spills, and prints no table of live
+//! registers for a kernel that uses all registers. It prints the processor in the flags of the file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,8 @@ use std::process::Command;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// A kernel that spills with 255 registers: so many values are live at once, around a loop that reads none of them.
+/// Returns a kernel that spills with 255 registers. `values` values are live at once, around a loop that reads none of
+/// them.
 fn kernel(values: u32) -> String {
     let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n\
         .reqntid 128, 1, 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<700>;\n\t.reg .b64 %rd<3>;\n\
@@ -28,14 +29,14 @@ fn kernel(values: u32) -> String {
     text + "\tret;\n}\n"
 }
 
-/// A toolkit whose disassembler does as that of CUDA 12.8.
+/// Makes a toolkit whose disassembler behaves like that of CUDA 12.8.
 fn toolkit(folder: &Path, bin: &Path) {
     let older = folder.join("bin");
     fs::create_dir(&older).expect("there is space");
     for program in ["ptxas", "cuobjdump"] {
         std::os::unix::fs::symlink(bin.join(program), older.join(program)).expect("there is space");
     }
-    // The attribute with the number of registers: form, number, length, symbol, and 255.
+    // The attribute with the number of registers: format, number, length, symbol, and 255.
     let script = format!(
         "#!/bin/sh\nfor last; do :; done\ncase \"$*\" in *-plr*)\n\
          if od -An -v -tx1 \"$last\" | tr -d ' \\n' | grep -q '042f0800[0-9a-f]\\{{8\\}}ff000000'; then\n\
@@ -49,7 +50,7 @@ fn toolkit(folder: &Path, bin: &Path) {
     fs::set_permissions(&nvdisasm, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// The search reads what ptxas spills, and tries to keep it in shared memory.
+/// The search finds the values that ptxas spills and tries to spill them to shared memory instead.
 #[test]
 fn spilled_values_are_found() {
     let Some(bin) = cuda::programs(&["ptxas", "cuobjdump", "nvdisasm"]) else { return };

@@ -1,4 +1,4 @@
-//! A program run in a folder of its own, and all that can be seen of it.
+//! Runs a program in its own folder and records everything that is observable.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The tool that is tested.
+/// The tool under test.
 pub(crate) const TOOL: &str = env!("CARGO_BIN_EXE_nvptx-ra");
 
-/// All that can be seen of a program that has ended.
+/// Everything that is observable of a program that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The exit code, or the signal.
@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// # Panics
-    /// Where another outcome differs, with what differs.
+    /// If the outcome differs from `expected`. The message shows the differences.
     pub(crate) fn assert_is(&self, expected: &Self, what: &str) {
         let shown = |outcome: &Self| format!("{}\n{}\n{}", outcome.status, outcome.output, outcome.messages);
         assert_eq!(shown(self), shown(expected), "{what}");
@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// Runs a program in a new folder with files. Times and the names of temporary files are taken out of what it writes.
+/// Runs a program in a new folder with files. Times and the names of temporary files are removed from its output.
 pub(crate) fn outcome(
     mut command: Command,
     arguments: &[impl AsRef<OsStr>],
@@ -54,7 +54,7 @@ pub(crate) fn outcome(
     let command = command.args(arguments).current_dir(folder.path());
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    // A program may end without reading it.
+    // A program may end without reading its input.
     let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
     let done = child.wait_with_output().expect("it ends");
     let text = |bytes: &[u8]| without_chance(&String::from_utf8_lossy(bytes));
@@ -76,7 +76,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// Messages without what differs from run to run: times, and names that ptxas gives to what it reads from a pipe.
+/// Removes what differs from run to run from messages: times, and the names that ptxas gives to input from a pipe.
 fn without_chance(text: &str) -> String {
     let line = |line: &str| match line.split_once("Compile time = ") {
         Some((start, _)) => format!("{start}Compile time\n"),
@@ -86,8 +86,8 @@ fn without_chance(text: &str) -> String {
     String::from_utf8(without_names(text.into_bytes())).expect("digits for digits")
 }
 
-/// The start of the name that ptxas gives to what it reads from a pipe. Eight digits for its process follow; debugging
-/// information has them, too.
+/// The start of the name that ptxas gives to input from a pipe. Eight digits for its process follow. Debugging
+/// information contains the name too.
 const TEMPORARY: &[u8] = b"tmpxft_";
 
 fn without_names(mut bytes: Vec<u8>) -> Vec<u8> {

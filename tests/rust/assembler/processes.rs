@@ -1,4 +1,4 @@
-//! Which program becomes which: the real ptxas is found, and what it starts and how it ends is ours.
+//! Processes of the ptxas wrapper: how it finds the real ptxas, what it starts, and how it ends.
 
 use std::fs;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::outcome::TOOL;
 
-/// A script as a program of a folder.
+/// Writes a script as a program of a folder.
 pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("a folder")).expect("there is space");
@@ -19,7 +19,7 @@ pub(crate) fn script(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// The command with no settings but these.
+/// Returns a command without other settings. PATH has these folders first, and no other ptxas.
 fn command(program: impl AsRef<std::ffi::OsStr>, folders: &[PathBuf]) -> Command {
     let mut command = Command::new(program);
     for name in ["PTXAS", "RUNS", "SECONDS", "LOG", "PROFILE"] {
@@ -36,8 +36,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Called as `ptxas`, as a link, a copy or by a script, the tool goes on to the next ptxas on PATH; where there is none,
-/// it says so.
+/// If the tool is called as `ptxas`, as a link, a copy or a script, it runs the next ptxas on PATH. If there is none,
+/// an error reports it.
 #[test]
 fn the_next_ptxas() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -67,7 +67,7 @@ fn the_next_ptxas() {
     }
 }
 
-/// A setting that cannot be read is a warning, and ptxas runs alone.
+/// An invalid setting is a warning, and ptxas runs alone.
 #[test]
 fn wrong_settings() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -82,7 +82,7 @@ fn wrong_settings() {
     assert!(output.status.success());
 }
 
-/// What passes through is told by the log, with the reason.
+/// The log reports a call that passes through, with the reason.
 #[test]
 fn the_log() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -100,7 +100,8 @@ fn the_log() {
     assert_eq!(said(&run("warn")), "");
 }
 
-/// A ptxas that a signal ends looks the same from outside, and the log tells the signal; one that fails hands on its exit code and its words.
+/// If a signal ends ptxas, the wrapper ends with the same signal, and the log names the signal. If ptxas fails, the
+/// wrapper returns its exit code and its messages.
 #[test]
 fn ends_as_ptxas_ends() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -133,7 +134,7 @@ fn ends_as_ptxas_ends() {
     assert_eq!(log, "a.ptx for sm_90: nothing is searched: ptxas ends with exit status: 255\n");
 }
 
-/// A request to end, whichever, ends ptxas, too.
+/// Every signal that asks the wrapper to end also ends ptxas.
 #[test]
 fn ptxas_ends_with_us() {
     let folder = tempfile::tempdir().expect("there is space");

@@ -1,4 +1,4 @@
-//! The line of progress in ptxas's place.
+//! The progress line of the ptxas wrapper.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use super::search::{Build, spills};
 use crate::cuda;
 use crate::tune_progress::written_to_terminal;
 
-/// Stands where the first run on a variant is, so that a build takes longer than people expect.
+/// Sleeps in the first run on a variant, so that the build takes unusually long.
 const SLOW: &str = "for last; do :; done\n\
     if [ \"$last\" != k.ptx ] && [ -f \"$last\" ] && mkdir slow 2> /dev/null; then sleep 12; fi\nexec ";
 
@@ -29,7 +29,7 @@ fn command(build: &Build, terminal: &str, log: &str) -> Command {
     command
 }
 
-/// What a build writes that takes longer than ten seconds, but for the times that ptxas tells.
+/// Returns the output of a build that takes longer than ten seconds, without ptxas's times.
 fn written(terminal: &str, log: &str) -> Option<String> {
     let build = slow_build()?;
     let (text, output) = written_to_terminal(command(&build, terminal, log));
@@ -41,8 +41,8 @@ fn without_times(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !line.contains("Compile time")).collect()
 }
 
-/// On a terminal, a line says what takes so long. It is gone when ptxas's messages come, which stand as they do without it.
-/// There is none where standard error is no terminal, on a terminal that cannot move its cursor, and beside a log.
+/// On a terminal, a line shows the progress of a slow build. It is erased before ptxas's messages, which are unchanged.
+/// No line appears if standard error is no terminal, if the terminal cannot move its cursor, or if a log goes to it.
 #[test]
 fn a_line_on_a_terminal() {
     let Some(build) = slow_build() else { return };

@@ -1,6 +1,6 @@
-//! Other releases of ptxas than that of development: that of CUDA 12.8, which Triton 3.5 has, and the newest; with `DOORS=all`,
-//! those of all Tritons. A kernel that spills is searched for each generation of processors, and nvcc of the newest comes to
-//! this program by one option.
+//! Other ptxas releases than the development version: that of CUDA 12.8, which Triton 3.5 includes, and the newest.
+//! With `DOORS=all`, those of all Tritons are also tested. A kernel that spills is searched for each generation of
+//! processors. nvcc of the newest toolkit calls this program through one option.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::outcome::TOOL;
 use super::search::spills;
 use crate::cuda;
 
-/// Each ptxas beside that of development.
+/// Returns each installed ptxas except the development version.
 fn others() -> Vec<PathBuf> {
     let is_wanted = |folder: &PathBuf| {
         std::env::var("DOORS").is_ok_and(|wanted| wanted == "all") || folder.ends_with("triton-3.5.1")
@@ -24,12 +24,12 @@ fn others() -> Vec<PathBuf> {
     names.filter(|ptxas| ptxas.is_file()).collect()
 }
 
-/// The newest toolkit.
+/// Returns the newest toolkit.
 fn newest() -> Option<PathBuf> {
     installed("cuda-").pop().map(|folder| folder.join("nvidia/cu13"))
 }
 
-/// A kernel gets better with each release of ptxas and for each processor.
+/// A kernel improves with each ptxas release and for each processor.
 #[test]
 fn each_release_is_searched() {
     let Some(development) = cuda::programs(&["ptxas", "cuobjdump", "nvdisasm"]) else { return };
@@ -51,7 +51,7 @@ fn each_release_is_searched() {
     }
 }
 
-/// nvcc of the newest toolkit starts this program for `--ptxas-prefix`, and its kernels are searched.
+/// nvcc of the newest toolkit starts this program with `--ptxas-prefix`, and its kernels are searched.
 #[test]
 fn nvcc_by_an_option() {
     let Some(toolkit) = newest() else { return };

@@ -1,5 +1,5 @@
-//! Objects that are linked later, through the program in ptxas's place: they get better, to the linker they are those of before,
-//! and no function of them takes more.
+//! Objects that are linked later, made by the ptxas wrapper. Their kernels improve, the linker sees the same symbols as
+//! before, and no function uses more resources.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,8 @@ use crate::cuda;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
-/// So many values are live at once, which are loaded from an address of a state space and stored there.
+/// Returns a body with `values` values that are live at once. They are loaded from and stored to an address of a state
+/// space.
 fn body(values: usize, space: &str, head: &str, end: &str) -> String {
     let mut text = format!(
         "{head}\n{{\n\t.reg .b32 %r<{}>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n\tmov.u64 %rd2, %rd1;\n",
@@ -30,12 +31,12 @@ fn body(values: usize, space: &str, head: &str, end: &str) -> String {
     text + end + "\tret;\n}\n"
 }
 
-/// A kernel that spills.
+/// Returns a kernel that spills.
 fn kernel(name: &str, end: &str) -> String {
     body(200, ".global", &format!(".visible .entry {name}(.param .u64 p)\n.maxntid 1024, 1, 1"), end)
 }
 
-/// A call, behind which the result is stored.
+/// Returns a call, followed by a store of its result.
 fn call(callee: &str) -> String {
     format!(
         "\t{{ .param .b32 a; .param .b32 b;\n\tst.param.b32 [a], 5;\n\tcall.uni (b), {callee}, (a);\n\tld.param.b32 %r0, [b]; }}\n\
@@ -43,8 +44,8 @@ fn call(callee: &str) -> String {
     )
 }
 
-/// A kernel that calls a function of the file and has shared memory, one that calls a function of another file, a function that
-/// spills, and what other files name.
+/// Returns a kernel that calls a function of the file and has shared memory, a kernel that calls a function of another
+/// file, a function that spills, and symbols that other files reference.
 fn text() -> String {
     let shared = "\t.shared .align 4 .b8 tile[16];\n\tst.shared.u32 [tile], 1;\n\tmov.u64 %rd2";
     let inside = kernel("inside", &call("helper")).replace("\tmov.u64 %rd2", shared);
@@ -59,7 +60,8 @@ fn text() -> String {
 const HELPER: &str = ".visible .func (.param .b32 r) helper(.param .b32 p)\n{\n\t.reg .b32 %r<3>;\n\tld.param.b32 %r0, [p];\n\
     \tmad.lo.u32 %r1, %r0, %r0, 7;\n\tst.param.b32 [r], %r1;\n\tret;\n}\n";
 
-/// The other side: what the file calls, and a kernel of few registers that calls what the file has.
+/// Returns the other file: the function that the first file calls, and a kernel with few registers that calls a
+/// function of the first file.
 fn other() -> String {
     format!(
         "{HEAD}.extern .func (.param .b32 r) helper(.param .b32 p);\n.extern .global .align 4 .u32 counter;\n{}\
@@ -70,14 +72,14 @@ fn other() -> String {
     )
 }
 
-/// A folder with `k.ptx`, and a ptxas that notes each of its calls.
+/// A folder with `k.ptx`, and a ptxas that records each of its calls.
 struct Build {
     folder: tempfile::TempDir,
     bin: PathBuf,
 }
 
 impl Build {
-    /// `wrong` are lines of the script that starts ptxas.
+    /// `wrong` contains lines of the script that starts ptxas.
     fn new(bin: &Path, text: &str, wrong: &str) -> Self {
         let build = Self { folder: tempfile::tempdir().expect("there is space"), bin: bin.to_owned() };
         fs::write(build.path("k.ptx"), text).expect("there is space");
@@ -91,7 +93,7 @@ impl Build {
         self.folder.path().join(name)
     }
 
-    /// Runs a program of CUDA, which has to take what it is given.
+    /// Runs a program of CUDA, which must succeed.
     fn cuda(&self, program: &str, arguments: &[&str]) -> String {
         let done = Command::new(self.bin.join(program)).args(arguments).current_dir(self.folder.path()).output();
         let done = done.expect("it starts");
@@ -99,7 +101,7 @@ impl Build {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    /// Assembles `k.ptx` with options; how often ptxas ran.
+    /// Assembles `k.ptx` with options. Returns the number of ptxas runs.
     fn run(&self, options: &[&str], runs: &str) -> usize {
         _ = fs::remove_file(self.path("calls"));
         let mut command = Command::new(TOOL);
@@ -118,7 +120,8 @@ impl Build {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// What a linker sees, by another program: the symbols but for where code is and how long, calls and prototypes.
+    /// Returns what a linker sees, as cuobjdump lists it: calls, prototypes, and symbols without the places and sizes
+    /// of code.
     fn seen(&self, object: &str) -> String {
         let listing = self.cuda("cuobjdump", &["-elf", object]);
         let part = |name: &str| {
@@ -138,7 +141,7 @@ impl Build {
         [symbols, calls, part(".nv.prototype")].concat().join("\n")
     }
 
-    /// The registers and the stack of each function of a file, as another program tells them.
+    /// Returns the registers and the stack of each function of a file, as cuobjdump lists them.
     fn usage(&self, file: &str) -> BTreeMap<String, [u32; 2]> {
         let listing = self.cuda("cuobjdump", &["-res-usage", file]);
         let mut usage = BTreeMap::new();
@@ -157,9 +160,9 @@ impl Build {
     }
 }
 
-/// Kernels and a device function get better, with source lines. In registers and symbols the object is that of before, and it links with an
-/// unchanged one on the other side: the kernel there has the registers that it had. The next build makes the same with one run,
-/// and without `-c` the text has another entry in the cache.
+/// Kernels and a device function improve, with source lines. The object has no more registers and the same symbols as
+/// before. It links with an unchanged object, whose kernel keeps its registers. The next build makes the same object
+/// with one run. Without `-c`, the PTX has another entry in the cache.
 #[test]
 fn better_objects_link_with_unchanged_ones() {
     let Some(bin) = cuda::programs(&["ptxas", "nvlink", "cuobjdump"]) else { return };
@@ -195,7 +198,7 @@ fn better_objects_link_with_unchanged_ones() {
     let found = fs::read(build.path("k.o")).expect("an object");
     assert_eq!(build.run(&options, "8"), 1, "{}", build.log());
     assert!(fs::read(build.path("k.o")).expect("an object") == found, "the second build differs");
-    // The symbol of another file is not there, so ptxas refuses the text as a whole program.
+    // The symbol of another file is missing, so ptxas refuses the PTX as a whole program.
     let whole = format!("{HEAD}{}", kernel("k", ""));
     fs::write(build.path("k.ptx"), whole).expect("there is space");
     let searched =
@@ -203,8 +206,8 @@ fn better_objects_link_with_unchanged_ones() {
     assert!(searched.iter().all(|[first, second]| *first > 2 && *second == 1), "{searched:?}");
 }
 
-/// A function of which ptxas makes another with more registers in the result: the object stays that of the unchanged text, and
-/// the log says why.
+/// If ptxas gives a function more registers in the result, the object of the unchanged PTX is delivered, and the log
+/// gives the reason.
 #[test]
 fn a_function_may_not_take_more_registers() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -216,7 +219,7 @@ fn a_function_may_not_take_more_registers() {
         ".visible .func many(.param .b64 p)\n{{\n\t.reg .b32 %r<41>;\n\t.reg .b64 %rd<3>;\n\tld.param.u64 %rd1, [p];\n{sums}\tret;\n}}\n"
     );
     let kernel = kernel("k", "");
-    // As if the text in which all is put together were of another ptxas.
+    // Simulates a different ptxas for the module that combines all winners.
     let wrong = "case \"$*\" in *found.ptx) ;; *) set -- -func-maxrregcount=32 \"$@\";; esac\n";
     let build = Build::new(&bin, &format!("{HEAD}{helper}{kernel}"), wrong);
     build.run(&["-c", "-o", "k.o"], "0");

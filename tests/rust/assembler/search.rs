@@ -1,5 +1,5 @@
-//! A kernel that spills, through the program in ptxas's place: it gets better, the next build makes the same of it with one
-//! run of ptxas, and whatever happens to the cache, ptxas's own result is the least that a build gets.
+//! Searches for a kernel that spills, through the ptxas wrapper. The kernel improves, and the next build makes the same
+//! cubin with one ptxas run. Whatever happens to the cache, a build never gets a worse result than ptxas's own.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use super::outcome::TOOL;
 use crate::cuda;
 
-/// Two hundred values are live at once, and blocks of 1,024 threads leave 64 registers.
+/// Returns a kernel with 200 values that are live at once. Its blocks of 1,024 threads leave 64 registers.
 pub(crate) fn spills(first: u32) -> String {
     kernel(200, 1024, first)
 }
 
-/// So many values are live at once, in blocks of so many threads.
+/// Returns a kernel with this number of values that are live at once, in blocks of this number of threads.
 pub(super) fn kernel(values: u32, threads: u32, first: u32) -> String {
     let mut text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n\
@@ -34,7 +34,7 @@ pub(super) fn kernel(values: u32, threads: u32, first: u32) -> String {
     text + "\tret;\n}\n"
 }
 
-/// A folder with `k.ptx`, and a ptxas that notes each of its calls.
+/// A folder with `k.ptx`, and a ptxas that records each of its calls.
 pub(super) struct Build {
     folder: tempfile::TempDir,
     pub(super) ptxas: PathBuf,
@@ -67,7 +67,8 @@ impl Build {
         command
     }
 
-    /// The bytes that ptxas reports as spilled, how often it ran beside questions for its version, and the cubin.
+    /// Returns the bytes that ptxas reports as spilled, the number of ptxas runs without version queries, and the
+    /// cubin.
     pub(super) fn run(&self, settings: &[(&str, &str)]) -> (u32, usize, Vec<u8>) {
         _ = fs::remove_file(self.path("calls"));
         let done = self.command(settings).output().expect("it starts");
@@ -84,8 +85,8 @@ impl Build {
     }
 }
 
-/// Fewer bytes are spilled, the second build makes the same with one run, and a text in a file of another name is the same
-/// text. With 0 runs, and where the time is over ahead of the first round, the result is ptxas's.
+/// Fewer bytes are spilled. The second build makes the same cubin with one run, also if the file has another name. With
+/// 0 runs, and if the time is over before the first round, the result is ptxas's own.
 #[test]
 fn the_second_build_runs_ptxas_once() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -101,20 +102,21 @@ fn the_second_build_runs_ptxas_once() {
     let report = fs::read_to_string(report).expect("a report");
     assert!(report.starts_with("{\"kernel\":\"k\",\"choice\":") && report.lines().count() == 1, "{report}");
     assert_eq!(build.run(&[]), (better, 1, found.clone()));
-    // Another file with the text, as Triton writes one for each call.
+    // Another file with the same PTX, because Triton writes a new file for each call.
     fs::rename(build.path("k.ptx"), build.path("other.ptx")).expect("it is ours");
     std::os::unix::fs::symlink("other.ptx", build.path("k.ptx")).expect("there is space");
     assert_eq!(build.run(&[]), (better, 1, found));
 }
 
-/// A search that is interrupted delivers the best that it has found. The cache does not keep that, so the next build finds all.
+/// An interrupted search delivers the best variant so far. The cache does not keep it, so the next build searches
+/// completely.
 #[test]
 fn an_interrupted_search_delivers_what_it_found() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let build = Build::new(&bin, &spills(11));
     let (plain, ..) = build.run(&[("NVPTX_RA_RUNS", "0")]);
     let script = fs::read_to_string(&build.ptxas).expect("it is ours");
-    // Runs are side by side, so several may see the same number of calls, and one of them sends the signal.
+    // Runs are concurrent, so several may see the same number of calls. Only one of them sends the signal.
     let interrupts = "[ \"$(wc -l < calls)\" -ge \"$INTERRUPT\" ] && mkdir once 2> /dev/null && kill -TERM $PPID && exec sleep 60\n\
         exec ";
     fs::write(&build.ptxas, script.replace("exec ", interrupts)).expect("it is ours");
@@ -134,12 +136,13 @@ fn an_interrupted_search_delivers_what_it_found() {
     assert!(all <= found && calls > 3, "{all} of {found} bytes, {calls} calls");
 }
 
-/// A ptxas that gives the same code other bytes in each run is believed: the second build runs it once, too.
+/// If ptxas writes other bytes in each run for the same code, its result is still accepted. The second build also runs
+/// it once.
 #[test]
 fn a_ptxas_that_is_not_deterministic() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
     let build = Build::new(&bin, &spills(5));
-    // What stands behind a cubin is no part of its code.
+    // Bytes after the end of a cubin are no part of its code.
     let script = format!(
         "#!/bin/sh\necho \"$@\" >> calls\n{}/ptxas \"$@\" || exit\nwhile [ $# -gt 0 ]; do\n\
          [ \"$1\" != --output-file ] || date +%N >> \"$2\"\nshift\ndone\n",
@@ -153,7 +156,7 @@ fn a_ptxas_that_is_not_deterministic() {
     assert!(cubin != found, "each run has bytes of its own");
 }
 
-/// The log names a kernel that was searched and stays as it is: here for want of registers, without a spill.
+/// The log names a kernel that was searched without success. This kernel lacks registers but does not spill.
 #[test]
 fn nothing_better() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -166,8 +169,8 @@ fn nothing_better() {
     assert_eq!(log.lines().count(), 1, "{log}");
 }
 
-/// Each kernel has a line that names the file and the processor: one that gets better, one for which nothing is better, and one that
-/// has nothing to gain. The next build says the same, by the cache.
+/// Each kernel has a log line with the file and the processor: a kernel that improves, one without a better variant,
+/// and one with nothing to gain. The next build logs the same from the cache.
 #[test]
 fn each_kernel_has_a_line() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -192,8 +195,8 @@ fn each_kernel_has_a_line() {
     assert_eq!(again, [better.clone(), format!("{full}; by the cache"), format!("{lacks}; by the cache")]);
 }
 
-/// Of a candidate that the caller times, no more is searched than whether registers come back that ptxas gave up: here for
-/// warps that the launch's shared memory keeps out.
+/// A candidate that the caller times is searched only for registers that ptxas gave up in favour of warps. Here, the
+/// launch's shared memory rules out these warps.
 #[test]
 fn candidates() {
     let Some(bin) = cuda::programs(&["ptxas", "cuobjdump"]) else { return };
@@ -209,16 +212,16 @@ fn candidates() {
     assert!(after < before / 2 && calls > 1, "{before} → {after} bytes, {calls} calls");
     let log = fs::read_to_string(given_up.path("log")).expect("a log");
     assert!(log.contains(" → ") && log.contains("maxnreg="), "{log}");
-    // It spills, with all registers that there are.
+    // The kernel spills with the maximum number of registers.
     let (before, (after, calls, _)) = runs(&noted(260, notes));
     assert_eq!((after, calls), (before, 1));
     assert!(before > 0);
-    // The warps are there: registers would cost some.
+    // The warps are resident, so more registers would cost warps.
     let (before, (after, calls, _)) = runs(&noted(500, "// nvptx-ra: candidate\n// nvptx-ra: dynamic-shared 0\n"));
     assert_eq!((after, calls), (before, 1));
 }
 
-/// What one machine has found, another makes again from a folder of profiles, without a search.
+/// Another machine replays a winner from a folder of profiles, without a search.
 #[test]
 fn profiles_of_another_machine() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -231,7 +234,7 @@ fn profiles_of_another_machine() {
     assert!(again == better && cubin == found && replayed < searched, "{again} {replayed} of {searched}");
 }
 
-/// An entry of the cache that is damaged is no answer, and one that says what ptxas does not make is not believed.
+/// A damaged cache entry is ignored, and an entry that disagrees with ptxas is not trusted.
 #[test]
 fn damaged_entries() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -246,13 +249,13 @@ fn damaged_entries() {
     }
     let (again, calls, cubin) = build.run(&[]);
     assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
-    // A cache that others may write is not used at all.
+    // A cache that others may write to is not used at all.
     fs::set_permissions(build.path("cache"), fs::Permissions::from_mode(0o777)).expect("it is ours");
     let (again, calls, cubin) = build.run(&[]);
     assert!(again == better && cubin == found && calls > 3, "{calls} calls: {}", build.log());
 }
 
-/// Whenever a build is killed, the next one gets what it would have got, and no worse.
+/// If a build is killed at any moment, the next build gets the full result.
 #[test]
 fn killed_at_any_moment() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -269,8 +272,8 @@ fn killed_at_any_moment() {
     assert_eq!(build.run(&[]), (better, 1, found));
 }
 
-/// What a build says of the launches of another file's kernels, and a file in its folder that looks like Triton's, are no
-/// matter to this file.
+/// Launches of another file's kernels, and a file in the folder that looks like Triton's metadata, do not affect this
+/// file.
 #[test]
 fn launches_of_other_files() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -282,14 +285,15 @@ fn launches_of_other_files() {
     assert!(build.log().lines().all(|line| line.starts_with("k.ptx for sm_90: k: ")), "{}", build.log());
 }
 
-/// A kernel that lacks nothing, with a loop as LLVM 22 prints it.
+/// A kernel with full occupancy and without spills. Its loop is as LLVM 22 prints it.
 pub(crate) const ROW_SUM: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry sum(.param .u64 p, .param .u64 out, .param .u32 n)\n\
     .maxntid 256, 1, 1\n{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<5>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\
     \tld.param.u32 %r1, [n];\n\tmov.u32 %r4, %tid.x;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tmov.b32 %r2, 0f00000000;\n$LOOP:\n\tld.global.f32 %r3, [%rd1];\n\tadd.rn.f32 %r2, %r2, %r3;\n\
     \tadd.s64 %rd1, %rd1, 4;\n\tadd.s32 %r1, %r1, -1;\n\tsetp.eq.b32 %p1, %r1, 0;\n\t@%p1 bra $END;\n\tbra.uni $LOOP;\n$END:\n\
     \tld.param.u64 %rd2, [out];\n\tadd.s64 %rd2, %rd2, %rd3;\n\tst.global.f32 [%rd2], %r2;\n\tret;\n}\n";
 
-/// The loop of a kernel that lacks nothing gets the form that ptxas unrolls, with one more run; not under a pragma. The folder of profiles has the choice, which is made again without a search.
+/// The loop of a kernel with nothing else to gain gets the form that ptxas unrolls, for one additional run. A loop with
+/// a pragma stays unchanged. The folder of profiles has the winner, which is replayed without a search.
 #[test]
 fn a_loop_that_ptxas_unrolls() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

@@ -1,4 +1,4 @@
-"""The Triton kernel of triton_kernel.py and triton_autotuned.py, which install stand-ins for PyTorch before."""
+"""The Triton kernel of triton_kernel.py and triton_autotuned.py. Both install stand-ins for PyTorch first."""
 
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
-//! Where somebody suspects us: NVPTX_RA=off leaves ptxas alone, and `nvptx-ra bisect` names the kernel and the choice by which a
-//! test fails.
+//! How a user tests whether nvptx-ra causes a failure: NVPTX_RA=off runs ptxas alone, and `nvptx-ra bisect` names the
+//! kernel and the choice that make a test fail.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,8 @@ fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// With `off`, ptxas gets the arguments as they are, runs once, and its exit code, its words and its output are the result; the
-/// version is ptxas's alone. Every other value is somebody else's.
+/// With `off`, ptxas runs once with unchanged arguments. Its exit code, messages and output are the result, and the
+/// version is ptxas's alone. Every other value is ignored.
 #[test]
 fn off() {
     let folder = tempfile::tempdir().expect("there is space");
@@ -37,7 +37,7 @@ fn off() {
     let log = fs::read_to_string(folder.join("log")).expect("a log");
     let line = "ptxas runs alone: NVPTX_RA is off\n";
     assert_eq!(log, format!("k.ptx for sm_90: {line}{line}"));
-    // The setting that is wrong is read then, and its warning says how to turn us off.
+    // The wrong setting is read in this case, and its warning names the way to turn nvptx-ra off.
     let (_, other, _) = run("target/release/nvptx-ra", &arguments);
     assert!(
         other.contains("NVPTX_RA_RUNS is 'nonsense'") && other.contains("NVPTX_RA=off turns nvptx-ra off"),
@@ -45,7 +45,7 @@ fn off() {
     );
 }
 
-/// A folder with two kernels that spill, and a test that fails if the bytes that `bad` spills are not those by ptxas.
+/// A folder with two kernels that spill, and a test. The test fails if `bad` spills other bytes than with ptxas alone.
 struct Suspicion {
     folder: tempfile::TempDir,
     real: std::path::PathBuf,
@@ -88,7 +88,8 @@ impl Suspicion {
     }
 }
 
-/// The culprit is named with one choice, twice the same, and the line that is given leaves it out.
+/// Bisect names the culprit with one choice, and a second run gives the same result. The printed line for
+/// NVPTX_RA_UNCHANGED excludes the choice.
 #[test]
 fn the_culprit_is_named() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };
@@ -119,7 +120,7 @@ fn the_culprit_is_named() {
     assert!(log.contains(&expected) && log.contains("k.ptx for sm_90: good: "), "{log}");
 }
 
-/// Where the test fails without us, always passes, or nothing was built, there is no culprit, and that is said.
+/// If the test also fails without nvptx-ra, always passes, or builds nothing, bisect reports that there is no culprit.
 #[test]
 fn nobody_is_to_blame() {
     let Some(bin) = cuda::programs(&["ptxas"]) else { return };

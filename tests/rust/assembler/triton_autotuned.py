@@ -1,5 +1,5 @@
-"""Tunes a Triton kernel without a GPU: triton_autotuned.py BENCH PACKAGE, where BENCH is tests/bench and PACKAGE has
-nvptx_ra. The times are made up: a searched kernel is the faster one for the first width, and the slower one for the
+"""Tunes a Triton kernel without a GPU: triton_autotuned.py BENCH PACKAGE, where BENCH is tests/bench and PACKAGE
+contains nvptx_ra. The times are invented: a searched kernel is faster for the first width and slower for the
 second.
 
 Prints a line for each benchmark and launch: the number of warps, and whether the kernel was searched.
@@ -22,7 +22,7 @@ ran = []
 
 
 class Driver(standins.Driver):
-    """A driver that loads and launches nothing, and notes what it was asked to launch."""
+    """A driver that loads and launches nothing, and records each launch."""
 
     def __init__(self):
         super().__init__(GPUTarget("cuda", 90, 32))
@@ -62,7 +62,7 @@ make_cubin = triton.backends.nvidia.compiler.CUDABackend.make_cubin
 
 
 def noting_cubin(self, src, metadata, *rest):
-    """What a search makes differs from what ptxas makes, as if it had found something."""
+    """Makes a search's cubin differ from ptxas's cubin, as if the search had found a better variant."""
     cubin = make_cubin(self, src, metadata, *rest)
     if not _autotuned.notes()["is_candidate"]:
         cubin += b"\0"

@@ -1,6 +1,6 @@
-"""Compiles Triton kernels ahead of time under each setting of Triton that changes the options of ptxas, with nvptx-ra
-in its place: triton_options.py BENCH PACKAGE, where BENCH is tests/bench and PACKAGE has nvptx_ra. Prints how many
-kernels it compiled."""
+"""Compiles Triton kernels ahead of time with nvptx-ra in ptxas's place: triton_options.py BENCH PACKAGE, where BENCH
+is tests/bench and PACKAGE contains nvptx_ra. Each setting of Triton that changes the options of ptxas is tried.
+Prints the number of compiled kernels."""
 
 import sys
 

@@ -1,5 +1,5 @@
-//! Wrong code that a compiler made is found: LLVM's `fix-irreducible`, which structurizecfg needs, on loops with several
-//! entries. tests/ptx/irreducible/make.py made the kernels; which come out wrong is known from running them with `lli`.
+//! The emulator finds wrong code of a compiler: LLVM's `fix-irreducible`, which structurizecfg needs, on loops with
+//! several entries. tests/ptx/irreducible/make.py made the kernels. Runs with `lli` showed which of them are wrong.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Mutants: kernels with one fault each, told from the originals. `make mutants` draws a thousand of the corpus.
+//! Mutants are kernels with one fault each, and differ from the originals. `make mutants` draws a thousand from the
+//! corpus.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use nvptx_ra::fuzzing::{Fault, mutants};
 
 use super::{program, text};
 
-/// Nine of ten mutants are told apart, barriers left aside.
+/// Nine of ten mutants are found, apart from faults of barriers.
 #[test]
 fn most_are_found() {
     let kernels = [
@@ -24,7 +25,7 @@ fn most_are_found() {
         let original = program(&text);
         let mut reference = Reference::new(&original, kernel, &launches);
         for mutant in mutants(&text, kernel, count, seed as u64 + 1) {
-            // By what it stores, by a reason why nothing can be said of it, or not at all.
+            // Found by its stores, by a reason why it cannot be compared, or not at all.
             let verdict = match reference.told_apart(&program(&mutant.text)) {
                 Some(Verdict::Different(_)) => 0,
                 Some(_) => 1,

@@ -1,4 +1,4 @@
-//! What kernels give, against plain Rust.
+//! Results of kernels, compared with plain Rust.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn bitonic_sort() {
     assert_eq!(memory.words(1, 2048), values);
 }
 
-/// The sums before each element, over three tiles, of which the last is not full.
+/// The sums before each element, over three tiles. The last tile is not full.
 #[test]
 fn prefix_sum() {
     let input: Vec<u32> = drawn(5000, 3).into_iter().map(|value| value % 1000).collect();
@@ -41,7 +41,7 @@ fn prefix_sum() {
     assert_eq!(memory.words(1, 5000), sums);
 }
 
-/// The sum of an array, and each block's smallest element with its place.
+/// The sum of an array, and each block's smallest element with its index.
 #[test]
 fn reductions() {
     let values: Vec<f32> = drawn(4096, 5).into_iter().map(|value| (value % 4001) as f32 / 16.0 - 100.0).collect();
@@ -92,7 +92,7 @@ fn sparse_products() {
     }
 }
 
-/// An example compiled by nvcc; `None` where there is none.
+/// Returns an example compiled by nvcc. `None` if nvcc is missing.
 fn compiled(example: &str) -> Option<Program> {
     let nvcc = cuda::programs(&["nvcc"])?.join("nvcc");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -105,7 +105,7 @@ fn compiled(example: &str) -> Option<Program> {
     Some(program(&fs::read_to_string(to).expect("the file can be read")))
 }
 
-/// SHA-256 of two blocks, by the standard's own description.
+/// Computes SHA-256 of two blocks from the standard's own description.
 fn sha256(words: &[u32]) -> [u32; 8] {
     let root = |prime: u32, power: f64| (f64::from(prime).powf(power).fract() * 4_294_967_296.0) as u32;
     let primes: Vec<u32> = (2..312u32).filter(|n| (2..*n).all(|d| n % d != 0)).collect();

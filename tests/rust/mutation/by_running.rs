@@ -1,4 +1,4 @@
-//! The symbolic checker against an interpreter: what it accepts behaves the same on every run tried.
+//! The symbolic checker against an interpreter: edits that the checker accepts behave the same on every tried run.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn wide(source: &mut Unstructured<'_>) -> Result<VReg> {
     Ok(VReg(NARROW + source.int_in_range(0..=WIDE - 1)?))
 }
 
-/// A register of the same class.
+/// Draws a register of the same class.
 fn similar(source: &mut Unstructured<'_>, reg: VReg) -> Result<VReg> {
     if reg.0 < NARROW { narrow(source) } else { wide(source) }
 }
@@ -52,7 +52,7 @@ fn opcodes() -> Arc<OpcodeTable> {
     Arc::new(table)
 }
 
-/// A function of a few blocks; half of them begin with PHIs.
+/// Draws a function of a few blocks. Half of the blocks begin with PHIs.
 pub(crate) fn function(source: &mut Unstructured<'_>) -> Result<Function> {
     let table = opcodes();
     let opcode = |name: &str| table.find(name).expect("interned");
@@ -95,7 +95,7 @@ pub(crate) fn function(source: &mut Unstructured<'_>) -> Result<Function> {
     Ok(builder.finish())
 }
 
-/// Gives most registers values, all different, so that mistakes show.
+/// Gives most registers distinct values, so that mistakes show.
 fn define_most(
     source: &mut Unstructured<'_>,
     builder: &mut FunctionBuilder,
@@ -175,7 +175,7 @@ fn position(source: &mut Unstructured<'_>, function: &Function) -> Result<Positi
     Ok(Position { block, before: Some(before) })
 }
 
-/// A few edits; most change the meaning or do not even fit.
+/// Draws a few edits. Most of them change the meaning or do not even fit.
 fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList> {
     let mut edits = EditList::new(function);
     for _ in 0..source.int_in_range(1..=3u32)? {
@@ -219,8 +219,8 @@ fn edits(source: &mut Unstructured<'_>, function: &Function) -> Result<EditList>
     Ok(edits)
 }
 
-/// Edits that the checker accepts change no operand of an effect, and run what may fault with no operands with which it
-/// did not run, on any of several runs.
+/// Edits that the checker accepts change no operand of an effect. They run an instruction that may fault only with
+/// operands with which it ran before, on each of several runs.
 #[test]
 fn accepted_edits_behave_the_same() {
     let [accepted, tried] = explore(
@@ -245,11 +245,11 @@ fn accepted_edits_behave_the_same() {
             Ok(())
         },
     );
-    // Most edits that are drawn at random are wrong; a fifth was right when this was written.
+    // Most randomly drawn edits are wrong. In the first measurement, a fifth was right.
     assert!(accepted * 8 > tried, "{accepted} of {tried} accepted: too few to tell anything");
 }
 
-/// The interpreter itself tells apart what the checker must refuse: it is not blind.
+/// The interpreter itself distinguishes edits that the checker must refuse.
 #[test]
 fn some_refused_edits_behave_differently() {
     let [different] = explore(

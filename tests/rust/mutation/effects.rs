@@ -6,7 +6,7 @@ use nvptx_ra::function::{Edit, EditList, Inst, RegClass};
 use super::program::{Program, end_of};
 use super::{CALLS, accepts, delete, merge, refuses};
 
-/// Swaps two instructions of the block that holds them.
+/// Swaps two instructions of the same block.
 fn swap(program: &Program, edits: &mut EditList, left: Inst, right: Inst) {
     let block = program.function.block_of(left);
     let mut order: Vec<Inst> = program.function.block_insts(block).collect();
@@ -105,7 +105,7 @@ fn call_sequences_stay_whole() {
     });
 }
 
-/// Between two calls there is room, even where one begins right after the other.
+/// An instruction may stand between two calls, even if the second begins directly after the first.
 #[test]
 fn a_copy_between_two_call_sequences_is_accepted() {
     accepts(CALLS, |program, edits| {
@@ -132,7 +132,7 @@ fn a_copy_of_a_physical_register_stays_where_it_is() {
     refuses(ErrorKind::Operand, text, |program, edits| merge(program, edits, "b", "a"));
 }
 
-/// What computes and nothing else may go anywhere in its block, but not where control has left it.
+/// A pure computation may move anywhere in its block, but not after a terminator.
 #[test]
 fn nothing_goes_behind_a_terminator() {
     let text = "
@@ -153,7 +153,7 @@ fn nothing_goes_behind_a_terminator() {
         let [a, x, st, ret] = [program.def("a"), program.def("x"), program.nth("st", 0), program.nth("ret", 0)];
         permute(program, edits, [a, st, ret, x]);
     });
-    // Where a view has instructions behind a branch that some take, they stay, and no others come to them.
+    // If a view has instructions after a conditional branch, they stay there, and no others may move there.
     let branch = "
         bb0 -> bb1
         a = ld 1

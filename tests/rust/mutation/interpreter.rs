@@ -1,22 +1,22 @@
-//! Runs a function of the random tests and records what its effects read.
+//! Runs a function of the random tests and records the values that its effects read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nvptx_ra::function::{Applied, Block, Effects, Function, Inst, Operand, Origin, RegClass, Role, Slot, VReg, Value};
 
-/// What a register holds, low part first; a part is `None` where it is undefined. Narrow ones use the low part.
+/// The contents of a register, low part first. A part is `None` if it is undefined. Narrow registers use the low part.
 type Content = [Option<u32>; 2];
 
 const UNDEFINED: Content = [None, None];
 
-/// The values that an instruction with effects read, each time it ran.
+/// The values that an instruction with effects read, for each execution.
 type Events = BTreeMap<Inst, Vec<Vec<Content>>>;
 
-/// What a run has shown.
+/// The observations of a run.
 pub(crate) struct Run {
     events: Events,
-    /// What pure instructions that may fault read, by their opcode.
+    /// The reads of pure instructions that may fault, by opcode.
     guarded: BTreeSet<(u32, Vec<Content>)>,
     /// How many blocks of the view were entered.
     pub(crate) visits: usize,
@@ -39,7 +39,7 @@ pub(crate) fn run_after(view: &Function, applied: &Applied, seed: u64, visits: u
 }
 
 impl Run {
-    /// Whether the edited function's run shows the same wherever this one is defined.
+    /// Checks that the edited function's run observes the same values wherever this run's values are defined.
     pub(crate) fn compare(&self, after: &Run) -> Result<(), String> {
         for (inst, before) in &self.events {
             let after = after.events.get(inst).map_or(&[][..], Vec::as_slice);
@@ -118,7 +118,7 @@ impl<'a> Interpreter<'a> {
                 self.regs[reg.0 as usize] = value;
             }
             if self.function.effects(inst).contains(Effects::TERMINATOR) {
-                // The branch of a block on a split edge decides nothing.
+                // The branch of a block on a split edge makes no choice.
                 if let Some(original) = name(inst) {
                     next = self.branch(inst, original);
                 }
@@ -142,8 +142,8 @@ impl<'a> Interpreter<'a> {
         reads.map(|reg| self.regs[reg.0 as usize]).collect()
     }
 
-    /// Records what an instruction of the view reads, and gives it a result that depends on that and on how often it
-    /// ran.
+    /// Records what an instruction of the view reads. Its result depends on the reads and on the number of its
+    /// executions.
     fn effect(&mut self, inst: Inst, original: Inst) -> Option<u32> {
         let reads = self.reads(inst);
         let events = self.events.entry(original).or_default();
@@ -158,7 +158,7 @@ impl<'a> Interpreter<'a> {
         (!targets.is_empty()).then(|| targets[chosen % targets.len()])
     }
 
-    /// A constant in a wide register is defined as a whole.
+    /// A constant in a wide register defines both parts.
     fn constant(&self, operands: &[Operand]) -> Content {
         let value = Some(hash(&operands[1].value));
         let is_wide = operands[0].reg().is_some_and(|reg| self.function.class(reg) == RegClass::B64);

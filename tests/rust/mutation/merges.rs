@@ -63,7 +63,7 @@ fn the_swap_problem_is_refused() {
     refuses(ErrorKind::DoubleDefinition, SWAP, |program, edits| merge(program, edits, "a", "b"));
 }
 
-/// PHIs are evaluated at once: sequential copies at the end of the latch lose a value.
+/// PHIs are evaluated at once, so sequential copies at the end of the latch lose a value.
 #[test]
 fn sequential_copies_for_a_swap_are_refused() {
     refuses(ErrorKind::Operand, SWAP, |program, edits| {
@@ -74,7 +74,7 @@ fn sequential_copies_for_a_swap_are_refused() {
     });
 }
 
-/// At the end of the latch itself, the copies change what is read after the loop.
+/// Copies at the end of the latch itself change the values that are read after the loop.
 #[test]
 fn copies_that_belong_on_a_critical_edge_are_refused() {
     refuses(ErrorKind::Operand, SWAP, |program, edits| {
@@ -99,7 +99,7 @@ fn a_swap_through_a_third_register_is_accepted() {
     });
 }
 
-/// Replaces the PHIs of [`SWAP`] by copies; `on_edge` makes those of the back edge.
+/// Replaces the PHIs of [`SWAP`] by copies. `on_edge` makes the copies of the back edge.
 fn phis_to_copies(program: &Program, edits: &mut EditList, on_edge: impl FnOnce(&mut EditList, Position, VReg, VReg)) {
     let (a, b) = (program.reg("a"), program.reg("b"));
     edits.insert_copy(end_of(0), a, program.reg("a0"));
@@ -293,7 +293,7 @@ fn an_unreachable_block_needs_no_proof() {
     accepts(text, |program, edits| set(program, edits, program.nth("st", 2), 0, "a"));
 }
 
-/// Neither a long block, nor a long chain of blocks, nor a loop that makes ever longer terms is too much.
+/// The checker handles a long block, a long chain of blocks, and a loop that makes ever longer terms.
 #[test]
 fn large_functions_are_checked() {
     use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! The symbolic checker against edits that keep the meaning and edits that do not.
+//! The symbolic checker against edits that keep the meaning and edits that change it.
 
 mod by_running;
 mod effects;
@@ -15,8 +15,8 @@ use nvptx_ra::check::{ErrorKind, check};
 use nvptx_ra::function::{Edit, EditList, Inst};
 use program::{Program, program};
 
-/// Runs an oracle for some time, and again until it has tried enough: how many runs fit into a time is the machine's business.
-/// The oracle adds to the counts what a run came to.
+/// Runs an oracle for some time, and repeats it until it has tried enough cases, because the number of runs in a given
+/// time depends on the machine. The oracle adds its results to the counts.
 fn explore<const N: usize>(
     budget_ms: u64,
     is_enough: impl Fn(&[u32; N]) -> bool,
@@ -32,7 +32,7 @@ fn explore<const N: usize>(
     counts
 }
 
-/// The kinds of errors that edits of a program have; none where the checker proves them.
+/// Returns the kinds of errors of a program's edits. Empty if the checker proves the edits.
 fn kinds(text: &str, edit: impl FnOnce(&Program, &mut EditList)) -> Vec<ErrorKind> {
     let program = program(text);
     let mut edits = EditList::new(&program.function);

@@ -1,7 +1,7 @@
-//! A few lines of text to a function, and names to find its parts by.
+//! Builds a function from a few lines of text, with names for its parts.
 //!
-//! One instruction or block header a line: `bb0 -> bb1 bb2`, `a b = unpack w`, `st a`. Registers are declared by use;
-//! their class is their first letter's: `p` B1, `h` B16, `w` B64, any other B32. Numbers are immediates.
+//! Each line is one instruction or block header: `bb0 -> bb1 bb2`, `a b = unpack w`, `st a`. Registers are declared by
+//! use. The first letter determines the class: `p` B1, `h` B16, `w` B64, any other B32. Numbers are immediates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use nvptx_ra::function::{
     RegClass, Role, VReg, Value,
 };
 
-/// A function with the names that its text gave.
+/// A function with the names from its text.
 pub(crate) struct Program {
     pub(crate) function: Function,
     regs: HashMap<String, VReg>,
 }
 
-/// What each opcode of the tests is.
+/// Returns the properties of each opcode of the tests.
 fn opcode(name: &str) -> (&str, Role, Effects, MemorySpace) {
     use MemorySpace::{Generic, Global, Shared};
     let none = Effects::empty();
@@ -70,7 +70,7 @@ fn block(name: &str) -> Option<Block> {
     name.strip_prefix("bb")?.parse().ok().map(Block)
 }
 
-/// Collects opcodes and registers, which the builder wants before the instructions.
+/// Collects opcodes and registers, which the builder needs before the instructions.
 #[derive(Default)]
 struct Names {
     regs: HashMap<String, VReg>,
@@ -152,24 +152,24 @@ enum Line {
 }
 
 impl Program {
-    /// The register of that name.
+    /// Returns the register of that name.
     pub(crate) fn reg(&self, name: &str) -> VReg {
         self.regs[name]
     }
 
-    /// The first instruction that defines a register.
+    /// Returns the first instruction that defines a register.
     pub(crate) fn def(&self, name: &str) -> Inst {
         self.nth_def(name, 0)
     }
 
-    /// The `n`-th instruction that defines a register, from 0.
+    /// Returns the `n`-th instruction that defines a register, from 0.
     pub(crate) fn nth_def(&self, name: &str, n: usize) -> Inst {
         let reg = self.reg(name);
         let defines = |inst: &Inst| self.function.operands(*inst).iter().any(|operand| operand.def() == Some(reg));
         self.function.insts().filter(defines).nth(n).expect("a definition")
     }
 
-    /// The `n`-th instruction with an opcode, from 0.
+    /// Returns the `n`-th instruction with an opcode, from 0.
     pub(crate) fn nth(&self, name: &str, n: usize) -> Inst {
         let name = opcode(name).0;
         let table = self.function.opcodes();
@@ -177,18 +177,18 @@ impl Program {
         self.function.insts().filter(is_it).nth(n).expect("an instruction")
     }
 
-    /// An opcode of the tests.
+    /// Returns an opcode of the tests.
     pub(crate) fn opcode(&self, name: &str) -> Opcode {
         self.function.opcodes().find(opcode(name).0).expect("an opcode that the text uses")
     }
 
-    /// The place before an instruction.
+    /// Returns the position before an instruction.
     pub(crate) fn before(&self, inst: Inst) -> Position {
         Position { block: self.function.block_of(inst), before: Some(inst) }
     }
 }
 
-/// The place before a block's terminators.
+/// Returns the position before a block's terminators.
 pub(crate) fn end_of(block: u32) -> Position {
     Position { block: Block(block), before: None }
 }

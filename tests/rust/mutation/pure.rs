@@ -1,4 +1,4 @@
-//! Pure instructions: constants, clones, moves, deletions, pairs; and spills.
+//! Pure instructions (constants, clones, moves, deletions, pairs), and spills.
 
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Edit, EditList, RegClass, Value};
@@ -217,7 +217,7 @@ fn an_unpack_that_stays_for_its_other_half_is_accepted() {
     });
 }
 
-/// Packs of a half of a pair and of what is undefined, in the block of the pair and in another one.
+/// Packs of one half of a pair and an undefined half, in the block of the pair and in another block.
 const HALF_UNDEFINED: &str = "
     bb0 -> bb1
     w = ld 1

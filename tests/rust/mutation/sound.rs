@@ -1,4 +1,4 @@
-//! Edits that keep the meaning by the way they are made: the checker accepts every one of them, in any function.
+//! Edits that keep the meaning by construction. The checker accepts every one of them, in any function.
 
 use arbitrary::{Result, Unstructured};
 use nvptx_ra::check::{CheckError, check};
@@ -7,27 +7,28 @@ use nvptx_ra::function::{Block, Edit, EditList, Effects, Function, Inst, Operand
 use super::by_running::function;
 use super::explore;
 
-/// The operands of an instruction that read a register and may read another one instead.
+/// Returns the operands of an instruction that read a register and may read another register instead.
 fn reads(function: &Function, inst: Inst) -> Vec<(u32, VReg)> {
     let numbered = (0..).zip(function.operands(inst));
     numbered.filter(|(_, operand)| operand.tied.is_none()).filter_map(|(at, o)| Some((at, o.use_reg()?))).collect()
 }
 
-/// Whether an instruction may have others in front of it: no PHI, and no terminator but the first.
+/// Whether instructions may be inserted before an instruction: it is no PHI, and no terminator except the first.
 fn is_place(function: &Function, inst: Inst) -> bool {
     let block = function.block_range(function.block_of(inst));
     let is_terminator = |inst| function.effects(inst).contains(Effects::TERMINATOR);
     function.role(inst) != Role::Phi && !(block.start.0..inst.0).map(Inst).any(is_terminator)
 }
 
-/// Has all reads of a register by an instruction read another one.
+/// Replaces all reads of a register in an instruction by reads of another register.
 fn read_instead(edits: &mut EditList, function: &Function, inst: Inst, from: VReg, to: VReg) {
     for (operand, _) in reads(function, inst).into_iter().filter(|&(_, reg)| reg == from) {
         edits.push(Edit::SetRegister { inst, operand, reg: to });
     }
 }
 
-/// Makes one sound edit at an instruction, or a few that are sound together; which, where any was possible.
+/// Makes one sound edit at an instruction, or a few edits that are sound together. Returns the kind of edit, or `None`
+/// if none was possible.
 fn add_edit(
     source: &mut Unstructured<'_>,
     function: &Function,
@@ -41,20 +42,20 @@ fn add_edit(
         reads => Some(reads[source.choose_index(reads.len())?].1),
     };
     match (kind, read) {
-        // Through a copy.
+        // A read through a copy.
         (0, Some(reg)) => {
             let copy = edits.create_register(function.class(reg));
             edits.insert_copy(at, copy, reg);
             read_instead(edits, function, inst, reg, copy);
         }
-        // Through a slot.
+        // A read through a slot.
         (1, Some(reg)) => {
             let (slot, reloaded) = (edits.create_slot(8, 8), edits.create_register(function.class(reg)));
             edits.insert_spill(at, reg, slot);
             edits.insert_reload(at, reloaded, slot);
             read_instead(edits, function, inst, reg, reloaded);
         }
-        // Computed again, where nothing came between that could have changed what it is computed from.
+        // A rematerialised value, if nothing in between changes its inputs.
         (2, Some(reg)) => {
             let before = (function.block_range(at.block).start.0..inst.0).rev().map(Inst);
             let writes = |inst: &Inst, reg| function.operands(*inst).iter().any(|operand| operand.def() == Some(reg));
@@ -74,7 +75,7 @@ fn add_edit(
             edits.insert_clone(at, definition, again);
             read_instead(edits, function, inst, reg, again);
         }
-        // A constant that nobody reads.
+        // A constant that is never read.
         (3, _) => {
             let opcode = function.opcodes().find("CONSTANT").expect("interned");
             let unread = edits.create_register(function.class(VReg(0)));
@@ -97,7 +98,7 @@ fn add_edit(
     Ok(Some(kind))
 }
 
-/// Not some of them: all.
+/// All sound edits are accepted, not only some.
 #[test]
 fn all_sound_edits_are_accepted() {
     let is_enough = |made: &[u32; 6]| made.iter().all(|&count| count >= 5);
@@ -118,7 +119,8 @@ fn all_sound_edits_are_accepted() {
     assert!(is_enough(&made), "of each kind too few to tell anything: {made:?}");
 }
 
-/// The same edits with one read more or less would not be sound, and are not accepted: the reads matter.
+/// A copy of another register makes the edits unsound, and they are refused. The checker therefore depends on the
+/// reads.
 #[test]
 fn a_copy_of_another_register_is_refused() {
     let [tried, refused] = explore(
@@ -140,6 +142,6 @@ fn a_copy_of_another_register_is_refused() {
             Ok(())
         },
     );
-    // Now and then both hold the same, or nothing leads to the store.
+    // Sometimes both registers hold the same value, or the store is unreachable.
     assert!(tried > 20 && 2 * refused > tried, "{refused} of {tried} refused");
 }

@@ -1,4 +1,4 @@
-//! Pure instructions that may fault: they run where they ran, with the operands that they had.
+//! Pure instructions that may fault run only where they ran before, with the same operands.
 
 use nvptx_ra::check::ErrorKind;
 use nvptx_ra::function::{Block, Edit, EditList, Inst, Position, RegClass, VReg, Value};
@@ -6,7 +6,7 @@ use nvptx_ra::function::{Block, Edit, EditList, Inst, Position, RegClass, VReg, 
 use super::program::{Program, end_of};
 use super::{accepts, merge, refuses, set};
 
-/// A load behind a branch and behind an instruction that may trap; below it a loop and a block that both ways reach.
+/// A load after a branch and after an instruction that may trap. Below it are a loop and a block that both paths reach.
 const GUARDED: &str = "
     bb0 -> bb1 bb4
     a = ld 1
@@ -30,7 +30,7 @@ const GUARDED: &str = "
     ret
 ";
 
-/// Clones `x` to a place; nothing reads the clone.
+/// Clones `x` to a place. The clone is never read.
 fn clone_at(at: impl FnOnce(&Program) -> Position) -> impl FnOnce(&Program, &mut EditList) {
     move |program, edits| _ = clone(program, edits, at(program))
 }
@@ -83,7 +83,7 @@ fn a_move_above_the_guard_is_refused_and_below_accepted() {
     });
 }
 
-/// What cannot fault may go anywhere, as ever.
+/// An instruction that cannot fault may move anywhere.
 #[test]
 fn arithmetic_may_be_speculated() {
     accepts(GUARDED, |program, edits| edits.push(Edit::Move { inst: program.def("b"), at: end_of(0) }));
@@ -101,14 +101,14 @@ fn what_may_not_return_is_a_guard_too() {
     accepts(&text, |program, edits| {
         edits.push(Edit::Move { inst: program.def("x"), at: program.before(program.nth("st", 0)) });
     });
-    // Down it may go.
+    // The load may move down.
     let text = GUARDED.replace("x = ldnc a\n    st x", "x = ldnc a\n    trap\n    st x");
     accepts(&text, |program, edits| {
         edits.push(Edit::Move { inst: program.def("x"), at: program.before(program.nth("st", 0)) });
     });
 }
 
-/// Nothing reads the clone, so that nothing else proves its address.
+/// The clone is never read, so nothing else proves its address.
 #[test]
 fn a_clone_that_reads_another_address_is_refused() {
     for block in [1, 3] {
@@ -124,7 +124,7 @@ fn a_clone_that_reads_another_address_is_refused() {
     accepts(&text, clone_at(|_| end_of(1)));
 }
 
-/// That the old result is gone does not matter, even where what took its place is undefined.
+/// The old result need not be available, even if an undefined value has replaced it.
 #[test]
 fn the_last_run_counts_and_not_the_register() {
     let text = GUARDED.replace("    st x\n    br p bb3\n", "    st x\n    x = undef\n    br p bb3\n");
@@ -135,7 +135,7 @@ fn the_last_run_counts_and_not_the_register() {
     });
 }
 
-/// An address may come by another register, and by a constant in place of one.
+/// An address may come from another register, or from a constant instead of a register.
 #[test]
 fn the_same_address_elsewhere_is_accepted() {
     let text = GUARDED.replace("    trap\n", "    c = copy a\n    k = imm 7\n    trap\n    y = ldnc k\n");
@@ -151,7 +151,7 @@ fn the_same_address_elsewhere_is_accepted() {
     });
 }
 
-/// A kept load is held to its operands as everything is.
+/// A kept load must keep its operands, like any other instruction.
 #[test]
 fn a_load_in_its_place_reads_what_it_read() {
     refuses(ErrorKind::Operand, GUARDED, |program, edits| set(program, edits, program.def("x"), 1, "b"));
