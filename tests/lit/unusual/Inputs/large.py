@@ -4,7 +4,7 @@ registers     SIZE values that are all live at once      (LLVM IR)
 block         one block of SIZE instructions             (LLVM IR)
 phis          a loop of SIZE PHIs that rotate their values (LLVM IR)
 switch        SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
-dispatch      a loop around a switch of SIZE cases, each of which sets 8 variables to values from outside the loop  (LLVM IR)
+dispatch      a loop around a switch of SIZE cases, each of which sets 8 variables to outside values  (LLVM IR)
 accumulators  a loop around assembly that adds to SIZE tied operands, as tensor core instructions do  (LLVM IR)
 copies        one block of SIZE instructions, of which half are copies                   (machine code)
 """
