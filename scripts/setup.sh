@@ -108,8 +108,8 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
-# setup_doors [all]: installs each line of the list into its own folder. Wheels are kept outside of the checkout, so that
-# nothing is downloaded twice.
+# setup_doors [all]: installs each line of the list into its own folder. Wheels are kept outside of the checkout, so
+# that nothing is downloaded twice.
 setup_doors() {
   setup_venv
   local wheels=${XDG_CACHE_HOME:-$HOME/.cache}/nvptx-ra-wheels name packages
