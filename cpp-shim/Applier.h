@@ -60,8 +60,8 @@ private:
   llvm::MachineInstr *inst(uint32_t Id) const {
     return Id < NumViewInsts ? Flat.inst(Id) : NewInsts[Id - NumViewInsts];
   }
-  /// Numbers of new registers continue LLVM's numbers, as they continue the
-  /// view's.
+  /// Returns the register of an id. Ids of new registers continue LLVM's
+  /// numbers, as they continue the view's.
   llvm::Register reg(uint32_t Id) const { return Flat.reg(Id); }
   llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {

@@ -319,9 +319,9 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   touchAll(*NewInsts.back());
 }
 
-/// Clears kill and dead flags that may be stale: a read may not be the last,
-/// and a definition may be read. Linear in the operands of the touched
-/// registers.
+/// Clears the kill and dead flags of touched registers: a read may no longer be
+/// the last, and a definition may have a read. Linear in the operands of the
+/// touched registers.
 void Applier::clearStaleFlags() {
   BitVector Done(MRI.getNumVirtRegs());
   for (Register Reg : Touched) {

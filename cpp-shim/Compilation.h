@@ -129,9 +129,9 @@ public:
     return FailingAhead.insert(Function).second;
   }
 
-  /// Whether the coalescer observes each function for the forecast that
-  /// directly follows it. The function is then flattened once for both. \p
-  /// Lints: whether the findings of lints are read.
+  /// Sets whether the coalescer observes each function for the forecast that
+  /// directly follows it. The function is then flattened once for both.
+  /// \p Lints: whether the findings of lints are read.
   void wantObservations(bool Wanted, bool Lints = false);
   bool wantsObservations() const { return WantsObservations; }
   bool wantsLints() const { return WantsLints; }

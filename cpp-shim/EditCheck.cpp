@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Checks only what keeps LLVM from crashing. The meaning of edits is checked
-/// in src/function/apply. This file checks the order of edits, what they
-/// create, and conditions on all edits together. EditCheckPlaces.cpp checks
-/// insertions and moves, EditCheckOperands.cpp changes and deletions.
+/// Checks only the conditions whose violation crashes LLVM. The meaning of
+/// edits is checked in src/function/apply. This file checks the order of edits,
+/// what they create, and conditions on all edits together. EditCheckPlaces.cpp
+/// checks insertions and moves, EditCheckOperands.cpp changes and deletions.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -20,9 +20,9 @@ namespace nvptx_ra {
 
 nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
                                           uint32_t Id) {
-  // Only for readers. Names are as in MIR. An operand without a name, or with a
-  // name that LLVM could only print at length, is a word and the number of the
-  // symbol, so that different symbols never look alike.
+  // The text is only for readers. Names are as in MIR. An operand without a
+  // name, or with a name that LLVM could only print at length, is a word and
+  // the number of the symbol, so that different symbols never look alike.
   SmallString<64> Buffer;
   raw_svector_ostream OS(Buffer);
   bool Offset = false;

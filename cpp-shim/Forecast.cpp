@@ -40,7 +40,7 @@ namespace nvptx_ra {
 // The forecast of one module.
 //===----------------------------------------------------------------------===//
 
-/// Whether a file of remarks records those of a pass.
+/// Whether a file of remarks records a pass's remarks.
 static bool isRecorded(const LLVMContext &Context, StringRef PassName) {
   auto *File = const_cast<LLVMContext &>(Context).getMainRemarkStreamer();
   return File && File->matchesFilter(PassName);

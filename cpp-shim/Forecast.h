@@ -74,8 +74,8 @@ public:
   void withLints() { WithLints = true; }
   bool hasLints() const { return WithLints; }
 
-  /// Summarises a function for NVPTX; other functions are ignored. \p
-  /// Coalesced: whether the copy coalescer has run on the function.
+  /// Summarises a function for NVPTX; other functions are ignored.
+  /// \p Coalesced: whether the copy coalescer has run on the function.
   void add(Compilation &Within, llvm::MachineFunction &MF,
            const RequiredAnalyses &Analyses, bool Coalesced);
 
@@ -90,8 +90,8 @@ public:
   }
 
   /// Joins the summaries, emits remarks and prints. With \p Limit it also
-  /// limits the registers of kernels as the options request. Then removes all
-  /// functions. Returns whether a function's attributes changed.
+  /// limits the registers of kernels as the options request. Then removes the
+  /// added functions. Returns whether a function's attributes changed.
   bool finish(llvm::Module &M, bool Limit = false);
 };
 

@@ -49,8 +49,8 @@ void emitFigure(const llvm::Function &F, const PassDesc &Desc,
 /// the lints.
 inline constexpr llvm::StringLiteral LintName = "nvptx-lint";
 
-/// Emits the finding of a lint in a function, at a line of the file of \p
-/// Where.
+/// Emits the finding of a lint in a function, at a line of the file of
+/// \p Where.
 void emitFinding(const llvm::Function &F, const llvm::Function &Where,
                  const nvptx_ra_remark &Remark);
 

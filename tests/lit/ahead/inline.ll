@@ -43,7 +43,7 @@ define ptx_kernel void @stack(ptr %out, i32 %x) "nvptx-ra"="inline=stack" {
   ret void
 }
 
-; All calls are inlined except noinline ones.
+; All calls are inlined, except those that must not be.
 ; CHECK-LABEL: define {{.*}}void @all(
 ; CHECK-NOT: call {{.*}}@sum
 ; CHECK: call {{.*}}@kept

@@ -33,7 +33,7 @@ end:
   ret void
 }
 
-; A loop with a pragma is unrolled as before.
+; A loop with a pragma is still unrolled.
 ; CHECK-LABEL: define {{.*}}@pragma(
 ; CHECK-COUNT-8: store volatile
 ; CHECK: ret void
