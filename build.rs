@@ -1,5 +1,5 @@
-//! Makes Rust of the forecast's tables; compiles the shim against the LLVM that `llvm-config.toml` asks for, and makes
-//! the Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
+//! Generates Rust code for the forecast's tables, compiles the shim against the LLVM of `llvm-config.toml`, and
+//! generates the Rust side of its C ABI. Without the feature `llvm` there is no shim: the core is plain Rust.
 
 #[path = "src/forecast/model/table.rs"]
 #[allow(unreachable_pub, reason = "the crate has it for others")]
@@ -69,7 +69,7 @@ mod shim {
         install: String,
     }
 
-    /// An llvm-config of the right major.
+    /// An llvm-config of the right major version.
     struct Llvm {
         config: PathBuf,
         major: u32,
@@ -81,7 +81,7 @@ mod shim {
         let wanted: Wanted = toml::from_str(&text).map_err(|error| format!("{WANTED}: {error}"))?;
         let llvm = Llvm::find(&wanted)?;
         bind(&llvm, &wanted)?;
-        // Clippy has a build of its own and links nothing.
+        // Clippy has a separate build and links nothing.
         if is_linted() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ mod shim {
             .filter_map(|entry| Some(entry.ok()?.path()))
             .filter(|path| path.extension().is_some_and(|extension| extension == "cpp"))
             .collect();
-        // The order of the directory is the file system's; the archive's should not be.
+        // The order of the archive must not depend on the file system.
         sources.sort();
         let units = units(&sources)?;
         let mut compiler = cc::Build::new();
@@ -185,7 +185,7 @@ mod shim {
             .cpp(true)
             .std("c++17")
             .flag("-fno-exceptions")
-            // The plugin exports its one entry point; a symbol of the host must never take another's place.
+            // The plugin exports only its entry point; its other symbols must never replace those of the host.
             .flag("-fvisibility=hidden")
             .flag("-isystem")
             .flag(&include)
@@ -193,22 +193,23 @@ mod shim {
             .warnings(true)
             .extra_warnings(true)
             .files(units)
-            // `link` says how, because the archive must be linked whole.
+            // `link` prints the link arguments, because the archive must be linked as a whole.
             .cargo_metadata(false);
-        // Lines are enough for a backtrace; the types of LLVM's headers would be most of the plugin.
+        // Line tables suffice for a backtrace; the types of LLVM's headers would be most of the plugin.
         if env("DEBUG")? != "false" {
             compiler.flag("-g1");
         }
-        // A class derived from one of LLVM's refers to its type information, which is there only if LLVM has it.
+        // A class derived from LLVM's refers to the base's type information, which exists only if LLVM is built with
+        // it.
         if llvm.query("--has-rtti")? != "YES" {
             compiler.flag("-fno-rtti");
         }
         compiler.try_compile(ARCHIVE).map_err(|error| format!("the shim does not compile: {error}"))
     }
 
-    /// Puts the sources into two files that include them, one for each of two processors, because each source alone would
-    /// read LLVM's headers anew. A source costs what its size says: the largest come first, each into the file that costs
-    /// less so far.
+    /// Includes the sources in two files, one for each of two processors, because each source alone would read LLVM's
+    /// headers again. The cost of a source is its size. The largest come first, each in the file that costs less so
+    /// far.
     fn units(sources: &[PathBuf]) -> Result<[PathBuf; 2], String> {
         let root = PathBuf::from(env("CARGO_MANIFEST_DIR")?);
         let out = PathBuf::from(env("OUT_DIR")?);
@@ -250,7 +251,7 @@ mod shim {
                 .headers(HEADERS.map(|header| format!("{SHIM}/include/{header}")))
                 .clang_args(["-isystem", &include])
                 .allowlist_item("(nvptx_ra|NVPTX_RA)_.*")
-                // Those of LLVM's C API are llvm-sys's.
+                // llvm-sys has the types of LLVM's C API.
                 .blocklist_type("LLVM.*")
                 .raw_line("use llvm_sys::prelude::{LLVMContextRef, LLVMMemoryBufferRef, LLVMModuleRef};")
                 .raw_line("use llvm_sys::target_machine::LLVMTargetMachineRef;")
@@ -259,7 +260,7 @@ mod shim {
                 .derive_default(true)
                 .generate()
         });
-        // bindgen panics where it finds no libclang, and has already said so.
+        // bindgen panics if it finds no libclang, and has already printed a message.
         let bindings = bindings
             .map_err(|_| format!("libclang was not found\n{}", wanted.remedy()))?
             .map_err(|error| format!("no bindings of the C ABI: {error}"))?;
@@ -273,16 +274,16 @@ mod shim {
         unsafe { std::env::set_var("LIBCLANG_PATH", path) }
     }
 
-    /// The plugin leaves LLVM's symbols to the program that loads it: a second copy of LLVM would register every option
-    /// twice. Only what runs by itself is linked with LLVM.
+    /// Links only programs with LLVM. The plugin uses LLVM's symbols from the program that loads it, because a second
+    /// copy of LLVM would register every option twice.
     fn link(llvm: &Llvm) -> Result<(), String> {
         println!("cargo:rustc-link-search=native={}", env("OUT_DIR")?);
-        // Whole, because nothing refers to the static constructor.
+        // As a whole, because nothing refers to the static constructor.
         println!("cargo:rustc-link-lib=static:+whole-archive={ARCHIVE}");
         println!("cargo:rustc-link-lib=dylib=stdc++");
         let libdir = llvm.query("--libdir")?;
-        // For the unit tests of the library, which name the library in an attribute: no link argument reaches them
-        // alone.
+        // For the unit tests of the library, which name LLVM's library in an attribute: no link argument reaches only
+        // them.
         println!("cargo:rustc-link-search=native={libdir}");
         for kind in programs()? {
             println!("cargo:rustc-link-arg-{kind}=-L{libdir}");
@@ -292,7 +293,7 @@ mod shim {
         Ok(())
     }
 
-    /// The kinds of programs that this package has: Cargo refuses link arguments for a kind that it has not.
+    /// Returns the kinds of programs in this package: Cargo refuses link arguments for other kinds.
     fn programs() -> Result<Vec<&'static str>, String> {
         let text = std::fs::read_to_string("Cargo.toml").map_err(|error| format!("Cargo.toml: {error}"))?;
         let manifest: toml::Table = toml::from_str(&text).map_err(|error| format!("Cargo.toml: {error}"))?;

@@ -1,4 +1,4 @@
-//===- AddPasses.cpp - LLVM's passes added by function --------------------===//
+//===- AddPasses.cpp - LLVM passes added per function ---------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -47,11 +47,11 @@ void registerOptimisations(PassBuilder &PB) {
       });
 }
 
-/// Optimisations are passes of the new pass manager, which needs analyses of
-/// its own. They are made for the first function that asks.
+/// Runs optimisations, which are passes of the new pass manager and need its
+/// analyses. Created for the first function whose options add a pass.
 class Optimiser {
   PassBuilder Builder;
-  // In the order in which they refer to each other.
+  // Declared in the order in which they refer to each other.
   LoopAnalysisManager Loops;
   FunctionAnalysisManager Functions;
   CGSCCAnalysisManager Components;
@@ -67,7 +67,7 @@ public:
     registerOptimisations(Builder);
   }
 
-  /// Runs all of the set, or nothing where LLVM lacks one of them.
+  /// Runs all optimisations of the set, or none if LLVM lacks one of them.
   Error run(Function &F, uint32_t Set) {
     FunctionPassManager Passes;
     for (uint32_t I = 0;; ++I) {
@@ -78,7 +78,8 @@ public:
         return Problem;
     }
     Passes.run(F, Functions);
-    // The code generator changes the function next, and tells nobody here.
+    // The code generator changes the function next without notifying these
+    // analyses.
     Functions.clear();
     return Error::success();
   }

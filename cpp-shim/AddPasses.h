@@ -1,4 +1,4 @@
-//===- AddPasses.h - LLVM's passes added by function ------------*- C++ -*-===//
+//===- AddPasses.h - LLVM passes added per function -------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Runs optimisations of LLVM on IR ahead of the code generator, on functions
+/// Runs LLVM's optimisations on IR before the code generator, on functions
 /// whose options name them.
 ///
 //===----------------------------------------------------------------------===//
@@ -28,12 +28,12 @@ namespace nvptx_ra {
 
 class Optimiser;
 
-/// The first pass that runs: what a profile asks for is known, and nothing of
-/// the code generator's has seen the function.
+/// The first pass that runs: the profile has been replayed, and the code
+/// generator has not changed the function yet.
 class AddPasses : public llvm::FunctionPass {
   llvm::TargetMachine &TM;
   std::string Options;
-  /// What functions get that say nothing themselves, as most do.
+  /// The optimisations of functions without options of their own, as most are.
   uint32_t OfCommandLine = 0;
   std::unique_ptr<Optimiser> TheOptimiser;
 
@@ -54,7 +54,8 @@ public:
   bool doFinalization(llvm::Module &M) override;
 };
 
-/// Lets pipelines name the optimisations on IR that LLVM has not.
+/// Registers the names of the project's optimisations on IR with the pipeline
+/// parser.
 void registerOptimisations(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra

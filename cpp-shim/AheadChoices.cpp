@@ -1,4 +1,4 @@
-//===- AheadChoices.cpp - Choices ahead of LLVM's optimisations -----------===//
+//===- AheadChoices.cpp - Choices before LLVM's optimisations -------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,11 +43,11 @@ namespace {
 /// The attribute of functions with choices.
 constexpr StringLiteral Key = "nvptx-ra";
 
-/// The attribute of a copy: the name of the function that it is a copy of.
+/// The attribute of a copy: the name of the original function.
 constexpr char CopyAttribute[] = "nvptx-ra-copy-of";
 
-/// The functions with a body and their calls of each other, as the core numbers
-/// them, and what is to be done with them.
+/// The functions with a body and the calls between them, numbered as in the
+/// core, with the marks that the core sets on them.
 class FlatModule {
   struct FreeMarks {
     nvptx_ra_ir_marks Marks;
@@ -57,9 +57,9 @@ class FlatModule {
   SmallVector<Function *, 0> Functions;
   DenseMap<const Function *, uint32_t> Numbers;
   SmallVector<CallBase *, 0> Calls;
-  /// Of each function: where its calls end.
+  /// For each function, the end of its range in Calls.
   SmallVector<uint32_t, 0> CallEnds;
-  /// What the core was told last.
+  /// The body that was described to the core last.
   std::optional<ValueGraph> Described;
 
   Function *definedCallee(const CallBase &Call) const;
@@ -72,12 +72,13 @@ class FlatModule {
 public:
   explicit FlatModule(Module &M);
 
-  /// Makes the choices that there are. Returns whether something changed.
+  /// Asks the core for the choices and carries them out. Returns whether
+  /// something changed.
   bool choose(StringRef Options);
 };
 
-/// The function that a call names, by its own type or by another, if it has a
-/// body.
+/// Returns the callee of a call, if it is a function with a body. The type of
+/// the call may differ from the function's type.
 Function *FlatModule::definedCallee(const CallBase &Call) const {
   auto *Callee = dyn_cast<Function>(Call.getCalledOperand());
   return Callee && !Callee->isDeclaration() ? Callee : nullptr;
@@ -187,8 +188,8 @@ bool FlatModule::choose(StringRef Options) {
   return !Marks.empty();
 }
 
-/// Makes the choices of a module. Most modules choose nothing, and are not
-/// looked through.
+/// Carries out the choices of a module. Most modules have no choices, and their
+/// code is not examined.
 bool choose(Module &M, StringRef Options) {
   if (!nvptx_ra_chooses_ahead(toStr(Options)) &&
       none_of(M, [](const Function &F) { return F.hasFnAttribute(Key); }))

@@ -1,4 +1,4 @@
-//===- AheadChoices.h - Choices ahead of LLVM's optimisations ---*- C++ -*-===//
+//===- AheadChoices.h - Choices before LLVM's optimisations -----*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,12 +6,13 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What is inlined and unrolled decides whether arrays of the stack become
-/// registers. Kernels choose that ahead of LLVM's optimisations: what is chosen
-/// becomes attributes of calls that LLVM's inliner reads, and an attribute of
-/// functions that UnrollChoice reads. A choice holds for all that a kernel
-/// calls; what kernels of other choices call, too, is copied. Where more is
-/// inlined, the functions lose the types of their accesses.
+/// Inlining and unrolling decide whether arrays on the stack become registers.
+/// Kernels choose both before LLVM's optimisations. The choices become
+/// attributes of calls, which LLVM's inliner reads, and an attribute of
+/// functions, which UnrollChoice reads. A choice holds for all functions that a
+/// kernel calls. A function that is also called by kernels with other choices
+/// is copied. If more calls are inlined, the functions lose the types of their
+/// accesses.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +28,8 @@ class PassBuilder;
 
 namespace nvptx_ra {
 
-/// The first pass of a pipeline that optimises: replays what a profile has for
-/// code that is not optimised yet, and makes the choices that there are.
+/// The first pass of an optimising pipeline: replays the profile for code that
+/// is not optimised yet, and carries out the choices.
 class AheadChoices : public llvm::PassInfoMixin<AheadChoices> {
   llvm::OptimizationLevel Level;
 
@@ -41,8 +42,8 @@ public:
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
 };
 
-/// Has pipelines that optimise make the choices. Where a module has none, its
-/// code stays the same to the byte.
+/// Adds AheadChoices to optimising pipelines. The code of a module without
+/// choices stays identical to the byte.
 void registerAheadChoices(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra

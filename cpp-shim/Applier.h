@@ -1,4 +1,4 @@
-//===- Applier.h - What applying edits shares -------------------*- C++ -*-===//
+//===- Applier.h - State of applying edits ----------------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@
 
 namespace nvptx_ra {
 
-/// Applies edits that have been checked, each at its turn.
+/// Applies checked edits in their order.
 class Applier {
 public:
   Applier(llvm::MachineFunction &MF, const FlatFunction &Flat,
@@ -60,7 +60,8 @@ private:
   llvm::MachineInstr *inst(uint32_t Id) const {
     return Id < NumViewInsts ? Flat.inst(Id) : NewInsts[Id - NumViewInsts];
   }
-  /// New registers continue LLVM's numbers as they continue the view's.
+  /// Returns the register of an id. Ids of new registers continue LLVM's
+  /// numbers, as they continue the view's.
   llvm::Register reg(uint32_t Id) const { return Flat.reg(Id); }
   llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {
@@ -70,7 +71,7 @@ private:
     return BuildMI(*block(E.block), place(E), llvm::DebugLoc(),
                    TII.get(Opcode));
   }
-  /// The flags of this register may no longer hold.
+  /// Notes that the flags of a register may be stale.
   void touch(llvm::Register Reg) {
     if (Reg.isVirtual())
       Touched.push_back(Reg);

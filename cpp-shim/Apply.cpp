@@ -1,4 +1,4 @@
-//===- Apply.cpp - Edits applied to a machine function --------------------===//
+//===- Apply.cpp - Applying edits to a machine function -------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The meaning of each edit is in src/function/edit.rs. All ids have been
-/// checked when the first change is made; nothing here can fail.
+/// The meaning of each edit is in src/function/edit.rs. All ids are checked
+/// before the first change, so nothing here can fail.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace nvptx_ra {
 MachineBasicBlock::iterator Applier::place(const nvptx_ra_edit &E) const {
   if (E.before != NVPTX_RA_NONE)
     return Flat.inst(E.before)->getIterator();
-  // Not getFirstTerminator(): it skips debug instructions, too.
+  // Not getFirstTerminator(), which also skips debug instructions.
   MachineBasicBlock &MBB = *block(E.block);
   auto It = MBB.end();
   while (It != MBB.begin() && std::prev(It)->isTerminator())
@@ -137,8 +137,8 @@ MachineInstr *Applier::insertAssembly(const nvptx_ra_edit &E) {
 }
 
 void Applier::permute(const nvptx_ra_edit &E) {
-  // From the last to the first, each to the front: a branch that splitting an
-  // edge appended stays behind.
+  // Each instruction moves to the front, from the last to the first. A branch
+  // that was appended when an edge was split stays after them.
   MachineBasicBlock &MBB = *block(E.block);
   ArrayRef<uint32_t> Order(Response.numbers + E.a, E.b - E.a);
   for (uint32_t Id : reverse(Order)) {
@@ -172,8 +172,9 @@ void Applier::setAssembly(const nvptx_ra_edit &E) {
       .ChangeToES(MF.createExternalSymbolName(text(E)));
 }
 
-/// Its first three operands, a definition and two registers that are read, are
-/// those of the text. In place, and behind all edits that name operands.
+/// Replaces an instruction in place by inline assembly. The first three
+/// operands, one definition and two register reads, become the operands of the
+/// assembly. Runs after all edits that refer to operands.
 void Applier::becomeAssembly(MachineInstr &MI, StringRef Text) {
   Register Regs[3];
   for (auto [Number, Reg] : enumerate(Regs)) {
@@ -318,8 +319,9 @@ void Applier::applyEdit(const nvptx_ra_edit &E) {
   touchAll(*NewInsts.back());
 }
 
-/// Clears what may no longer hold: a read that was the last, a definition that
-/// nobody read. Linear in the operands of the registers touched.
+/// Clears the kill and dead flags of touched registers: a read may no longer be
+/// the last, and a definition may have a read. Linear in the operands of the
+/// touched registers.
 void Applier::clearStaleFlags() {
   BitVector Done(MRI.getNumVirtRegs());
   for (Register Reg : Touched) {
@@ -342,7 +344,7 @@ void Applier::forgetLostDebugValues() {
 }
 
 void Applier::apply() {
-  // Deletions before merges: fewer operands to rename.
+  // Deletions precede merges, so that merges rename fewer operands.
   ArrayRef<nvptx_ra_edit> Edits(Response.edits, Response.num_edits);
   auto IsDelete = [](const nvptx_ra_edit &E) {
     return E.kind == NVPTX_RA_EDIT_DELETE;

@@ -1,4 +1,4 @@
-//===- Apply.h - Edits applied to a machine function ------------*- C++ -*-===//
+//===- Apply.h - Applying edits to a machine function -----------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,13 +13,13 @@
 
 namespace nvptx_ra {
 
-/// Applies all edits or none: everything that can be refused is checked before
-/// the first change. \p Flat is the view that the edits were made for; its
-/// numbers are stale afterwards.
+/// Applies all edits or none: every condition is checked before the first
+/// change. \p Flat is the view that the edits were made for; its numbers are
+/// stale afterwards.
 ///
-/// Blocks, branches and PHIs stay consistent, kill and dead flags that may no
-/// longer hold are cleared, and debug values of registers that lose their last
-/// definition become unknown. Analyses are not updated.
+/// Blocks, branches and PHIs stay consistent. Kill and dead flags that may be
+/// stale are cleared. Debug values of registers that lose their last definition
+/// become unknown. Analyses are not updated.
 llvm::Error applyEdits(llvm::MachineFunction &MF, const FlatFunction &Flat,
                        const nvptx_ra_response &Response);
 

@@ -1,4 +1,4 @@
-//===- AssemblyEffects.cpp - What inline assembly does --------------------===//
+//===- AssemblyEffects.cpp - Effects of inline assembly -------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ using namespace llvm;
 
 namespace nvptx_ra {
 
-/// Says that a call of assembly does nothing but compute its result.
+/// Marks a call of inline assembly as a pure computation of its result.
 static void markComputing(CallInst &Call, const InlineAsm &Asm) {
   Call.setCalledOperand(InlineAsm::get(
       Asm.getFunctionType(), Asm.getAsmString(), Asm.getConstraintString(),
@@ -47,8 +47,9 @@ static bool markEffects(CallInst &Call) {
     markComputing(Call, *Asm);
     return true;
   case NVPTX_RA_ASSEMBLY_READS:
-    // Machine code knows no assembly that reads memory and may yet move, so it
-    // keeps its side effects: only what stands around it is freed.
+    // Machine IR cannot express assembly that reads memory and may still move.
+    // The assembly keeps its side effects; only the code around it may be
+    // optimised.
     Call.setMemoryEffects(MemoryEffects::readOnly());
     return true;
   default:
@@ -64,7 +65,7 @@ PreservedAnalyses AssemblyEffects::run(Function &F,
       Changed |= markEffects(*Call);
   if (!Changed)
     return PreservedAnalyses::all();
-  // Loads behind such assembly may be ones ahead of it now.
+  // Loads after such assembly may equal loads before it, so they are removed.
   FAM.invalidate(F, PreservedAnalyses::none());
   EarlyCSEPass(/*UseMemorySSA=*/true).run(F, FAM);
   return PreservedAnalyses::none();

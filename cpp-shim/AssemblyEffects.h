@@ -1,4 +1,4 @@
-//===- AssemblyEffects.h - What inline assembly does ------------*- C++ -*-===//
+//===- AssemblyEffects.h - Effects of inline assembly -----------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Tells LLVM of inline assembly what its text says: that it only computes, or
-/// only reads memory. Loads that are the same thereby become one.
+/// Marks inline assembly that only computes, or only reads memory, as the PTX
+/// in it shows. Identical loads around it can then be merged.
 ///
 //===----------------------------------------------------------------------===//
 

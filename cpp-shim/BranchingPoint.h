@@ -1,4 +1,4 @@
-//===- BranchingPoint.h - Where variants of a module part -------*- C++ -*-===//
+//===- BranchingPoint.h - Where variants of a module diverge ----*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Up to the end of instruction selection variants of a module differ in
-/// nothing but what their IR goes through. Whoever makes many of them is told
-/// there, and forks.
+/// Up to the end of instruction selection, the variants of a module differ only
+/// in the passes on IR. A process that compiles many variants is notified at
+/// this point, and forks.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@
 
 namespace nvptx_ra {
 
-/// Tells them, ahead of the first function that comes through, and changes
-/// nothing.
+/// Notifies the process before the first function that reaches the pass.
+/// Changes nothing.
 class BranchingPoint : public llvm::MachineFunctionPass {
   const CompilationPtr Within;
 

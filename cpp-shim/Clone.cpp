@@ -58,8 +58,8 @@ static Expected<std::unique_ptr<TargetMachine>> machineFor(const Module &M) {
   return TM;
 }
 
-/// The functions of \p M by those of its clone, which the code generator may
-/// rename. Functions without a body have no machine code.
+/// Maps the functions of the clone, which the code generator may rename, to the
+/// functions of \p M. Functions without a body have no machine code.
 static DenseMap<const Function *, Function *> originals(const Module &Clone,
                                                         Module &M) {
   DenseMap<const Function *, Function *> Originals;
@@ -76,10 +76,10 @@ static DenseMap<const Function *, Function *> originals(const Module &Clone,
   return Originals;
 }
 
-/// Generates code for a clone of \p M in a context of its own, where what LLVM
-/// says is counted and nobody hears it. What is seen of its functions goes to
-/// \p Into, as functions of \p M. Fails where this LLVM has no code generator
-/// for the module, and where it finds an error.
+/// Generates code for a clone of \p M in a separate context, where diagnostics
+/// are counted and not printed. Observations of functions go to \p Into, as
+/// functions of \p M. Fails if this LLVM has no code generator for the module,
+/// or if the code generator finds an error.
 static Error compileClone(Module &M, LLVMContext &Context,
                           const CloneDiagnostics &Said, Forecaster &Into) {
   Expected<std::unique_ptr<TargetMachine>> TM = machineFor(M);
@@ -122,7 +122,7 @@ void forecastClone(Module &M, const PassDesc &Desc, StringRef Parameters) {
   bool IsStrict =
       nvptx_ra_report_clone(toStr(Parameters), toStr(Options), Said.NumErrors,
                             Said.NumWarnings, toStr(Said.FirstError));
-  // What our passes say of a function is said of its forecast.
+  // Diagnostics of this project's passes belong to the forecast as well.
   for (const auto &[Severity, Message] : Said.Own)
     report(M.getContext(), Message, Severity);
   if (!Problem)

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What becomes of a module in the code generator is found out in a clone,
-/// which goes through the whole of it; what comes out is thrown away. opt needs
-/// that, which has no machine code.
+/// Runs the whole code generator on a clone of a module to forecast it, and
+/// discards the output. opt needs this because its modules have no machine
+/// code.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,9 @@ class Module;
 namespace nvptx_ra {
 
 /// Forecasts a module by a clone of it. The processor and its features are
-/// those of the first function that names them; the code is optimised as far as
-/// it can be. It is reported where this LLVM has no code generator for the
-/// module's triple, and where the clone does not compile.
+/// taken from the first function that specifies them; the code generator runs
+/// at its highest level. Reports a diagnostic if this LLVM has no code
+/// generator for the module's triple, or if the clone does not compile.
 void forecastClone(llvm::Module &M, const PassDesc &Desc,
                    llvm::StringRef Parameters);
 

@@ -1,4 +1,4 @@
-//===- CloneDiagnostics.cpp - What LLVM says of clones --------------------===//
+//===- CloneDiagnostics.cpp - Diagnostics of clones -----------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

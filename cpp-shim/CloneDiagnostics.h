@@ -1,4 +1,4 @@
-//===- CloneDiagnostics.h - What LLVM says of clones ------------*- C++ -*-===//
+//===- CloneDiagnostics.h - Diagnostics of clones ---------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// A module that is compiled only to see what becomes of it must not speak to
-/// the user, who has not asked for it, and an error in it must not end the
+/// A module that is compiled only for a forecast must not print diagnostics,
+/// because the user has not asked for it. An error in it must not end the
 /// compiler, as LLVM's own handler does.
 ///
 //===----------------------------------------------------------------------===//
@@ -29,13 +29,13 @@ class LLVMContext;
 
 namespace nvptx_ra {
 
-/// Counts diagnostics and shows none. Remarks are not even made.
+/// Counts diagnostics and prints none. Remarks are not created at all.
 class CloneDiagnostics : public llvm::DiagnosticHandler {
 public:
   uint64_t NumErrors = 0;
   uint64_t NumWarnings = 0;
   std::string FirstError;
-  /// What passes of ours say among it.
+  /// The diagnostics of this project's passes.
   std::vector<std::pair<llvm::DiagnosticSeverity, std::string>> Own;
 
   bool handleDiagnostics(const llvm::DiagnosticInfo &Info) override;
@@ -49,14 +49,15 @@ public:
   }
   bool isAnyRemarkEnabled() const override { return false; }
 
-  /// Whether there are errors, and passes of ours found all of them.
+  /// Whether there are errors, and all of them come from this project's passes.
   bool onlyOurs() const {
     size_t NumOurs = llvm::count_if(
         Own, [](const auto &One) { return One.first == llvm::DS_Error; });
     return NumErrors != 0 && NumErrors == NumOurs;
   }
 
-  /// Takes over what a context says from now on. The handler is the context's.
+  /// Becomes the handler of all further diagnostics of a context, which owns
+  /// it.
   static CloneDiagnostics &install(llvm::LLVMContext &Context);
 };
 

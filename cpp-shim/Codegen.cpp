@@ -53,8 +53,7 @@ extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context,
                            StringRef) -> std::optional<std::string> {
     return Triple(TheTriple).computeDataLayout();
   };
-  // The lexer reads up to a terminating zero, which the caller's bytes have
-  // not.
+  // The lexer needs a terminating zero, which the caller's bytes lack.
   std::string Bytes = toRef(Content).str();
   std::string Label = toRef(Name).str();
   SMDiagnostic Diagnostic;
@@ -72,7 +71,8 @@ extern "C" LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef Context,
 
 namespace {
 
-/// What the code of a function may reach. Each constant is looked at once.
+/// The constants and functions that the code of a function may reach. Each
+/// constant is visited once.
 class Reach {
   SmallPtrSet<const Constant *, 32> Seen;
   SmallVector<const Constant *, 32> Worklist;
@@ -114,8 +114,9 @@ template <typename Range> static void eraseUnusedDeclarations(Range &&Globals) {
   }
 }
 
-/// Sorts the uses of a value's clone as those of the value are. Instruction
-/// selection goes through uses in their order, and cloning makes another.
+/// Sorts the uses of a value's clone in the order of the original's uses.
+/// Instruction selection visits uses in their order, and cloning changes the
+/// order.
 static void orderUsesOfClone(const Value &Of, const ValueToValueMapTy &Map) {
   auto Found = Map.find(&Of);
   if (!Of.hasNUsesOrMore(2) || Found == Map.end())
@@ -186,14 +187,15 @@ nvptx_ra_parse_options(int32_t Argc, const char *const *Argv, char **Message) {
 
 namespace {
 
-/// What is said behind the reason of a fatal error. Never destroyed: other
+/// The advice that follows the reason of a fatal error. Never destroyed: other
 /// threads may still compile while the process ends.
 std::string &remedyOfFatalErrors() {
   static auto *Remedy = new std::string;
   return *Remedy;
 }
 
-/// Says why, and ends the process: LLVM does not go on after a fatal error.
+/// Prints the reason and ends the process: LLVM cannot continue after a fatal
+/// error.
 [[noreturn]] void endAfterFatalError(void *, const char *Reason, bool) {
   std::string Line =
       std::string("nvptx-ra: ") + Reason + "; " + remedyOfFatalErrors();
@@ -222,8 +224,8 @@ extern "C" uint32_t nvptx_ra_generate(LLVMModuleRef Module,
   {
     raw_null_ostream Nowhere;
     legacy::PassManager Passes;
-    // Where no assembly is printed nobody else makes the lowering of symbols
-    // ready.
+    // Without an assembly printer, nothing else initialises the lowering of
+    // symbols.
     auto *Info = new MachineModuleInfoWrapperPass(&TM);
     TM.getObjFileLowering()->Initialize(Info->getMMI().getContext(), TM);
     if (TM.addPassesToEmitFile(Passes, Nowhere, /*DwoOut=*/nullptr,

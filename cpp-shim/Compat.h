@@ -1,4 +1,4 @@
-//===- Compat.h - What differs between versions of LLVM ---------*- C++ -*-===//
+//===- Compat.h - Differences between LLVM versions -------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Every question to LLVM whose spelling changes between versions, one helper
-/// per concept, as the one major spells it that build.rs takes. A port to
-/// another major begins here.
+/// The LLVM interfaces whose spelling changes between versions, one helper per
+/// concept, in the spelling of the major version that build.rs accepts. A port
+/// to another major begins here.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ inline bool tiedOperandsRewritten(const llvm::MachineFunction &MF) {
   return MF.getProperties().hasTiedOpsRewritten();
 }
 
-/// The register class that operand \p Index of \p Desc takes; null where it
-/// takes any, or no register at all.
+/// Returns the register class of operand \p Index of \p Desc. Null if the
+/// operand takes any class, or no register.
 inline const llvm::TargetRegisterClass *
 operandClass(const llvm::MachineFunction &MF, const llvm::MCInstrDesc &Desc,
              unsigned Index) {

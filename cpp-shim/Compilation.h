@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What the passes of one pipeline share: what the code is generated for, what
-/// they tell each other, and memory that they use again. Each pass gets it when
-/// it is made.
+/// The state that the passes of one pipeline share: the purpose of the
+/// compilation, observations that one pass leaves for another, and memory that
+/// is reused. Each pass receives it at construction.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -40,27 +40,26 @@ struct FreeResponse {
 };
 using ResponsePtr = std::unique_ptr<const nvptx_ra_response, FreeResponse>;
 
-/// What a pass that edits nothing says of a function.
+/// The response of a pass that edits nothing, for one function.
 struct Observation {
   ResponsePtr Response;
-  /// Where the response's place is, in the function's own file.
+  /// The source location of the response's place, in the function's own file.
   llvm::DebugLoc Place;
 };
 
-/// What code is generated for. The default is the ordinary case: for its own
-/// sake.
+/// The purpose of a compilation. By default the code itself is the purpose.
 struct Purpose {
-  /// A clone is compiled for a forecast, which collects its functions. Its code
-  /// is thrown away.
+  /// Collects the functions of a clone that is compiled for a forecast; the
+  /// code of the clone is discarded. Null otherwise.
   Forecaster *CloneFor = nullptr;
-  /// What the command-line tool wants to know.
+  /// Callbacks of the command-line tool.
   nvptx_ra_purpose OfTool = {};
 };
 
-/// Sets the purpose of the pipelines that this thread configures while the
-/// scope lives. LLVM calls back to have a pipeline configured and hands over
-/// nothing of ours, so the purpose stands in the one thread-local variable of
-/// the shim, which nothing but the making of a Compilation reads.
+/// Sets the purpose of the pipelines that this thread configures during the
+/// scope. LLVM's callback that configures a pipeline passes no data of the
+/// caller, so the purpose is held in the shim's only thread-local variable.
+/// Only the constructor of Compilation reads it.
 class PurposeScope {
   Purpose Outer;
 
@@ -71,7 +70,7 @@ public:
   PurposeScope &operator=(const PurposeScope &) = delete;
 };
 
-/// What a function has, counted without a view of it.
+/// Counts of a function, taken without a view of it.
 struct Census {
   nvptx_ra_census Counts = {};
   llvm::SmallVector<nvptx_ra_str, 0> Assembly;
@@ -86,8 +85,8 @@ class Compilation {
 
   Purpose For;
   std::unique_ptr<nvptx_ra_session, FreeSession> TheSession;
-  /// The functions of the module that LLVM's machine verifier found wrong ahead
-  /// of a pass: of each it is said once.
+  /// The functions of the module in which LLVM's machine verifier found errors
+  /// before a pass. Each is reported once.
   llvm::StringSet<> FailingAhead;
   bool WantsObservations = false;
   bool WantsLints = false;
@@ -95,57 +94,57 @@ class Compilation {
   Observation Observed;
 
 public:
-  /// The purpose is that of this thread.
+  /// Takes the purpose of this thread.
   Compilation();
 
-  /// What the core keeps from one function to the next.
+  /// The state that the core keeps between functions.
   nvptx_ra_session *session() const { return TheSession.get(); }
 
   /// The memory of views.
   FlatFunction::Pool Views;
 
-  /// The census of the function that comes through; none where it was not taken
-  /// since the function changed.
+  /// The census of the current function. None if it was not taken since the
+  /// function changed.
   std::optional<Census> Counted;
 
-  /// The function of the loop that LLVM's passes on loops are at.
+  /// The function of the loop that LLVM's loop passes currently process.
   const llvm::Function *FunctionOfLoop = nullptr;
 
-  /// Where the forecasts of a clone go; null where it is not compiled for them.
+  /// The forecaster of a clone; null if this is not the compilation of a clone.
   Forecaster *cloneFor() const { return For.CloneFor; }
 
-  /// Whether somebody wants to be told when instruction selection is done with
-  /// a function.
+  /// Whether the tool wants a call when instruction selection of a function is
+  /// complete.
   bool hasBranchingPoint() const { return For.OfTool.reached; }
 
-  /// Tells them, once.
+  /// Makes this call, once.
   void reachBranchingPoint();
 
-  /// Forgets what was said of the functions of another module. All passes of a
+  /// Forgets the reports about functions of another module. All passes of a
   /// pipeline are initialised before the first of them runs.
   void startModule() { FailingAhead.clear(); }
 
-  /// Whether a function is the first of that name to be found wrong.
+  /// Whether this is the first error in a function with that name.
   bool isFirstFailure(llvm::StringRef Function) {
     return FailingAhead.insert(Function).second;
   }
 
-  /// Whether the coalescer is to leave what the forecast would observe to the
-  /// forecast, which stands directly behind it: then a function is flattened
-  /// once for both. \p Lints says that somebody reads what lints find.
+  /// Sets whether the coalescer observes each function for the forecast that
+  /// directly follows it. The function is then flattened once for both.
+  /// \p Lints: whether the findings of lints are read.
   void wantObservations(bool Wanted, bool Lints = false);
   bool wantsObservations() const { return WantsObservations; }
   bool wantsLints() const { return WantsLints; }
 
-  /// A pass begins: what an earlier function left may be of another function at
-  /// the same address.
+  /// Called when a pass begins: an earlier observation may belong to another
+  /// function at the same address.
   void forgetObservation() { ObservedFunction = nullptr; }
 
-  /// The coalescer leaves what it has observed of a function.
+  /// Stores what the coalescer observed of a function.
   void leaveObservation(const llvm::MachineFunction &MF, Observation Seen);
 
-  /// What the coalescer has left of a function. None where it did not run on
-  /// it, or changed nothing because something was wrong.
+  /// Takes the coalescer's observation of a function. None if the coalescer did
+  /// not run on the function, or reported an error and changed nothing.
   std::optional<Observation>
   takeObservation(const llvm::MachineFunction &MF);
 };

@@ -1,4 +1,4 @@
-//===- Demangle.cpp - Names as the source has them ------------------------===//
+//===- Demangle.cpp - Names as in the source ------------------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ using namespace nvptx_ra;
 extern "C" char *nvptx_ra_demangle(nvptx_ra_str Name) {
   std::string Mangled = toRef(Name).str();
   ItaniumPartialDemangler Demangler;
-  // It says true where it fails.
+  // The demangler returns true on failure.
   if (!Demangler.partialDemangle(Mangled.c_str()) && Demangler.isFunction())
     return Demangler.getFunctionName(/*Buf=*/nullptr, /*N=*/nullptr);
   std::string Whole = demangle(Mangled);

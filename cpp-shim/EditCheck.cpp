@@ -1,4 +1,4 @@
-//===- EditCheck.cpp - Whether edits fit a machine function ---------------===//
+//===- EditCheck.cpp - Validity of edits for a machine function -----------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,11 +6,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What keeps LLVM alive, and no more: what edits mean is in
-/// src/function/apply, which refuses the rest. Here are the order of the edits,
-/// what they create, and what only all of them together show.
-/// EditCheckPlaces.cpp checks what they insert and move, EditCheckOperands.cpp
-/// what they change and delete.
+/// Checks only the conditions whose violation crashes LLVM. The meaning of
+/// edits is checked in src/function/apply. This file checks the order of edits,
+/// what they create, and conditions on all edits together. EditCheckPlaces.cpp
+/// checks insertions and moves, EditCheckOperands.cpp changes and deletions.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +21,9 @@ namespace nvptx_ra {
 
 namespace {
 
-/// The order in which edits must come: ids, insertions, moves, permutations,
-/// operands, names, deletions, attributes. In words and for messages.
+/// The name of each kind of edit, for messages, and its phase. Edits must come
+/// in the order of phases: ids, insertions, moves, permutations, operands,
+/// merges, deletions, attributes.
 struct KindInfo {
   const char *Name;
   unsigned Phase;
@@ -121,8 +121,8 @@ Reason EditChecker::checkEdit(const nvptx_ra_edit &E) {
     return "the edit is unknown";
   }
 }
-/// Whether a register keeps what the machine verifier asks for: a definition
-/// while it is read, and in SSA no second one.
+/// Whether a register stays valid for the machine verifier: it has a definition
+/// if it is read, and at most one in SSA form.
 Reason EditChecker::definitionsOf(Register Root) const {
   SmallVector<Register, 4> Group{Root};
   if (auto It = Members.find(Root); It != Members.end())

@@ -1,4 +1,4 @@
-//===- EditCheck.h - Whether edits fit a machine function -------*- C++ -*-===//
+//===- EditCheck.h - Validity of edits for a machine function ---*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,13 +19,13 @@ namespace nvptx_ra {
 
 /// Whether applyEdits() can apply all edits and leave a function that the
 /// machine verifier accepts, as far as ids, classes, places and definitions
-/// decide it. Changes nothing. What the edits compute is not judged here.
-/// Linear in the edits and in the operands of the registers that they touch.
+/// decide it. Changes nothing. Does not check what the edits compute. Linear in
+/// the edits and in the operands of the touched registers.
 llvm::Error checkEdits(llvm::MachineFunction &MF, const FlatFunction &Flat,
                        const nvptx_ra_response &Response);
 
-/// The format of the float that an opcode moves into a register, e.g. of
-/// MOV_F32_i; null where it moves no float.
+/// Returns the format of the float that an opcode such as MOV_F32_i moves into
+/// a register; null if it moves no float.
 llvm::Type *movedFloatType(llvm::MachineFunction &MF, unsigned Opcode);
 
 } // namespace nvptx_ra

@@ -1,4 +1,4 @@
-//===- EditCheckOperands.cpp - What edits change, rename and delete -------===//
+//===- EditCheckOperands.cpp - Checks of changes and deletions ------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -81,8 +81,8 @@ Reason EditChecker::setAddress(const nvptx_ra_edit &E) {
   bool IsAccess = MI.mayLoadOrStore() || MI.hasUnmodeledSideEffects();
   if (!IsAccess || E.a + uint64_t(1) >= MI.getNumOperands() || !IsAddress(E.a))
     return "no register that is read, with an offset behind it";
-  // Other numbers are modes, and LLVM does not survive one that it does not
-  // know: they stand behind the value of a store, and behind all of an atomic.
+  // Other immediates are modes, and LLVM crashes on an unknown mode. The modes
+  // follow the value of a store and all registers of an atomic.
   StringRef Name = TII.getName(MI.getOpcode());
   bool IsLast = any_of(ArrayRef<StringRef>{"LD_", "LDV_", "ST_", "STV_"},
                        [&](StringRef Stem) { return Name.starts_with(Stem); });
@@ -104,7 +104,8 @@ Reason EditChecker::setAssembly(const nvptx_ra_edit &E) {
                          .getSymbolName());
 }
 
-/// LLVM ends where a `$` names no operand. The text `Old` names such as are.
+/// LLVM crashes if a `$` refers to no operand. The text `Old` contains all
+/// valid references.
 Reason EditChecker::assembly(const nvptx_ra_edit &E, StringRef Old) {
   StringRef New(Response.text.data + E.a, E.b - E.a);
   if (New.contains('\0'))
@@ -130,7 +131,7 @@ Reason EditChecker::turnBranch(const nvptx_ra_edit &E) {
       Condition.empty() || !False)
     return "the block does not end in two jumps that are understood";
   const MachineInstr &MI = *Flat.inst(E.id);
-  // The printer of LLVM ends at a kind of comparison that there is not.
+  // LLVM's printer crashes on an unknown kind of comparison.
   if (!TII.getName(MI.getOpcode()).starts_with("SETP_i") ||
       !Turned.insert(&MI).second)
     return "the instruction is no comparison of integers, or turned already";
@@ -228,7 +229,7 @@ Reason EditChecker::remove(const nvptx_ra_edit &E) {
   const MachineInstr &MI = *Flat.inst(E.id);
   if (MI.isTerminator())
     return "terminators stay";
-  // Copies among them are not: they may go.
+  // Copies in a call sequence may be deleted.
   bool IsInCall = View.insts[E.id].flags & NVPTX_RA_INST_CALL_SEQUENCE;
   if (IsInCall &&
       (MI.isCall() || MI.mayLoadOrStore() || MI.hasUnmodeledSideEffects()))

@@ -1,4 +1,4 @@
-//===- EditCheckPlaces.cpp - What edits insert and move -------------------===//
+//===- EditCheckPlaces.cpp - Checks of insertions and moves ---------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -87,8 +87,8 @@ Reason EditChecker::insertConstant(const nvptx_ra_edit &E) {
       (E.operand.kind != NVPTX_RA_OPERAND_SYMBOL ||
        E.operand.id >= View.num_symbols))
     return "not an immediate, a float or a symbol of the view";
-  // Views call other things symbols, too: metadata, the text of inline assembly.
-  // LLVM prints none of these in another instruction.
+  // A view's symbols include metadata and the text of inline assembly, which
+  // LLVM cannot print in another instruction.
   if (E.operand.kind == NVPTX_RA_OPERAND_SYMBOL) {
     const MachineOperand &Symbol = Flat.symbol(E.operand.id);
     if (!Symbol.isGlobal() &&
@@ -147,7 +147,7 @@ Reason EditChecker::insertInst(const nvptx_ra_edit &E) {
     if (!nvptx_ra_inserted_takes(static_cast<uint32_t>(E.value), Index, O,
                                  Class))
       return "the instruction takes another operand";
-    // The core may expect another LLVM's operands.
+    // The core may assume the operands of another LLVM version.
     bool IsDef = O.flags & NVPTX_RA_FLAG_DEF;
     const TargetRegisterClass *Wanted = compat::operandClass(MF, Desc, Index);
     if (IsDef != (Index < Desc.getNumDefs()) ||
@@ -228,7 +228,7 @@ Reason EditChecker::permute(const nvptx_ra_edit &E) {
   if (static_cast<int64_t>(Order.size()) != Wanted)
     return "the order does not name every instruction of the block once";
   DenseSet<uint32_t> Seen;
-  // PHIs, the rest, terminators; terminators keep their order.
+  // 0: PHIs, 1: other instructions, 2: terminators, which keep their order.
   unsigned Zone = 0;
   uint32_t LastTerminator = 0;
   for (uint32_t Id : Order) {

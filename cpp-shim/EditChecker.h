@@ -1,4 +1,4 @@
-//===- EditChecker.h - What the checks of edits share -----------*- C++ -*-===//
+//===- EditChecker.h - State of the edit checks -----------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,12 +18,13 @@
 
 namespace nvptx_ra {
 
-/// Why an edit is refused; null where it fits.
+/// Why an edit is refused; null if it is valid.
 using Reason = const char *;
 
-/// Follows the edits in their order with ids alone: which registers, slots,
-/// blocks and instructions there are, where each instruction lies, what is
-/// renamed and deleted. A check returns the reason of a refusal, or null.
+/// Follows the edits in their order by ids alone: the existing registers,
+/// slots, blocks and instructions, the position of each instruction, renamed
+/// registers and deleted instructions. A check returns the reason of a refusal,
+/// or null.
 class EditChecker {
 public:
   EditChecker(llvm::MachineFunction &MF, const FlatFunction &Flat,
@@ -72,14 +73,14 @@ private:
     return Reg < View.num_regs ? View.regs[Reg].reg_class
                                : NewRegs[Reg - View.num_regs];
   }
-  /// The block in which an instruction lies after insertions and moves.
+  /// Returns the block of an instruction after insertions and moves.
   uint32_t home(uint32_t Inst) const;
   bool between(uint64_t Begin, uint64_t End, uint64_t Size) const {
     return Begin <= End && End <= Size;
   }
 
-  /// The register of an operand once operands are set, before merges; none
-  /// where it is not a register any more.
+  /// Returns the register of an operand after operands are set, before merges.
+  /// None if the operand has become an immediate.
   llvm::Register current(const llvm::MachineOperand &MO) const;
   llvm::Register root(llvm::Register Reg) const;
   /// Counts definitions (or reads) that the edits add to a register.
@@ -107,15 +108,17 @@ private:
   llvm::DenseSet<const llvm::MachineInstr *> Deleted;
   llvm::DenseSet<const llvm::MachineInstr *> Turned;
   llvm::DenseMap<const llvm::MachineOperand *, llvm::Register> Set;
-  /// New instructions that are clones, with what they are clones of, and which
-  /// of their operands read another register.
+  /// For each new instruction that is a clone, the original, and the operands
+  /// of the clone that read another register.
   llvm::DenseMap<uint32_t, const llvm::MachineInstr *> Clones;
   llvm::DenseMap<std::pair<uint32_t, uint32_t>, llvm::Register> SetOfClones;
   llvm::DenseMap<llvm::Register, llvm::Register> MergedInto;
   llvm::DenseMap<llvm::Register, llvm::SmallVector<llvm::Register, 2>> Members;
-  /// What registers gain by insertions and by operands that are set.
+  /// Reads (0) and definitions (1) that each register gains by insertions and
+  /// set operands.
   llvm::DenseMap<llvm::Register, int64_t> Gains[2];
-  /// Registers whose definitions or reads the edits change, in their order.
+  /// Registers whose definitions or reads the edits change, in the order of the
+  /// edits.
   llvm::SmallVector<llvm::Register, 0> Touched;
 };
 

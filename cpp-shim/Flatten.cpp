@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// One walk over the function. Its cost counts for every kernel compiled, so
-/// nothing is allocated per instruction or operand: the arrays grow by doubling
-/// and are kept, per thread, for the next function.
+/// One walk over the function. It runs for every compiled kernel, so it
+/// allocates nothing per instruction or operand: the arrays grow by doubling
+/// and are kept for the next function of the thread.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ using namespace llvm;
 
 namespace nvptx_ra {
 
-/// The arrays that are kept for the next function: two, because a verified run
-/// holds the view before and the one after. Very large ones are given back.
+/// Number of arrays kept for the next function: two, because a verified run
+/// holds the views before and after the edits. Very large arrays are freed.
 static constexpr size_t MaxSpareArrays = 2;
 static constexpr size_t MaxSpareOperands = 1 << 20;
 
@@ -63,8 +63,8 @@ void FlatFunction::Writer::writeSlots() {
   }
 }
 
-/// The variable that lives in a slot: as debug information has it, else LLVM's
-/// name.
+/// Names the variable that lives in a slot: by debug information, or else by
+/// LLVM's name.
 void FlatFunction::Writer::nameSlot(int FI, nvptx_ra_slot &Slot) const {
   const AllocaInst *Alloca = MF.getFrameInfo().getObjectAllocation(FI);
   if (Alloca)
@@ -78,7 +78,7 @@ void FlatFunction::Writer::nameSlot(int FI, nvptx_ra_slot &Slot) const {
        MF.getInStackSlotVariableDbgInfo())
     if (Info.getStackSlot() == FI)
       return Take(Info.Var);
-  // Behind a cast of its address space LLVM loses sight of it.
+  // LLVM does not record variables whose address space is cast.
   if (Alloca && MF.getFunction().getSubprogram())
     for (const DbgVariableRecord *Record :
          findDVRDeclares(const_cast<AllocaInst *>(Alloca)))
@@ -94,7 +94,7 @@ void FlatFunction::Writer::numberBlocks() {
   Data.NamedBy.assign(Data.BlockPointers.size(), NVPTX_RA_NONE);
 }
 
-/// The line in the function's own file.
+/// Returns the line in the function's own file.
 uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
   if (Loc == LastLoc)
     return LastLine;
@@ -103,13 +103,13 @@ uint32_t FlatFunction::Writer::lineOf(const DILocation *Loc) {
   return LastLine;
 }
 
-/// What LLVM knows of this instruction's memory accesses.
+/// Returns what LLVM knows of an instruction's memory accesses.
 static uint32_t memoryFlags(const MachineInstr &MI, uint32_t &AddressSpace) {
   uint32_t Flags = (MI.mayLoad() ? NVPTX_RA_INST_LOAD : 0) |
                    (MI.mayStore() ? NVPTX_RA_INST_STORE : 0);
   if (Flags == 0)
     return 0;
-  // Without memory operands nothing is known: LLVM then says "ordered".
+  // Without memory operands nothing is known, and LLVM returns "ordered".
   if (MI.hasOrderedMemoryRef())
     Flags |= NVPTX_RA_INST_ORDERED;
   if (MI.memoperands_empty())
@@ -183,8 +183,8 @@ bool FlatFunction::Writer::concernsPhis(const MachineInstr &MI) const {
 void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB, ViewScope Scope) {
   // A call sequence never leaves its block.
   bool InCall = false;
-  // The first instruction behind the PHIs is a place to insert at, and behind
-  // the last one is another.
+  // Instructions can be inserted before the first non-PHI, and after the last
+  // instruction, so both are in the view.
   bool IsPlace = true;
   for (MachineInstr &MI : MBB.instrs()) {
     OpcodeRole Role = Opcodes.role(MI.getOpcode());
@@ -197,7 +197,8 @@ void FlatFunction::Writer::writeInsts(MachineBasicBlock &MBB, ViewScope Scope) {
   }
 }
 
-/// Whether NVPTX prints `.pragma "nounroll"` at what a block goes back to.
+/// Whether NVPTX prints `.pragma "nounroll"` at the header of the loop that a
+/// block ends.
 static uint32_t blockFlags(const BasicBlock *Block) {
   const Instruction *End = Block ? Block->getTerminator() : nullptr;
   MDNode *Loop = End ? End->getMetadata(LLVMContext::MD_loop) : nullptr;
@@ -220,7 +221,7 @@ void FlatFunction::Writer::write(const MachineBlockFrequencyInfo *MBFI,
   uint64_t EntryFrequency = MBFI ? MBFI->getEntryFreq().getFrequency() : 0;
   for (MachineBasicBlock *MBB : Data.BlockPointers) {
     writeInsts(*MBB, Scope);
-    // The view names each successor once, LLVM may do so twice.
+    // LLVM may list a successor twice; the view lists it once.
     uint32_t Number = Data.Blocks.size();
     for (const MachineBasicBlock *Succ : MBB->successors()) {
       uint32_t Id = Data.BlockIds[Succ->getNumber()];

@@ -26,24 +26,24 @@ class MachineOperand;
 
 namespace nvptx_ra {
 
-/// How much of a function a view has.
+/// The parts of a function that a view contains.
 enum class ViewScope {
-  /// What NVPTX_RA_SCOPE_PHIS names.
+  /// The parts that NVPTX_RA_SCOPE_PHIS lists.
   Phis,
   Whole
 };
 
-/// A machine function, flat.
+/// A machine function as flat arrays.
 ///
 /// Blocks and instructions are numbered in layout order, virtual registers by
 /// LLVM's index, stack slots by frame index from the first fixed object on.
-/// Owns the arrays that view() points to. The numbers, and the pointers behind
-/// them, stay valid until the function is edited. Linear in the function.
+/// Owns the arrays that view() points to. The numbers and pointers stay valid
+/// until the function is edited. Construction is linear in the function.
 class FlatFunction {
   struct Arrays;
 
 public:
-  /// The arrays of views that are gone, kept for their memory.
+  /// The arrays of destroyed views, kept for their memory.
   class Pool {
     friend class FlatFunction;
     llvm::SmallVector<std::unique_ptr<Arrays>, 2> Spare;
@@ -53,8 +53,8 @@ public:
     ~Pool();
   };
 
-  /// Either analysis may be null: then each block runs once, in no loop. The
-  /// pool outlives the view.
+  /// Either analysis may be null: then each block has frequency 1 and is in no
+  /// loop. The pool must outlive the view.
   FlatFunction(Pool &Memory, llvm::MachineFunction &MF,
                const llvm::MachineBlockFrequencyInfo *MBFI,
                const llvm::MachineLoopInfo *MLI,
@@ -64,17 +64,17 @@ public:
   FlatFunction(const FlatFunction &) = delete;
   FlatFunction &operator=(const FlatFunction &) = delete;
 
-  /// The view. Its member `refusal` says where it must not be used.
+  /// The view. It must not be used if its member `refusal` gives a reason.
   const nvptx_ra_view &view() const { return View; }
 
   llvm::MachineInstr *inst(uint32_t Id) const;
   llvm::MachineBasicBlock *block(uint32_t Id) const;
-  /// An operand that the symbol stands for.
+  /// Returns an operand that the symbol represents.
   const llvm::MachineOperand &symbol(uint32_t Id) const;
   llvm::Register reg(uint32_t Id) const {
     return llvm::Register::index2VirtReg(Id);
   }
-  /// The frame index of a slot.
+  /// Returns the frame index of a slot.
   int slot(uint32_t Id) const { return FirstFrameIndex + static_cast<int>(Id); }
   uint32_t numberOf(const llvm::MachineBasicBlock &MBB) const;
 

@@ -20,9 +20,9 @@ namespace nvptx_ra {
 
 nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
                                           uint32_t Id) {
-  // For readers alone. Names are as in MIR; what has none, or what LLVM could
-  // only print at length, is a letter and the number of the symbol, so that
-  // different symbols never look alike.
+  // The text is only for readers. Names are as in MIR. An operand without a
+  // name, or with a name that LLVM could only print at length, is a word and
+  // the number of the symbol, so that different symbols never look alike.
   SmallString<64> Buffer;
   raw_svector_ostream OS(Buffer);
   bool Offset = false;
@@ -63,8 +63,8 @@ void FlatFunction::Writer::tie(nvptx_ra_operand &Operand, size_t Other) {
 
 void FlatFunction::Writer::writeAsmTies(const MachineInstr &MI,
                                         MutableArrayRef<nvptx_ra_operand> Out) {
-  // LLVM goes through all groups of operands for each operand that it is asked
-  // about: too long for assembly with a hundred results that it also reads.
+  // LLVM visits all groups of operands for each operand that it is asked about.
+  // That takes too long for assembly with a hundred results that it also reads.
   SmallVector<unsigned, 32> Groups;
   unsigned Index = InlineAsm::MIOp_FirstOperand;
   while (Index < Out.size() && MI.getOperand(Index).isImm()) {
@@ -73,7 +73,7 @@ void FlatFunction::Writer::writeAsmTies(const MachineInstr &MI,
     unsigned Size = Flag.getNumOperandRegisters();
     unsigned Tied = 0;
     bool IsTied = Flag.isUseOperandTiedToDef(Tied);
-    // MIR may say anything.
+    // MIR files may contain inconsistent flags.
     if (Index + Size >= Out.size() || (IsTied && Tied >= Groups.size()))
       return;
     for (unsigned At = 1; IsTied && At <= Size; ++At)

@@ -1,4 +1,4 @@
-//===- Flattener.h - What flattening a function shares ----------*- C++ -*-===//
+//===- Flattener.h - State of flattening a function -------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,7 @@
 
 namespace nvptx_ra {
 
-/// Finds operands by identity: equal where LLVM says that they are identical,
-/// target flags included.
+/// Finds operands by identity, as defined by LLVM, target flags included.
 struct OperandIdentity {
   static const llvm::MachineOperand *getEmptyKey() {
     return llvm::DenseMapInfo<const llvm::MachineOperand *>::getEmptyKey();
@@ -42,7 +41,7 @@ struct OperandIdentity {
   }
 };
 
-/// What a view points to, and LLVM's side of its numbers.
+/// The arrays that a view points to, and the LLVM objects of its numbers.
 struct FlatFunction::Arrays {
   llvm::SmallVector<nvptx_ra_block, 0> Blocks;
   llvm::SmallVector<uint32_t, 0> Succs;
@@ -56,7 +55,7 @@ struct FlatFunction::Arrays {
   llvm::SmallVector<const llvm::MachineOperand *, 0> SymbolOperands;
   /// By MachineBasicBlock::getNumber(), which has holes.
   llvm::SmallVector<uint32_t, 0> BlockIds;
-  /// By block: the last block that has named it as a successor.
+  /// By block: the last block that listed it as a successor.
   llvm::SmallVector<uint32_t, 0> NamedBy;
   llvm::DenseMap<const llvm::MachineOperand *, uint32_t, OperandIdentity>
       SymbolIds;
@@ -104,8 +103,8 @@ private:
                     nvptx_ra_operand &Out);
   void writeRegOperand(const llvm::MachineInstr &MI, unsigned Index,
                        nvptx_ra_operand &Out);
-  /// Which operands of inline assembly are one register, read and written.
-  /// O(operands).
+  /// Finds operands of inline assembly that are one register, both read and
+  /// written. O(operands).
   void writeAsmTies(const llvm::MachineInstr &MI,
                     llvm::MutableArrayRef<nvptx_ra_operand> Out);
   void tie(nvptx_ra_operand &Operand, size_t Other);
@@ -117,11 +116,12 @@ private:
   Arrays &Data;
   llvm::MachineFunction &MF;
   const OpcodeTable &Opcodes;
-  /// By virtual register: whether a PHI names it. Of a view of PHIs alone.
+  /// By virtual register: whether a PHI uses it. Only for a view of PHIs.
   llvm::BitVector PhiRegs;
-  /// The function's own file, null where it has no debug information.
+  /// The function's own file, null if it has no debug information.
   const llvm::DIFile *File;
-  /// The last location that a line was asked for: neighbours share theirs.
+  /// The location of the last request for a line. Neighbouring instructions
+  /// share locations.
   const llvm::DILocation *LastLoc = nullptr;
   uint32_t LastLine = 0;
 };

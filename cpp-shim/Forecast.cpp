@@ -1,4 +1,4 @@
-//===- Forecast.cpp - What ptxas will need for a module -------------------===//
+//===- Forecast.cpp - Forecast of a module --------------------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +40,7 @@ namespace nvptx_ra {
 // The forecast of one module.
 //===----------------------------------------------------------------------===//
 
-/// Whether a file of remarks has those of a pass.
+/// Whether a file of remarks records a pass's remarks.
 static bool isRecorded(const LLVMContext &Context, StringRef PassName) {
   auto *File = const_cast<LLVMContext &>(Context).getMainRemarkStreamer();
   return File && File->matchesFilter(PassName);
@@ -121,7 +121,7 @@ bool Forecaster::finish(Module &M, bool Limit) {
 
 namespace {
 
-/// The analyses of a function, computed for the forecast alone.
+/// The analyses of a function, computed only for the forecast.
 struct OwnAnalyses {
   MachineDominatorTree Dominators;
   MachineLoopInfo Loops;
@@ -194,7 +194,7 @@ char ForecastBarrier::ID = 0;
 // The new pass manager.
 //===----------------------------------------------------------------------===//
 
-/// Adds the machine functions that a module has; false where it has none.
+/// Adds the machine functions of a module; false if the module has none.
 static bool addMachineFunctions(Module &M, ModuleAnalysisManager &MAM,
                                 Forecaster &Into) {
   using FAMProxy = FunctionAnalysisManagerModuleProxy;

@@ -1,4 +1,4 @@
-//===- Forecast.h - What ptxas will need for a module -----------*- C++ -*-===//
+//===- Forecast.h - Forecast of a module ------------------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// A kernel needs what its callees need, so a forecast is a module's. But the
-/// code generator has one machine function at a time in memory. So each is
-/// summarised when it is coalesced, which is what the forecast is fitted to,
-/// and the summaries are joined at the end of the module: what is forecast is
-/// neither kept in memory nor changed.
+/// A kernel needs the registers of its callees as well, so a forecast is
+/// computed for a module. But the code generator keeps only one machine
+/// function at a time in memory. Each function is summarised after coalescing,
+/// because the forecast is fitted to coalesced code. At the end of the module
+/// the summaries are joined. The forecast neither keeps functions in memory nor
+/// changes them.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -54,61 +55,62 @@ class Forecaster {
   bool WithLints = false;
 
 public:
-  /// \p Desc is the pass's: the one that prints prints.
+  /// \p Desc is the pass's description: the printing pass prints the forecast.
   Forecaster(const PassDesc &Desc, llvm::StringRef Parameters)
       : Desc(Desc), Parameters(Parameters) {}
 
-  /// Whether anybody reads the figures of a forecast as remarks.
+  /// Whether the figures of a forecast are read as remarks.
   static bool figuresWantedBy(const llvm::LLVMContext &Context);
 
-  /// Whether anybody reads what lints find as remarks.
+  /// Whether the findings of lints are read as remarks.
   static bool lintsWantedBy(const llvm::LLVMContext &Context);
 
-  /// Either of both.
+  /// Whether figures or findings are read.
   static bool wantedBy(const llvm::LLVMContext &Context) {
     return figuresWantedBy(Context) || lintsWantedBy(Context);
   }
 
-  /// Functions that are added from now on are looked at by lints, too.
+  /// Applies lints to all functions that are added from now on.
   void withLints() { WithLints = true; }
   bool hasLints() const { return WithLints; }
 
-  /// Summarises a function for NVPTX; others are left out. \p Coalesced says
-  /// that the copy coalescer has run on it.
+  /// Summarises a function for NVPTX; other functions are ignored.
+  /// \p Coalesced: whether the copy coalescer has run on the function.
   void add(Compilation &Within, llvm::MachineFunction &MF,
            const RequiredAnalyses &Analyses, bool Coalesced);
 
-  /// Adds what was seen of a function.
+  /// Adds the observation of a function.
   void add(llvm::MachineFunction &MF, Observation Seen);
 
-  /// Has functions of another module stand for those that were added: null for
-  /// what that has not.
+  /// Replaces each added function by a function of another module; null if that
+  /// module has no such function.
   void moveTo(llvm::function_ref<llvm::Function *(const llvm::Function *)> To) {
     for (Summarised &Function : Functions)
       Function.F = To(Function.F);
   }
 
-  /// Joins what was added, emits remarks and prints; where \p Limit, it also
-  /// limits the registers of kernels as the options ask for it. Then starts
-  /// anew. Returns whether a function's attributes changed.
+  /// Joins the summaries, emits remarks and prints. With \p Limit it also
+  /// limits the registers of kernels as the options request. Then removes the
+  /// added functions. Returns whether a function's attributes changed.
   bool finish(llvm::Module &M, bool Limit = false);
 };
 
-/// How a forecast comes to be in a pipeline of the code generator.
+/// How the forecast is used in a pipeline of the code generator.
 struct ForecastUse {
-  /// Somebody asked for it. Otherwise it is for those who read its remarks,
-  /// and costs nothing where nobody does.
+  /// Whether the forecast was requested. Otherwise it runs only if its remarks
+  /// are read, and costs nothing if they are not.
   bool Asked = true;
-  /// The copy coalescer stands ahead of it.
+  /// Whether the copy coalescer runs before it.
   bool Coalesced = false;
-  /// It stands directly ahead: nothing changes a function in between.
+  /// Whether the copy coalescer runs directly before it: nothing changes a
+  /// function in between.
   bool DirectlyBehind = false;
-  /// What it is added to; null: the pass's own.
+  /// The forecaster that collects the functions; null for the pass's own.
   Forecaster *Into = nullptr;
 };
 
-/// The pass for the legacy pass manager: it summarises each function, and joins
-/// the summaries when the pass manager is done with the module.
+/// The pass for the legacy pass manager. It summarises each function, and joins
+/// the summaries when the pass manager has finished the module.
 template <const PassDesc &Desc>
 class LegacyForecast : public llvm::MachineFunctionPass {
   const CompilationPtr Within;
@@ -142,9 +144,9 @@ private:
 
 template <const PassDesc &Desc> char LegacyForecast<Desc>::ID = 0;
 
-/// Stands between the last pass on machine functions and the printer, which
-/// writes a kernel's limits ahead of its code: with it in the pipeline, all
-/// functions are made before the first is printed.
+/// Runs between the last pass on machine functions and the printer, which
+/// prints a kernel's limits before its code. With this pass in the pipeline,
+/// all functions are compiled before the first is printed.
 class ForecastBarrier : public llvm::ModulePass {
 public:
   static char ID;
@@ -165,8 +167,8 @@ public:
   }
 };
 
-/// The pass for the new pass manager. A module without machine code, as opt has
-/// it, is compiled for it, in a clone.
+/// The pass for the new pass manager. A module without machine code, as in opt,
+/// is compiled in a clone.
 template <const PassDesc &Desc>
 class NewForecast : public llvm::PassInfoMixin<NewForecast<Desc>> {
   std::string Parameters;

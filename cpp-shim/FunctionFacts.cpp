@@ -1,4 +1,4 @@
-//===- FunctionFacts.cpp - A function beyond its instructions -------------===//
+//===- FunctionFacts.cpp - Function facts beside instructions -------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// How a function is launched, where it is written, and what shared memory it
-/// names. NVPTX's own readers of its attributes are private to it; so the core
-/// gets the attributes as they stand and reads them by the same rules.
+/// The launch attributes of a function, its source file, and the sizes of
+/// shared variables. NVPTX's own readers of the attributes are private to it,
+/// so the core gets the attributes as text and reads them by the same rules.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ using namespace llvm;
 
 namespace nvptx_ra {
 
-/// A file's path: its directory counts where the name is relative.
+/// Returns a file's path; a relative name is appended to its directory.
 static nvptx_ra_str pathOf(const DIFile &File, BumpPtrAllocator &Text) {
   SmallString<128> Path;
   if (!sys::path::is_absolute(File.getFilename()))

@@ -1,4 +1,4 @@
-//===- InitialPass.h - What acts ahead of all passes ------------*- C++ -*-===//
+//===- InitialPass.h - Passes that act at initialisation --------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The pass manager initialises all passes before it runs any, the assembly
-/// printer included, which begins to print then.
+/// The pass manager initialises all passes before it runs any. That includes
+/// the assembly printer, which begins to print at initialisation.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace nvptx_ra {
 
-/// A pass that does its work when it is initialised, and none when it runs.
+/// A pass that works at initialisation and does nothing when it runs.
 class InitialPass : public llvm::ModulePass {
 public:
   using ModulePass::ModulePass;
@@ -33,7 +33,7 @@ public:
   bool runOnModule(llvm::Module &) override { return false; }
 };
 
-/// One that needs nothing but the module.
+/// An initial pass that needs only the module.
 class InitialAction : public InitialPass {
   const llvm::StringLiteral Title;
   const std::function<void(llvm::Module &)> Act;

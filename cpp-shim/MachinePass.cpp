@@ -44,7 +44,7 @@ uint64_t nanosecondsSince(Clock::time_point Start) {
 }
 
 /// Whether -opt-bisect-limit and -opt-disable let the pass run. Unlike
-/// FunctionPass::skipFunction this does not look at optnone.
+/// FunctionPass::skipFunction this ignores optnone.
 bool passesGate(const Function &F, const PassDesc &Desc) {
   const OptPassGate &Gate = F.getContext().getOptPassGate();
   return !Gate.isEnabled() ||
@@ -101,7 +101,7 @@ public:
         Scope == NVPTX_RA_SCOPE_PHIS ? ViewScope::Phis : ViewScope::Whole);
     uint64_t FlattenTime = nanosecondsSince(Start);
     ask(Flat);
-    // The edits may take out the instructions that the view names.
+    // Taken before the edits, which may delete the instructions of the view.
     DebugLoc Place = placeIn(Flat);
     uint64_t ApplyTime = 0;
     bool Changed = false, Done = true;
@@ -138,7 +138,8 @@ public:
   }
 
 private:
-  /// Where the response's place is, in the function's own file.
+  /// Returns the source location of the response's place, in the function's own
+  /// file.
   DebugLoc placeIn(const FlatFunction &Flat) const {
     if (Response->place >= Flat.view().num_insts)
       return {};
@@ -197,14 +198,14 @@ private:
                         opcodeTableOf(MF).core(), Scope);
   }
 
-  /// Reports an error that leaves the function as it was.
+  /// Reports an error that leaves the function unchanged.
   void refuse(StringRef Message) {
     report(context(), Message, Response->strict ? DS_Error : DS_Warning);
   }
 
   LLVMContext &context() { return MF.getFunction().getContext(); }
 
-  /// A problem that the shim itself finds, as the core words its own.
+  /// Returns a message of the shim in the wording of the core's messages.
   std::string problem(const Twine &Text) {
     return ("nvptx-ra: kernel '" + MF.getName() + "': " + Text).str();
   }
@@ -228,7 +229,8 @@ private:
     return true;
   }
 
-  /// Where both wrappers promise that the control flow graph stays, it does.
+  /// Refuses split edges if both wrappers promise to keep the control flow
+  /// graph.
   Error checkEdits() {
     if (Desc.SplitsEdges)
       return Error::success();
@@ -239,7 +241,8 @@ private:
     return Error::success();
   }
 
-  /// The function has changed: what is found wrong now is always an error.
+  /// Checks the function after the edits: each problem is an error, because the
+  /// function has changed.
   void verifyApplied(bool WasClean) {
     const FlatFunction After = flatten();
     if (ResponsePtr Difference{
@@ -252,8 +255,8 @@ private:
              DS_Error);
   }
 
-  /// Whether LLVM's machine verifier takes the function as it came. What it
-  /// finds wrong is LLVM's own, so of that it is only said that it is there.
+  /// Whether LLVM's machine verifier accepts the function before the pass.
+  /// Errors at this point are LLVM's own, so only their existence is reported.
   bool wasClean() {
     if (verify("before " + Desc.Name, nulls()))
       return true;
@@ -264,8 +267,8 @@ private:
     return false;
   }
 
-  /// Runs LLVM's machine verifier; false where it finds errors. It gets no
-  /// analyses: those that were computed before the edits no longer hold.
+  /// Runs LLVM's machine verifier; false if it finds errors. It gets no
+  /// analyses, because those from before the edits are stale.
   bool verify(const Twine &Banner, raw_ostream &Out) {
     return MF.verify(/*LiveInts=*/nullptr, /*Indexes=*/nullptr,
                      Banner.str().c_str(), &Out, /*AbortOnError=*/false);

@@ -7,7 +7,7 @@
 ///
 /// \file
 /// One implementation for both pass managers: a pass flattens the function,
-/// runs the core on the view, and applies the edits that come back.
+/// runs the core on the view, and applies the edits that the core returns.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -31,30 +31,30 @@ namespace nvptx_ra {
 
 /// A pass of the core.
 struct PassDesc {
-  /// Its name in the core, in pipeline strings and in remarks.
+  /// The name in the core, in pipeline strings and in remarks.
   llvm::StringLiteral Name;
-  /// Its name for -run-pass.
+  /// The name for -run-pass.
   llvm::StringLiteral LegacyName;
-  /// One line for people.
+  /// A description in one line.
   llvm::StringLiteral Title;
-  /// Whether it changes functions.
+  /// Whether the pass may change functions.
   bool Edits;
-  /// Whether it may split edges. Other passes promise to keep the control flow
-  /// graph, so that LLVM keeps what it has computed of it.
+  /// Whether the pass may split edges. Other passes promise to keep the control
+  /// flow graph, so that LLVM keeps its analyses of the graph.
   bool SplitsEdges = false;
 };
 
 #define MACHINE_PASS(Identifier, Name, Title, Edits, SplitsEdges)               \
   inline constexpr PassDesc Identifier{Name, Name, Title, Edits, SplitsEdges};
-// The alias is the printer under its own name, for a -run-pass whose shell lets
-// it through.
+// The alias is the printer under the pipeline name, for -run-pass in shells
+// that allow the name.
 #define MACHINE_PRINTER(Identifier, Name, LegacyName, Title)                   \
   inline constexpr PassDesc Identifier{Name, LegacyName, Title, false};        \
   inline constexpr PassDesc Identifier##Alias{Name, Name, Title, false};
 #include "Passes.def"
 
-/// What the passes read of LLVM's analyses. Null at -O0, where computing them
-/// would cost more than they bring, and for a function without blocks.
+/// LLVM's analyses that the passes read. Null at -O0, where computing them
+/// costs more than they bring, and for a function without blocks.
 struct RequiredAnalyses {
   llvm::MachineBlockFrequencyInfo *MBFI = nullptr;
   llvm::MachineLoopInfo *MLI = nullptr;
@@ -66,18 +66,18 @@ struct RequiredAnalyses {
 };
 
 /// Runs a pass of the core on a function. Returns whether the function changed.
-/// On any error it stays as it was, and a diagnostic says so.
+/// On any error the function stays unchanged, and a diagnostic is reported.
 bool runPass(Compilation &Within, llvm::MachineFunction &MF,
              const RequiredAnalyses &Analyses, const PassDesc &Desc,
              llvm::StringRef Parameters);
 
-/// Runs a pass that edits nothing, with further NVPTX_RA_REQUEST_* flags. An
-/// error is reported, and the response has it.
+/// Runs a pass that edits nothing, with additional NVPTX_RA_REQUEST_* flags. An
+/// error is reported and is also in the response.
 Observation observe(Compilation &Within, llvm::MachineFunction &MF,
                     const RequiredAnalyses &Analyses, const PassDesc &Desc,
                     llvm::StringRef Parameters, uint32_t Flags);
 
-/// Prints a pass as a pipeline string names it.
+/// Prints a pass as it is written in a pipeline string.
 void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
                llvm::StringRef Parameters);
 
@@ -85,9 +85,9 @@ void printPass(llvm::raw_ostream &OS, const PassDesc &Desc,
 template <const PassDesc &Desc>
 class LegacyPass : public llvm::MachineFunctionPass {
   const CompilationPtr Within;
-  /// Whether block frequencies and loops are computed for it.
+  /// Whether block frequencies and loops are computed for the pass.
   bool WithAnalyses;
-  /// Whether it stands directly behind another pass of the core.
+  /// Whether the pass directly follows another pass of the core.
   bool Follows;
 
 public:
@@ -142,7 +142,7 @@ public:
   /// The name that instrumentation prints.
   static llvm::StringRef name() { return Desc.Name; }
 
-  /// The core itself decides on functions marked optnone.
+  /// The core itself handles functions marked optnone.
   static bool isRequired() { return true; }
 
   llvm::PreservedAnalyses run(llvm::MachineFunction &MF,

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// `nvptx-ra mir`: runs a pipeline string on a .mir file and prints what comes
-/// out. llc cannot: it does not hand its pass builder to plugins.
+/// `nvptx-ra mir`: runs a pipeline string on a .mir file and prints the result.
+/// llc cannot do this, because it does not pass its pass builder to plugins.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@
 using namespace llvm;
 using nvptx_ra::toStr;
 
-// The tool is for NVPTX alone; LLVM has no header for a single target.
+// The tool is for NVPTX only; LLVM has no header for a single target.
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
 void LLVMInitializeNVPTXTarget();
@@ -47,7 +47,7 @@ void LLVMInitializeNVPTXTargetMC();
 
 namespace {
 
-/// The options of the driver, which only its process has.
+/// The options of the driver, which exist only in its process.
 struct DriverOptions {
   cl::OptionCategory Category{"nvptx-ra mir"};
   cl::opt<std::string> Input{cl::Positional, cl::desc("in.mir"), cl::init("-"),
@@ -61,7 +61,7 @@ struct DriverOptions {
   cl::opt<bool> DebugPM{"debug-pass-manager", cl::Hidden,
                         cl::desc("Print what the pass manager does"),
                         cl::cat(Category)};
-  /// -mcpu, -mattr and their like.
+  /// -mcpu, -mattr and similar options.
   codegen::RegisterCodeGenFlags CodeGenFlags;
 };
 
@@ -93,8 +93,8 @@ int fail(StringRef Program, const Twine &Message) {
   return 1;
 }
 
-/// The managers of the new pass manager. Destroyed in reverse: the analyses go
-/// before the module information that machine functions refer to.
+/// The managers of the new pass manager. Destroyed in reverse order: the
+/// analyses before the module information that machine functions refer to.
 struct PassManagers {
   MachineModuleInfo MMI;
   PassInstrumentationCallbacks PIC;
@@ -121,7 +121,7 @@ struct PassManagers {
   }
 };
 
-/// Adds what prints the machine code behind the passes.
+/// Adds the printer of machine code after the passes.
 void addPrinter(ModulePassManager &MPM, raw_ostream &OS) {
   MachineFunctionPassManager MFPM;
   MFPM.addPass(PrintMIRPass(OS));
@@ -214,8 +214,8 @@ int32_t nvptx_ra_mir_main(int32_t argc, const char *const *argv) {
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   DriverOptions Options;
-  // -help lists ours; those of LLVM's other targets would bury them.
-  // -help-hidden still lists all.
+  // -help lists only our options, because those of LLVM's other targets would
+  // hide them. -help-hidden lists all.
   const cl::OptionCategory *const Ours[] = {&Options.Category,
                                             nvptx_ra::optionCategory()};
   cl::HideUnrelatedOptions(Ours);

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What clang -O3 does between its front end and the code generator.
+/// The optimisations that clang -O3 runs between its front end and the code
+/// generator.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +45,7 @@ OptimizationLevel levelOf(uint32_t Level) {
   }
 }
 
-/// What clang turns on by level. The rest are the defaults.
+/// Returns clang's settings for a level. All other settings are defaults.
 PipelineTuningOptions tuningOf(uint32_t Level) {
   PipelineTuningOptions Tuning;
   bool IsFast = Level > 1;
@@ -56,9 +57,9 @@ PipelineTuningOptions tuningOf(uint32_t Level) {
 /// A pass builder with the analyses of a module.
 class Pipeline {
   PassInstrumentationCallbacks Callbacks;
-  // It leaves optnone functions alone.
+  // Skips passes on optnone functions.
   StandardInstrumentations Instrumentations;
-  // In the order in which they refer to each other.
+  // Declared in the order in which they refer to each other.
   LoopAnalysisManager Loops;
   FunctionAnalysisManager Functions;
   CGSCCAnalysisManager Components;
@@ -88,14 +89,16 @@ bool isNamed(const Function &F) {
                 [](const Instruction &I) { return I.hasName(); });
 }
 
-/// clang names no values unless it is told to. Names reach PTX as comments.
+/// Discards the names of values, as clang does by default. Names reach PTX as
+/// comments.
 void discardNamesLikeClang(Module &M) {
   if (none_of(M, isNamed))
     M.getContext().setDiscardValueNames(true);
 }
 
-/// clang's driver gives LLVM this option for CUDA. MemCpyOpt makes no memset and
-/// no memcpy without it, for NVPTX has no library with such functions.
+/// Sets the option that clang's driver gives LLVM for CUDA. NVPTX has no
+/// library with memset and memcpy, so MemCpyOpt creates neither without the
+/// option.
 void mergeStoresLikeClang() {
   auto &Options = cl::getRegisteredOptions();
   cl::Option *Option = Options.lookup("enable-memcpyopt-without-libcalls");

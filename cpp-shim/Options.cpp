@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// See Options.h. A wrong value is refused by the option's own parser, so that
-/// llc, opt and clang report it as they report their own options, and once.
+/// See Options.h. The option's own parser rejects a wrong value. llc, opt and
+/// clang then report it once, like a wrong value of their own options.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ namespace {
 
 constexpr StringLiteral Prefix = "nvptx-ra-";
 
-/// The core's text for one option: the name alone is a switch that is on.
+/// Returns the core's text for one option. A name alone is a switch that is on.
 std::string assignment(StringRef Name, StringRef Value) {
   std::string Text = Name.str();
   if (Value.empty())
@@ -43,7 +43,7 @@ std::string assignment(StringRef Name, StringRef Value) {
   return Text;
 }
 
-/// Reads any text and asks the core whether it is allowed.
+/// Accepts any text that the core accepts.
 class OptionParser : public cl::parser<std::string> {
 public:
   using parser::parser;
@@ -61,11 +61,12 @@ public:
 
 using Option = cl::opt<std::string, false, OptionParser>;
 
-/// Made once and never freed: LLVM keeps pointers to the options to the end.
+/// Created once and never freed: LLVM keeps pointers to the options until the
+/// process ends.
 struct OptionSet {
   cl::OptionCategory Category{
       "nvptx-ra", "What nvptx-ra does to the registers of NVPTX machine code"};
-  /// The names on the command line, to which the options refer.
+  /// The names on the command line, referred to by the options.
   std::deque<std::string> FullNames;
   /// Each option with its name in the core.
   std::vector<std::pair<StringRef, Option *>> Options;
@@ -80,7 +81,8 @@ bool registerOptions() {
   auto FullName = [](const nvptx_ra_option_info &Info) {
     return (Prefix + toRef(Info.name)).str();
   };
-  // Before anything is made: a category registers itself and stays, too.
+  // Checked before anything is created, because a category registers itself
+  // permanently.
   for (uint64_t I = 0; I != Count; ++I)
     if (cl::getRegisteredOptions().contains(FullName(nvptx_ra_option_at(I))))
       return false;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The command-line options, made from the core's table when the plugin is
-/// loaded. No option is a static object: its constructor would run before the
-/// version of LLVM is known.
+/// The command-line options, created from the core's table when the plugin is
+/// loaded. No option is a static object, because its constructor would run
+/// before the version of LLVM is known.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +24,17 @@ class OptionCategory;
 
 namespace nvptx_ra {
 
-/// Adds one option per row of the core's table. False where they are there
-/// already, because a second copy of the plugin has been loaded.
+/// Registers one option per row of the core's table. False if the options are
+/// registered already, because a second copy of the plugin was loaded.
 bool registerOptions();
 
-/// The category of the options; null where they are not registered.
+/// Returns the category of the options; null if they are not registered.
 llvm::cl::OptionCategory *optionCategory();
 
-/// The options that were given, "a=b;c=d".
+/// Returns the given options, "a=b;c=d".
 std::string commandLine();
 
-/// What is wrong with "a=b;c=d" given at \p Origin; empty where nothing is.
+/// Returns the error in "a=b;c=d" given at \p Origin; empty if there is none.
 std::string checkOptions(llvm::StringRef Options, llvm::StringRef Origin);
 
 } // namespace nvptx_ra

@@ -1,4 +1,4 @@
-//===- Registration.cpp - What happens when the plugin is loaded ----------===//
+//===- Registration.cpp - Loading and registration ------------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// The one static constructor, and everything that it and the pass builder
-/// register. Nothing else in the shim may be constructed statically: the
-/// constructor of a registration object would call into an LLVM whose version
-/// nobody has looked at.
+/// The only static constructor, and everything that the constructor and the
+/// pass builder register. Nothing else in the shim may be constructed
+/// statically: the constructor of a registration object would call LLVM before
+/// its version is checked.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -77,8 +77,8 @@ template <typename PassT> void registerLegacyPass(const PassDesc &Desc) {
   PassRegistry::getPassRegistry()->registerPass(*Info, /*ShouldFree=*/true);
 }
 
-/// Inserts a pass behind another, or in its place. NVPTX's own passes have no
-/// public name but that which they are registered under.
+/// Inserts a pass after another, or replaces the other. NVPTX's own passes have
+/// no public name except their registered name.
 void insert(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted,
             bool Replaces = false) {
   const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(Anchor);
@@ -90,8 +90,8 @@ void insert(TargetPassConfig &Config, StringRef Anchor, Pass *Inserted,
     Config.insertPass(Info->getTypeInfo(), Inserted);
 }
 
-/// Where a forecast may limit registers, no kernel is printed before all are
-/// known.
+/// Configures the forecast. If it may limit registers, a barrier delays
+/// printing until all kernels are known.
 ForecastUse useOfForecast(TargetPassConfig &Config,
                           const CompilationPtr &Within,
                           const nvptx_ra_pipeline &Wanted) {
@@ -122,9 +122,9 @@ Pass *makePass(const nvptx_ra_place &Place, const CompilationPtr &Within,
   return nullptr;
 }
 
-/// Sets the attributes that a profile has for the functions of a module. The
-/// hashes in it are of the IR as the code generator gets it: before any pass
-/// changes a function.
+/// Sets the attributes from a profile on the functions of a module. The profile
+/// identifies functions by hashes of the IR at the start of the code generator,
+/// before any pass changes a function.
 std::function<void(Module &)> replayOf(const TargetMachine &TM) {
   return [CPU = TM.getTargetCPU().str(),
           Features = TM.getTargetFeatureString().str()](Module &M) {
@@ -139,7 +139,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
                        TargetPassConfig *Config) {
   if (!TM.getTargetTriple().isNVPTX() || nvptx_ra_is_off())
     return;
-  // llc registers all passes, who else generates code perhaps not.
+  // llc registers all passes, but other programs that generate code may not.
   initializeCodeGen(*PassRegistry::getPassRegistry());
   initializeCanonicalizeFreezeInLoopsPass(*PassRegistry::getPassRegistry());
   auto Within = std::make_shared<Compilation>();
@@ -159,8 +159,7 @@ void configurePipeline(TargetMachine &TM, legacy::PassManagerBase &PM,
   PM.add(new SkipPasses(Within));
   if (Optimises)
     PM.add(new AddPasses(TM));
-  // Ahead of loop strength reduction, behind the pass on loops that stands
-  // there.
+  // After the loop pass before loop strength reduction, in the same manager.
   insert(*Config, "canon-freeze", new LoopPlace(Within));
   if (Within->hasBranchingPoint())
     Config->insertPass(&FinalizeISelID, new BranchingPoint(Within));
@@ -185,7 +184,7 @@ public:
   static bool isRequired() { return true; }
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
-    // An attribute that only this plugin reads invalidates nothing.
+    // An attribute that only this plugin reads invalidates no analysis.
     nvptx_ra_record_choices(wrap(&M), toStr(Parameters));
     return PreservedAnalyses::all();
   }
@@ -213,9 +212,9 @@ public:
   }
 };
 
-/// Takes a pass name with its optional parameters off \p Text: false where it
-/// names another pass. A pipeline parser can only say that a name is unknown,
-/// so wrong parameters end the program here, with what is wrong.
+/// Removes a pass name with its optional parameters from \p Text; false if the
+/// text names another pass. A pipeline parser can only report an unknown name,
+/// so wrong parameters end the program here with a message.
 bool consumePass(StringRef Text, StringRef Name, StringRef Origin,
                  StringRef &Parameters) {
   Parameters = "";
@@ -280,7 +279,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
 // Loading.
 //===----------------------------------------------------------------------===//
 
-/// Not inlined, so that the constructor holds nothing but the check.
+/// Not inlined, so that the constructor contains only the version check.
 [[gnu::noinline]] void registerEverything() {
   if (!registerOptions()) {
     errs() << "nvptx-ra: loaded twice: the second copy registers nothing\n";
@@ -298,7 +297,7 @@ bool parseMachinePass(StringRef Text, MachineFunctionPassManager &MFPM,
   registerLegacyPass<LegacyForecast<Identifier>>(Identifier);                  \
   registerLegacyPass<LegacyForecast<Identifier##Alias>>(Identifier##Alias);
 #include "Passes.def"
-  // Kept to the end of the process; LLVM keeps a pointer to it.
+  // Never freed, because LLVM keeps a pointer to it.
   new RegisterTargetPassConfigCallback(configurePipeline);
   IsRegistered = true;
 }

@@ -27,7 +27,7 @@ namespace nvptx_ra {
 
 namespace {
 
-/// Where a remark points: an instruction of the view, or the function.
+/// The place of a remark: an instruction of the view, or the function.
 struct Place {
   DebugLoc Loc;
   const MachineBasicBlock *Block;
@@ -114,7 +114,7 @@ void emitFinding(const Function &F, const Function &Where,
 void report(LLVMContext &Context, StringRef Message,
             DiagnosticSeverity Severity) {
   StringRef Note = toRef(nvptx_ra_off_note());
-  // A clone's messages have it when they are reported for the module.
+  // A clone's messages already end with the note when the module reports them.
   std::string Text = Note.empty() || Message.contains(Note)
                          ? Message.str()
                          : (Message + "; " + Note).str();

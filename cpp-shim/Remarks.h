@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What a user reads of a pass: LLVM's optimisation remarks, warnings, errors.
+/// The output of passes for users: LLVM's optimisation remarks, warnings and
+/// errors.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -30,37 +31,38 @@ namespace nvptx_ra {
 class FlatFunction;
 struct PassDesc;
 
-/// Whether anybody reads the remarks of a pass.
+/// Whether the remarks of a pass are read.
 bool remarksEnabled(const llvm::MachineFunction &MF, const PassDesc &Desc);
 
-/// Emits the remarks of a response at the instructions of its view. To be
-/// called before edits are applied, because they delete instructions.
+/// Emits the remarks of a response at the instructions of its view. Call this
+/// before edits are applied, because edits delete instructions.
 void emitRemarks(llvm::MachineFunction &MF,
                  llvm::MachineBlockFrequencyInfo *MBFI, const PassDesc &Desc,
                  const FlatFunction &Flat, const nvptx_ra_response &Response);
 
-/// Emits a figure of a function whose machine code may be gone. Without a
-/// place it is at the function.
+/// Emits a figure of a function whose machine code may no longer exist. Without
+/// a place the remark is at the function.
 void emitFigure(const llvm::Function &F, const PassDesc &Desc,
                 const llvm::DebugLoc &Place, const nvptx_ra_remark &Remark);
 
-/// The pass name of the remarks of lints. It is no pass: the forecast asks the
-/// lints.
+/// The pass name of the lints' remarks. No such pass exists: the forecast runs
+/// the lints.
 inline constexpr llvm::StringLiteral LintName = "nvptx-lint";
 
-/// Emits what a lint finds in a function, at a line of the file of \p Where.
+/// Emits the finding of a lint in a function, at a line of the file of
+/// \p Where.
 void emitFinding(const llvm::Function &F, const llvm::Function &Where,
                  const nvptx_ra_remark &Remark);
 
-/// Reports a message. In the plugin, how to turn that off stands behind it.
+/// Reports a message. The plugin appends how to turn it off.
 void report(llvm::LLVMContext &Context, llvm::StringRef Message,
             llvm::DiagnosticSeverity Severity);
 
-/// Reports the message of a response, as an error where that is fatal. Null is
-/// none.
+/// Reports the message of a response, as an error if it is strict. Null is
+/// ignored.
 void report(llvm::LLVMContext &Context, const nvptx_ra_response *Response);
 
-/// Reports the warnings of a response that is no error.
+/// Reports the warnings of a response that is not an error.
 void reportWarnings(llvm::LLVMContext &Context,
                     const nvptx_ra_response &Response);
 

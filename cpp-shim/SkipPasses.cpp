@@ -1,4 +1,4 @@
-//===- SkipPasses.cpp - LLVM's passes left out by function ----------------===//
+//===- SkipPasses.cpp - LLVM passes skipped per function ------------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@ bool LoopPlace::runOnLoop(Loop *L, LPPassManager &) {
   return false;
 }
 
-/// What the options of a function say.
+/// Returns the optimisations that the options of a function skip.
 static uint32_t wantedBy(const Function &F, StringRef Options) {
   StringRef Attribute = F.getFnAttribute("nvptx-ra").getValueAsString();
   return nvptx_ra_skipped(toStr(Options), toStr(Attribute));
@@ -40,8 +40,8 @@ uint32_t SkipGate::skippedBy(const Function &F) const {
   return wantedBy(F, Options);
 }
 
-/// The function that LLVM describes, which it does by name. Null where it is
-/// none of the module.
+/// Finds the function of LLVM's description, which contains the function's
+/// name. Null if the module has no such function.
 static const Function *functionOf(StringRef Description, const Module &M,
                                   const Compilation &Within) {
   if (Description == "loop")
@@ -74,7 +74,7 @@ bool SkipPasses::doInitialization(Module &M) {
 }
 
 bool SkipPasses::doFinalization(Module &M) {
-  // The function may be gone before another module is compiled.
+  // The function may not exist when the next module is compiled.
   Within->FunctionOfLoop = nullptr;
   if (Gate)
     M.getContext().setOptPassGate(Gate->outer());

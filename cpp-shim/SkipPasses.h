@@ -1,4 +1,4 @@
-//===- SkipPasses.h - LLVM's passes left out by function --------*- C++ -*-===//
+//===- SkipPasses.h - LLVM passes skipped per function ----------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// LLVM asks a gate before it runs an optimisation on a function; bisection is
-/// one such gate. This one leaves out what the function's options say.
+/// LLVM calls a gate before it runs an optimisation on a function; bisection is
+/// such a gate. This gate skips the optimisations that the function's options
+/// name.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@
 
 namespace nvptx_ra {
 
-/// Lets a function go without the optimisations that its options name. What
-/// another gate leaves out stays left out.
+/// Skips the optimisations that a function's options name. Optimisations that
+/// another gate skips stay skipped.
 class SkipGate : public llvm::OptPassGate {
   llvm::OptPassGate &Outer;
   const CompilationPtr Within;
@@ -48,9 +49,9 @@ public:
                      llvm::StringRef Description) const override;
 };
 
-/// Of a loop LLVM tells the gate nothing. This pass stands ahead of loop
-/// strength reduction in the same manager, so that it comes to each loop just
-/// before that does, and notes the function.
+/// LLVM's description of a loop does not name the function. This pass runs
+/// before loop strength reduction in the same manager, reaches each loop
+/// directly before it, and records the function.
 class LoopPlace : public llvm::LoopPass {
   const CompilationPtr Within;
 
@@ -69,9 +70,9 @@ public:
   bool runOnLoop(llvm::Loop *L, llvm::LPPassManager &) override;
 };
 
-/// Puts a gate into the module's context while the code generator runs, where a
-/// function asks for it or may ask later. It acts at initialisation, behind the
-/// replay of a profile, which may ask, and ahead of all passes.
+/// Installs a gate in the module's context while the code generator runs, if a
+/// function requests it or may request it later. Works at initialisation, after
+/// the replay of a profile, which may add requests, and before all passes.
 class SkipPasses : public InitialPass {
   const CompilationPtr Within;
   std::unique_ptr<SkipGate> Gate;

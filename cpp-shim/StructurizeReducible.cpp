@@ -36,12 +36,12 @@ PreservedAnalyses StructurizeReducible::run(Function &F,
                                             FunctionAnalysisManager &FAM) {
   if (!isReducible(F, FAM))
     return PreservedAnalyses::all();
-  // structurizecfg takes branches of two ways, in loops of one exit.
+  // structurizecfg expects two-way branches and loops with one exit.
   FunctionPassManager Preparation;
   Preparation.addPass(LowerSwitchPass());
   Preparation.addPass(UnifyLoopExitsPass());
   PreservedAnalyses Preserved = Preparation.run(F, FAM);
-  // What counts is the graph that structurizecfg gets.
+  // The graph is checked again in the form that structurizecfg gets.
   if (!isReducible(F, FAM))
     return Preserved;
   FunctionPassManager Structurizer;

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// LLVM's structurizecfg gives wrong code for loops with several entries. The
-/// pass that LLVM has to make these reducible, fix-irreducible, gives wrong
-/// code, too, where one of the entries has a back edge of its own and a PHI. So
-/// functions with such a loop are left alone.
+/// LLVM's structurizecfg generates wrong code for loops with several entries.
+/// LLVM's pass that makes such loops reducible, fix-irreducible, also generates
+/// wrong code if one of the entries has a back edge of its own and a PHI.
+/// Functions with such a loop are therefore left unchanged.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace nvptx_ra {
 
-/// `nvptx-structurize-reducible`: LLVM's structurizecfg on functions whose
-/// control flow graph is reducible, behind the passes that it needs.
+/// `nvptx-structurize-reducible`: LLVM's structurizecfg on functions with a
+/// reducible control flow graph, after the passes that it needs.
 class StructurizeReducible
     : public llvm::PassInfoMixin<StructurizeReducible> {
 public:

@@ -56,7 +56,8 @@ OpcodeTable::OpcodeTable(const MachineFunction &MF)
   Core = nvptx_ra_opcodes_create(this, Describe, Info.getNumOpcodes());
 }
 
-// What an opcode prints is static data of the target, as its name is.
+// The printed mnemonic of an opcode is static data of the target, as its name
+// is.
 void OpcodeTable::nameSetMaxNReg(const MachineFunction &MF) {
   const TargetMachine &TM = MF.getTarget();
   std::unique_ptr<MCInstPrinter> Printer(TM.getTarget().createMCInstPrinter(
@@ -116,9 +117,9 @@ std::optional<unsigned> OpcodeTable::inserted(int64_t Number) const {
 }
 
 const OpcodeTable &opcodeTableOf(const MachineFunction &MF) {
-  // The descriptors are static data of the target: their address names it,
-  // whatever the subtarget. An entry lives as long as the process, because any
-  // function of the target may still refer to it.
+  // The descriptors are static data of the target. Their address identifies the
+  // target for any subtarget. An entry lives as long as the process, because
+  // any function of the target may still refer to it.
   struct Entry {
     const MCInstrDesc *Descs;
     std::unique_ptr<OpcodeTable> Table;

@@ -7,7 +7,7 @@
 ///
 /// \file
 /// LLVM does not install NVPTX's enumerations of opcodes and register classes.
-/// They are found by name, the opcodes once per process.
+/// Both are found by name, the opcodes once per process.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -39,21 +39,20 @@ namespace nvptx_ra {
 constexpr unsigned NumClasses = 5;
 constexpr uint32_t OtherClass = 255;
 
-/// What the shim itself must know of an instruction that it meets.
+/// The roles of instructions that the shim itself must recognise.
 enum class OpcodeRole : uint8_t {
   Other,
   CallStart,
   CallEnd,
   BrxStart,
-  /// The rest of a jump table.
+  /// The remaining instructions of a jump table.
   BrxItemOrEnd
 };
 
 /// A target's opcodes, for the core and for the shim.
 ///
-/// A target has thousands of them and a function uses dozens: what one is, is
-/// found out by its name when it is first met. May be used from several
-/// threads.
+/// A target has thousands of opcodes and a function uses dozens, so each is
+/// identified by its name on its first use. May be used from several threads.
 class OpcodeTable {
 public:
   explicit OpcodeTable(const llvm::MachineFunction &MF);
@@ -69,8 +68,8 @@ public:
     return Role != Unknown ? static_cast<OpcodeRole>(Role) : findRole(Opcode);
   }
 
-  /// The opcode of an instruction of nvptx_ra_inserted_at; nothing where LLVM
-  /// has none. Looks through all names on the first call.
+  /// Returns the opcode of an instruction of nvptx_ra_inserted_at; none if LLVM
+  /// lacks it. The first call searches all names.
   std::optional<unsigned> inserted(int64_t Number) const;
 
 private:
@@ -81,23 +80,23 @@ private:
   llvm::StringRef name(unsigned Opcode) const;
   nvptx_ra_opcode_desc describe(unsigned Opcode) const;
 
-  /// A copy, because the target machine that the original belongs to may go
-  /// before the table does. What it points to is static data of the target.
+  /// A copy, because the target machine that owns the original may be destroyed
+  /// before the table. The copy points to static data of the target.
   llvm::MCInstrInfo Info;
   std::unique_ptr<std::atomic<uint8_t>[]> Roles;
-  /// LLVM's records for setmaxnreg have no name; here it is what they print.
+  /// LLVM's setmaxnreg records have no name; these are their printed mnemonics.
   llvm::SmallVector<std::pair<unsigned, llvm::StringRef>, 2> SetMaxNReg;
   mutable std::once_flag SearchedInserted;
   mutable std::vector<std::optional<unsigned>> Inserted;
   const nvptx_ra_opcodes *Core;
 };
 
-/// The table of a function's target, made on the first call and kept for the
-/// life of the process. May be called from several threads.
+/// Returns the table of a function's target. It is created on the first call
+/// and lives as long as the process. May be called from several threads.
 const OpcodeTable &opcodeTableOf(const llvm::MachineFunction &MF);
 
-/// The register classes in the order of nvptx_ra_reg.reg_class; null for one
-/// that the target lacks.
+/// Returns the register classes in the order of nvptx_ra_reg.reg_class; null
+/// for a class that the target lacks.
 std::array<const llvm::TargetRegisterClass *, NumClasses>
 registerClassesOf(const llvm::TargetRegisterInfo &TRI);
 

@@ -1,4 +1,4 @@
-//===- Text.h - Texts of the C ABI and LLVM's -------------------*- C++ -*-===//
+//===- Text.h - Strings of the C ABI and of LLVM ----------------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Neither copies: the bytes stay whose they are.
+/// Conversions without a copy: the bytes keep their owner.
 ///
 //===----------------------------------------------------------------------===//
 

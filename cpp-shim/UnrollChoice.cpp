@@ -36,19 +36,20 @@ using namespace llvm;
 
 namespace nvptx_ra {
 
-/// What the names of all properties of unrolling begin with.
+/// The common prefix of the names of all unrolling properties.
 static constexpr StringLiteral Unroll = "llvm.loop.unroll.";
 static constexpr StringLiteral Disable = "llvm.loop.unroll.disable";
 static constexpr StringLiteral Full = "llvm.loop.unroll.full";
 static constexpr StringLiteral Part = "llvm.loop.unroll.count";
-/// Beside a mark of ours: it is not the source's.
+/// Set beside a mark of this project, to distinguish the mark from the
+/// source's.
 static constexpr StringLiteral Own = "nvptx-ra.unroll";
 
 static MDNode *property(LLVMContext &Context, StringRef Name) {
   return MDNode::get(Context, MDString::get(Context, Name));
 }
 
-/// Gives a loop further properties in place of those that begin with `Without`.
+/// Adds properties to a loop and removes those that begin with `Without`.
 static void change(Loop &L, ArrayRef<StringRef> Without,
                    ArrayRef<MDNode *> To) {
   LLVMContext &Context = L.getHeader()->getContext();
@@ -56,14 +57,14 @@ static void change(Loop &L, ArrayRef<StringRef> Without,
       makePostTransformationMetadata(Context, L.getLoopID(), Without, To));
 }
 
-/// The same for a property of ours, which goes at the end.
+/// Adds a property of this project, which is removed at the end.
 static void mark(Loop &L, StringRef Name, ArrayRef<StringRef> Without) {
   LLVMContext &Context = L.getHeader()->getContext();
   change(L, Without, {property(Context, Name), property(Context, Own)});
 }
 
-/// What products of matrices count for beyond LLVM's one: as many as they have
-/// operands and results.
+/// Returns the size of matrix products beyond LLVM's estimate, which is 1 per
+/// product. A product's size is the number of its operands and results.
 static uint64_t sizeOfMatrices(const Loop &L) {
   uint64_t Size = 0;
   for (const BasicBlock *Block : L.blocks())
@@ -74,7 +75,7 @@ static uint64_t sizeOfMatrices(const Loop &L) {
   return Size;
 }
 
-/// Notes a loop, and, of a nest, behind it those inside.
+/// Appends a loop, followed by its inner loops if they are wanted.
 static void flatten(const Loop &L, LoopStandardAnalysisResults &AR,
                     uint32_t Parent, bool WithInner,
                     SmallVectorImpl<nvptx_ra_loop> &Loops) {
@@ -102,7 +103,7 @@ static void flatten(const Loop &L, LoopStandardAnalysisResults &AR,
 }
 
 /// Whether an access of the loop has an address in a stack variable that
-/// differs from turn to turn.
+/// differs between iterations.
 static bool walksStack(const Loop &L) {
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
@@ -114,7 +115,7 @@ static bool walksStack(const Loop &L) {
   return false;
 }
 
-/// Whether the number of turns is the lesser of two.
+/// Whether the trip count is the lesser of two numbers.
 static bool endsAtLesser(const Loop &L, ScalarEvolution &SE) {
   const SCEV *Turns = SE.getBackedgeTakenCount(&L);
   return L.getExitingBlock() && !isa<SCEVCouldNotCompute>(Turns) &&
@@ -134,7 +135,7 @@ static uint32_t askedBy(const Loop &L) {
   }
 }
 
-/// What the core decides for a loop.
+/// Asks the core for the mark of a loop.
 static nvptx_ra_loop_mark decide(Loop &L, LoopStandardAnalysisResults &AR,
                                  uint32_t Choice, uint32_t Asked) {
   nvptx_ra_loop_facts Facts = {};
@@ -156,7 +157,7 @@ static nvptx_ra_loop_mark decide(Loop &L, LoopStandardAnalysisResults &AR,
     Facts.walks_stack = walksStack(L);
   } else if (Reads == NVPTX_RA_LOOP_READS_BOUNDS) {
     Facts.ends_at_lesser = L.isInnermost() && endsAtLesser(L, AR.SE);
-    // Most loops do not, and are measured for nothing.
+    // Most loops end otherwise, and their size is not needed.
     if (!Facts.ends_at_lesser)
       return {NVPTX_RA_LOOP_LEAVE, 0};
   }
@@ -169,7 +170,7 @@ static nvptx_ra_loop_mark decide(Loop &L, LoopStandardAnalysisResults &AR,
   return nvptx_ra_mark_loop(&Facts);
 }
 
-/// A mark of ours stands in the place of what the source asks for.
+/// Sets a mark, which replaces a request of the source to unroll.
 static void set(Loop &L, nvptx_ra_loop_mark Mark, uint32_t Asked) {
   LLVMContext &Context = L.getHeader()->getContext();
   ArrayRef<StringRef> Without;
@@ -200,7 +201,7 @@ PreservedAnalyses UnrollChoice::run(Loop &L, LoopAnalysisManager &,
   uint32_t Number = 0, Asked = askedBy(L);
   if (Choice.isValid() && !Choice.getValueAsString().getAsInteger(10, Number))
     set(L, decide(L, AR, Number, Asked), Asked);
-  // Metadata that only the unroller reads invalidates nothing.
+  // Metadata that only the unroller reads invalidates no analysis.
   return PreservedAnalyses::all();
 }
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Marks the loops of functions that have a choice with the metadata that
-/// LLVM's unroller reads, and takes the marks off behind it.
+/// Marks the loops of functions that have a choice with metadata for LLVM's
+/// unroller, and removes the marks after the unroller.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@ class PassBuilder;
 
 namespace nvptx_ra {
 
-/// The attribute of functions that choose: the number of the choice.
+/// The attribute of functions with a choice: its number.
 inline constexpr char UnrollAttribute[] = "nvptx-ra-unroll";
 
-/// Marks a loop directly ahead of the pass that unrolls loops wholly, where
-/// loops inside it are unrolled already and its size is known.
+/// Marks a loop directly before the pass that unrolls loops fully. At that
+/// point its inner loops are unrolled already and its size is known.
 class UnrollChoice : public llvm::PassInfoMixin<UnrollChoice> {
 public:
   static llvm::StringRef name() { return "nvptx-unroll-choice"; }
@@ -39,8 +39,9 @@ public:
                               llvm::LPMUpdater &);
 };
 
-/// Takes marks off: those of loops that were to be unrolled wholly, and in the
-/// end all. A loop that is still marked not to be unrolled would tell ptxas so.
+/// Removes marks: after full unrolling those of fully unrolled loops, and at
+/// the end all. A remaining mark against unrolling would also stop ptxas from
+/// unrolling the loop.
 class UnrollChoiceEnd : public llvm::PassInfoMixin<UnrollChoiceEnd> {
   bool AtEnd;
 
@@ -53,8 +54,8 @@ public:
                               llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Puts the passes into pipelines that optimise. They change nothing in
-/// functions without the attribute.
+/// Adds the passes to optimising pipelines. They change nothing in functions
+/// without the attribute.
 void registerUnrollChoice(llvm::PassBuilder &PB);
 
 } // namespace nvptx_ra

@@ -1,4 +1,4 @@
-//===- ValueGraph.cpp - The values of a function, flat --------------------===//
+//===- ValueGraph.cpp - The values of a function, as arrays ---------------===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -82,7 +82,7 @@ ValueGraph::ValueGraph(const Function &F, ArrayRef<CallBase *> Calls)
                            uint32_t(Call->isByValArgument(I))});
     ArgumentEnds.push_back(Arguments.size());
   }
-  // The list grows behind what is looked at.
+  // The loop body appends to the list.
   for (size_t I = 0; I != Nodes.size(); ++I) {
     Node Described = Nodes[I];
     const Value &V = *Described.getPointer();

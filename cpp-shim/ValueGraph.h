@@ -1,4 +1,4 @@
-//===- ValueGraph.h - The values of a function, flat ------------*- C++ -*-===//
+//===- ValueGraph.h - The values of a function, as arrays -------*- C++ -*-===//
 //
 // Part of nvptx-ra, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// What a function stores and passes to calls, and what that is made of, for
-/// the core to find the calls that get addresses of stack variables.
+/// The values that a function stores and passes to calls, and the values from
+/// which they are computed. The core finds the calls that get addresses of
+/// stack variables.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ class Value;
 namespace nvptx_ra {
 
 class ValueGraph {
-  /// A value, or, with the bit, an object that pointers point to.
+  /// A value, or, if the bit is set, an object that pointers point to.
   using Node = llvm::PointerIntPair<const llvm::Value *, 1, bool>;
 
   llvm::DenseMap<Node, uint32_t> Numbers;
@@ -48,11 +49,11 @@ class ValueGraph {
   uint32_t describeValue(const llvm::Value &V);
 
 public:
-  /// The calls are those whose arguments are wanted. Takes time in proportion
-  /// to the instructions.
+  /// \p Calls are the calls whose arguments are described. Linear in the
+  /// instructions.
   ValueGraph(const llvm::Function &F, llvm::ArrayRef<llvm::CallBase *> Calls);
 
-  /// Lives as long as this does.
+  /// Returns a view that lives as long as the graph.
   nvptx_ra_ir_body view() const;
 };
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make check` asks of one release of ptxas, asked of others: those of scripts/door-packages.txt.
+# Runs the ptxas tests of `make check` with the other releases of ptxas in scripts/door-packages.txt.
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold, step by step; a step that fails does not stop the others. Closes with "N passed, N failed",
-# where each test counts, and each step that runs no tests counts as one.
+# Runs all checks, step by step; a failed step does not stop the others. The last line is "N passed, N failed", in which
+# each test counts, and a step without tests counts as one.
 set -uo pipefail
 "$(dirname "$0")/setup.sh" || exit 1
 "$(dirname "$0")/setup.sh" valgrind
@@ -9,7 +9,7 @@ set -uo pipefail
 "$(dirname "$0")/setup.sh" browser
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
-# The same code without optimisation across crates: it takes half as long to build on two processors.
+# The same code without link-time optimisation, which takes half as long to build on two processors.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 LOGS=$ROOT/target/check
 mkdir -p "$LOGS"
@@ -36,14 +36,14 @@ step() {
   fi
 }
 
-# What failed, and where it panicked: a log of many test programs has its failures far from its end.
+# Prints failed tests and the places of panics: in a log of many test programs they are far from the end.
 failures() {
   echo "$1:"
   grep -hE -A1 "^test .* \.\.\. FAILED|^thread '.*' .*panicked at|^(FAIL|ERROR|TIMEOUT): |^error" "$2" |
     grep -vE '^(--)?$|\.\.\. ok$' | head -n 20 | cut -c 1-240 | sed 's/^/    /'
 }
 
-# Sums what cargo test, lit and unittest say: passed, failed.
+# Sums the counts of cargo test, lit and unittest: passed, failed.
 count_tests() {
   awk '
     /^test result:/ { for (i = 2; i <= NF; i++) { if ($i ~ /^passed/) good += $(i-1)
@@ -55,18 +55,18 @@ count_tests() {
     END { print good + ran - wrong, bad + wrong }' "$1"
 }
 
-# The newest toolkit of scripts/door-packages.txt. `make check-doors` asks it, and others, more than the steps here.
+# The newest toolkit of scripts/door-packages.txt. `make check-doors` runs more tests with it and with others.
 newest_cuda() { printf '%s\n' "$ROOT"/target/doors/cuda-*/nvidia/cu13 | tail -n 1; }
 
 step "format" cargo fmt --check
 step "clippy" cargo clippy --all-targets --features fuzzing -- -D warnings
-# The core and the tool must compile without LLVM; their tests are the same code with it, and run below.
+# The core and the tool must compile without LLVM. Their tests are the same with LLVM, and run below.
 step "clippy without LLVM" cargo clippy --lib --bins --no-default-features --features fuzzing,tool -- -D warnings
-# With the features of the other steps, so that the shim is not compiled once more for their want.
+# With the features of the other steps, so that the shim is not compiled again.
 step "documentation" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features fuzzing
 step "documentation of the core" env RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --no-default-features
 step "build" cargo build --release
-# ptxas is asked once, in a step of its own: that takes long.
+# The tests with ptxas run once, in a separate step, because they take long.
 step "tests" env PTXAS=skip cargo test --no-fail-fast --features fuzzing
 step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test library occupancy::
 step "register limits" env PTXAS=required cargo test --features fuzzing --test library register_limit::
@@ -85,7 +85,7 @@ step "tests of the harness" python3 -m unittest discover -s tests/bench -p 'test
 step "CMake" env CMAKE=required python3 -m unittest discover -s tests/cmake
 step "lit" env BROWSER=required "$LLVM_BIN/lit" tests/lit
 if command -v valgrind >/dev/null; then
-  # One test of the lit suite; `make valgrind` runs all of it so.
+  # One test of the lit suite; `make valgrind` runs the whole suite.
   step "under valgrind" scripts/memory.sh valgrind --filter smoke/accepted
 else
   echo "valgrind                     skipped: not there; apt-get install valgrind brings it"

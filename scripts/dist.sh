@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds into target/dist what is installed without Rust, then tests each of the three in an environment without cargo:
+# Builds three files for installation without Rust into target/dist, then tests each in an environment without cargo:
 #
 #   nvptx_ra-VERSION-py3-none-manylinux….whl     the package for Python with the tool, for glibc 2.17 and newer
 #   nvptx-ra-VERSION-ARCH-linux                  the tool without LLVM, one static file
-#   nvptx-ra-VERSION-llvm22-debian12-ARCH.tar.gz the plugin, the tool with LLVM and CMake's package, for LLVM's library of
-#                                                the distribution that builds it
+#   nvptx-ra-VERSION-llvm22-debian12-ARCH.tar.gz the plugin, the tool with LLVM and CMake's package, for the LLVM library
+#                                                of the distribution that builds it
 set -euo pipefail
 "$(dirname "$0")/setup.sh" build
 "$(dirname "$0")/setup.sh" dist
@@ -18,7 +18,7 @@ rm -rf "$DIST"
 mkdir -p "$DIST"
 
 echo "dist: the wheel"
-# maturin finds zig beside Python.
+# maturin looks for zig beside Python.
 PATH="$VENV/bin:$PATH" maturin build --quiet --release --zig --compatibility manylinux2014 --target-dir "$WORK" --out "$DIST"
 
 echo "dist: the static file"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Sourced by the other scripts: where everything is. What the caller sets wins.
+# Sourced by the other scripts: the paths of all programs. Variables that the caller sets take precedence.
 #
 #   LLVM_CONFIG   llvm-config of LLVM 22      CUDA_PATH   a CUDA toolkit, for ptxas and clang's headers
-#   PLUGIN, NVPTX_RA   what cargo built       VENV        a virtual environment of our own
+#   PLUGIN, NVPTX_RA   outputs of cargo       VENV        a virtual environment of our own
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 LLVM_MAJOR=22
@@ -25,7 +25,7 @@ set_llvm() {
   export LLVM_CONFIG LLVM_BIN LIBCLANG_PATH
 }
 
-# Where clang has, or would have, the library that a program checked by AddressSanitizer loads.
+# Prints the path, existing or not, of the library that clang loads into programs with AddressSanitizer.
 asan_runtime() {
   "$LLVM_BIN/clang++" -print-file-name="libclang_rt.asan-$(uname -m).so"
 }

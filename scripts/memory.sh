@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs the tests of the C ABI and the lit suite under a tool that sees wrong uses of memory.
+# Runs the tests of the C ABI and the lit suite under a tool that detects memory errors.
 #
 #   scripts/memory.sh valgrind|sanitizers [LIT ARGUMENT...]
 #   scripts/memory.sh fuzz SECONDS [FIRST]
-#     valgrind    the programs as they are
-#     sanitizers  a build of its own, whose shim clang instruments for ASan and UBSan; Rust's half and LLVM are not
-#     fuzz        the same build, which applies edits that nobody checked, drawn by the functions' numbers from FIRST on
+#     valgrind    the unmodified programs
+#     sanitizers  a separate build, whose shim clang instruments for ASan and UBSan, but not Rust's half and LLVM
+#     fuzz        the same build, which applies unchecked random edits, seeded by the functions' numbers from FIRST on
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 cd "$ROOT"
 HOST=$(rustc -vV | sed -n 's/^host: //p')
 
-# under COMMAND [FLAG...]: both suites, each program under the command, which is split at spaces; with the flags the
-# tests of the C ABI alone.
+# under COMMAND [FLAG...]: runs both suites, each program under the command, which is split at spaces. The flags apply
+# only to the tests of the C ABI.
 under() {
   local runner=CARGO_TARGET_${HOST^^}_RUNNER
   env "${runner//-/_}=$*" cargo test "${CARGO_FLAGS[@]}" --features fuzzing --lib -- ffi::
@@ -22,23 +22,23 @@ under() {
 under_valgrind() {
   CARGO_FLAGS=()
   cargo build --release
-  # Of clang's own front end valgrind has a thousand reports, with the plugin and without.
+  # valgrind has a thousand reports on clang's own front end, with and without the plugin.
   export RUN_CLANG_UNDER=
-  # LLVM unloads a plugin before leaks are looked for, and what only the plugin points to looks lost.
+  # LLVM unloads a plugin before the leak check, and memory that only the plugin points to looks lost.
   under "valgrind -q --error-exitcode=99" --leak-check=full --errors-for-leak-kinds=definite
 }
 
-# Builds with sanitizers, into a folder of its own; what runs such programs is $SANITIZED.
+# Builds with sanitizers, into a separate folder; $SANITIZED is the command to run such programs.
 with_sanitizers() {
   local runtime
   runtime=$(asan_runtime)
-  # With a target named, the flags are for what runs there and not for the build's own programs.
+  # With an explicit target, the flags apply to the target's code and not to build scripts.
   CARGO_FLAGS=(--target "$HOST")
   export CARGO_TARGET_DIR=$CARGO_TARGET_DIR/sanitizers
   export PLUGIN=$CARGO_TARGET_DIR/$HOST/debug/libnvptx_ra.so NVPTX_RA=$CARGO_TARGET_DIR/$HOST/debug/nvptx-ra
-  # -fsanitize=vptr wants type information, which LLVM is built without.
+  # -fsanitize=vptr needs type information, which LLVM is built without.
   export CXX=$LLVM_BIN/clang++ CXXFLAGS="-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all"
-  # Not unloaded, so that no leak is found that is none, and each frame of those that are has its name.
+  # The plugin stays loaded, so that no false leaks are reported, and each frame of a leak has its name.
   export RUSTFLAGS="-Clink-arg=$runtime -Clink-arg=-Wl,-z,nodelete"
   cargo build "${CARGO_FLAGS[@]}"
   export UBSAN_OPTIONS=print_stacktrace=1
@@ -55,7 +55,7 @@ fuzz() {
   local seconds=${1:?"how many seconds"} first=${2:-0} count=500 form folder
   local edits=$ROOT/tests/lit/edits
   with_sanitizers
-  # A pass behind another that -start-before leaves out is never LLVM's, and looks lost.
+  # A pass inserted after one that -start-before skips is never owned by LLVM, and looks lost.
   export ASAN_OPTIONS=detect_leaks=0
   folder=$(mktemp -d)
   "$LLVM_BIN/split-file" "$edits/wrong.test" "$folder"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes benches/recorded: kernels of examples/ as the coalescer sees them, for cargo bench --bench phases.
+"""Writes benches/recorded: the coalescer's input for kernels of examples/, for cargo bench --bench phases.
 
 Run by hand after a change of the text form or of the examples: scripts/with-env.sh scripts/record-views.py
 """

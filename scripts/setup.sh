@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Brings what building, testing and measuring need, and says what it brings. Quick where all of it is there.
+# Installs the tools for building, testing and measuring, and lists what it installs. Quick if all are installed.
 #
 #   scripts/setup.sh [build|cuda|doors|all-doors|bench|calibrate|valgrind|cmake|browser|dist|sanitizers|all]
-#     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; where apt has them from apt, with sudo unless root
+#     build       a C++ compiler, LLVM 22 with clang, lit and FileCheck; from apt if it has them, with sudo unless root
 #     cuda        ptxas, cuobjdump and CUDA's headers, from PyPI, into a virtual environment under target/
 #     doors       compilers that call ptxas and other releases of CUDA, from PyPI, into target/doors; the wheels are kept in
 #                 nvptx-ra-wheels in XDG_CACHE_HOME or ~/.cache
-#     all-doors   the same, with those that make check-doors alone asks
-#     bench       what draws and schedules the benchmark, from PyPI, into the same environment
-#     calibrate   what fits the forecast's tables, from PyPI, into the same environment
-#     valgrind    where apt has it
+#     all-doors   the same, and those that only make check-doors uses
+#     bench       plots and the scheduler of the benchmark, from PyPI, into the same environment
+#     calibrate   libraries that fit the forecast's tables, from PyPI, into the same environment
+#     valgrind    from apt, if it has it
 #     cmake       CMake, from apt, for the tests of docs/cmake.md
-#     browser     Chromium, from apt, for the test that opens the report's page
+#     browser     Chromium, from apt, for the test of the report's page
 #     dist        maturin with zig, from PyPI, into the same environment; Rust's library for static programs, by rustup
 #     sanitizers  clang's runtime libraries for them
 set -euo pipefail
@@ -23,7 +23,7 @@ fail() {
   exit 1
 }
 
-# apt_install PACKAGE...: as root, or with sudo, or with the command for the user to run.
+# apt_install PACKAGE...: installs as root or with sudo, or prints the command for the user.
 apt_install() {
   local install=(apt-get install -y --no-install-recommends "$@") sudo=()
   command -v apt-get >/dev/null || fail "missing, and this system has no apt: $*" "$OTHERWISE"
@@ -66,7 +66,7 @@ setup_build() {
   [[ -x $LLVM_BIN/clang ]] || packages+=("clang-$LLVM_MAJOR")
   compgen -G "$LIBCLANG_PATH/libclang*.so*" >/dev/null || packages+=("libclang-$LLVM_MAJOR-dev")
   [[ -x $LLVM_BIN/ld.lld ]] || packages+=("lld-$LLVM_MAJOR")
-  # The device linker: where LLVM is not Debian's, the test that wants it is skipped instead.
+  # The device linker. If LLVM is not Debian's, its test is skipped instead.
   [[ -x $LLVM_BIN/clang-nvlink-wrapper || $LLVM_BIN != /usr/lib/llvm-$LLVM_MAJOR/bin ]] ||
     packages+=("clang-tools-$LLVM_MAJOR")
   if [[ ${#packages[@]} != 0 ]]; then
@@ -83,7 +83,7 @@ setup_venv() {
   python3 -m venv "$VENV"
 }
 
-# The tree of links that clang's --cuda-path wants, made again when the list of packages changes.
+# Creates the tree of links that clang's --cuda-path needs. Repeated if the list of packages changes.
 setup_cuda() {
   if [[ $CUDA_PATH != "$ROOT/target/cuda" ]]; then
     [[ -x $CUDA_PATH/bin/ptxas ]] || fail "CUDA_PATH=$CUDA_PATH has no bin/ptxas"
@@ -108,8 +108,8 @@ setup_cuda() {
   say "$("$CUDA_PATH/bin/ptxas" --version | tail -n 1 | sed 's/.*cuda_/ptxas /; s/\.r.*//') in $CUDA_PATH"
 }
 
-# Each line of the list has a folder of its own. Wheels are kept outside of the checkout, so that nothing is downloaded twice.
-# setup_doors [all]
+# setup_doors [all]: installs each line of the list into its own folder. Wheels are kept outside of the checkout, so
+# that nothing is downloaded twice.
 setup_doors() {
   setup_venv
   local wheels=${XDG_CACHE_HOME:-$HOME/.cache}/nvptx-ra-wheels name packages
@@ -150,7 +150,7 @@ setup_calibrate() {
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/calibrate-packages.txt"
 }
 
-# A part of `make check` wants it; without, that part is skipped.
+# A part of `make check` needs it; without it that part is skipped.
 setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
 }

@@ -1,4 +1,4 @@
-/* What `nvptx-ra compile` needs of LLVM beyond LLVM's C API, so that it emits what llc emits. */
+/* Functions of LLVM that `nvptx-ra compile` needs beyond LLVM's C API, to emit the same code as llc. */
 #ifndef NVPTX_RA_CODEGEN_H
 #define NVPTX_RA_CODEGEN_H
 
@@ -12,64 +12,65 @@
 extern "C" {
 #endif
 
-/* Parses LLVM IR, as text or bitcode, with the data layout of its triple: LLVM's C API takes the one in the text, which
- * test cases leave out, and then aligns differently from llc. Null where it is no IR; `message` then holds the reason,
- * to be freed by LLVMDisposeMessage. */
+/* Parses LLVM IR, as text or bitcode, with the data layout of its triple. LLVM's C API takes the data layout of the
+ * text; test cases omit it, and alignments then differ from llc's. Null if the content is no IR; `message` then has the
+ * reason, to be freed by LLVMDisposeMessage. */
 LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nvptx_ra_str name, char **message);
 
-/* A module of its own that holds the function of that name and all that its code may reach: what it calls, the variables
- * that these name, and what stands in those variables. Null where no function of that name has a body. The module belongs
- * to the caller and to the context of the one it was made from, which stays as it is. */
+/* Creates a module with the function of that name and everything that its code may reach: the functions it calls, the
+ * variables that these use, and the initializers of those variables. Null if no function of that name has a body. The
+ * module belongs to the caller and to the context of the original, which stays unchanged. */
 LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
 
-/* 1 where a function of the module has a stack variable that LLVM would make a register, as functions have which clang's
- * front end made and nothing optimised; functions marked optnone do not count. Else 0. */
+/* Whether a function of the module has a stack variable that LLVM would promote to a register, as in unoptimised code
+ * of clang's front end: 1 or 0. Functions marked optnone do not count. */
 uint32_t nvptx_ra_is_unoptimised(LLVMModuleRef module);
 
-/* Runs LLVM's optimisations on a module as clang does at that level, 0 to 3, the choices ahead of them first. */
+/* Runs LLVM's optimisations on a module as clang does at that level, 0 to 3. The choices before the optimisations run
+ * first. */
 void nvptx_ra_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
 
-/* Runs what the target has ahead of all optimisations, and nothing else: then functions are as a plugin of clang sees
- * them first. */
+/* Runs only the target's passes that precede all optimisations. Functions are then as a plugin of clang first sees
+ * them. */
 void nvptx_ra_start_optimising(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
 
-/* The module as bitcode, with the order of each value's uses, on which the code depends that is selected. To be disposed
- * of by the caller. */
+/* Returns the module as bitcode, with the order of each value's uses, because instruction selection depends on it. The
+ * caller frees the buffer. */
 LLVMMemoryBufferRef nvptx_ra_write_bitcode(LLVMModuleRef module);
 
-/* What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
- * parameters. Null where the name is not mangled; else to be freed by LLVMDisposeMessage. */
+/* Returns the source name of a mangled C++ or Rust function: scope and template arguments, without result and
+ * parameters. Null if the name is not mangled; else to be freed by LLVMDisposeMessage. */
 char *nvptx_ra_demangle(nvptx_ra_str name);
 
-/* Gives LLVM the options of a main function, the program's name first. 1 where they are right, else 0; `message` then
- * holds what is wrong, to be freed by LLVMDisposeMessage. LLVM's C API keeps that to itself. */
+/* Passes the options of a main function to LLVM, after the program's name. Returns 1 if they are valid, else 0;
+ * `message` then has the error, to be freed by LLVMDisposeMessage. LLVM's C API does not return the error. */
 uint32_t nvptx_ra_parse_options(int32_t argc, const char *const *argv, char **message);
 
-/* Runs the code generator's pipeline on a module and prints nothing. 1 where there was no error, else 0; `message` then
- * holds the first, to be freed by LLVMDisposeMessage. Warnings and remarks are dropped. */
+/* Runs the code generator's pipeline on a module without output. Returns 1 if there was no error, else 0; `message`
+ * then has the first error, to be freed by LLVMDisposeMessage. Warnings and remarks are discarded. */
 uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, char **message);
 
-/* From now on ends the process with status 1 where LLVM calls an error fatal, after a line with LLVM's reason and the
- * remedy, which is copied, and nvptx_ra_clean_up. */
+/* Installs a handler for LLVM's fatal errors. The handler prints a line with LLVM's reason and the remedy, which is
+ * copied, calls nvptx_ra_clean_up and ends the process with status 1. */
 void nvptx_ra_end_after_fatal_errors(nvptx_ra_str remedy);
 
-/* Has nobody hear what LLVM says of the modules of a context from now on. An error does not end the process then. */
+/* Discards LLVM's further diagnostics for the modules of a context. An error then does not end the process. */
 void nvptx_ra_quieten(LLVMContextRef context);
 
-/* The first error that LLVM found since a context was made quiet, which it must be, to be freed by LLVMDisposeMessage;
- * null where there was none. */
+/* Returns LLVM's first error since nvptx_ra_quieten, which must have been called for the context; to be freed by
+ * LLVMDisposeMessage. Null if there was none. */
 char *nvptx_ra_first_error(LLVMContextRef context);
 
-/* What a program wants to know while it generates code. All null: nothing. */
+/* Callbacks and data of a program that generates code. All null: none. */
 typedef struct nvptx_ra_purpose {
-  /* Called with its data, once for each pipeline: when instruction selection is done with the first function. */
+  /* Called with its data once per pipeline, when instruction selection of the first function is complete. */
   void (*reached)(void *data);
   void *reached_data;
-  /* Where the core collects the functions that reach the coalescer, which leaves them as they are then. */
+  /* The collection to which the core adds the functions that reach the coalescer, which then leaves them unchanged. */
   void *collected;
 } nvptx_ra_purpose;
 
-/* Sets the purpose of the pipelines that this thread makes from now on. Returns the purpose before. */
+/* Sets the purpose of the pipelines that this thread creates from this call on. Returns the previous purpose. */
 nvptx_ra_purpose nvptx_ra_set_purpose(const nvptx_ra_purpose *wanted);
 
 #define NVPTX_RA_FP_CONTRACT_FAST 0u

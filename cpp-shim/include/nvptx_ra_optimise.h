@@ -1,4 +1,4 @@
-/* What Rust decides of LLVM's optimisations on IR: facts go in, marks come out. */
+/* Decisions of the core on LLVM's optimisations of IR: facts go in, marks come out. */
 #ifndef NVPTX_RA_OPTIMISE_H
 #define NVPTX_RA_OPTIMISE_H
 
@@ -8,13 +8,13 @@
 extern "C" {
 #endif
 
-/* ---- What kernels choose ahead of LLVM's optimisations. ---------------------------------------------------------- */
+/* ---- Choices of kernels before LLVM's optimisations. -------------------------------------------------------------- */
 
 /* nvptx_ra_ir_function.flags */
 #define NVPTX_RA_FUNCTION_KERNEL 1u
 #define NVPTX_RA_FUNCTION_DISCARDABLE 2u /* Function::isDiscardableIfUnused */
 #define NVPTX_RA_FUNCTION_FIXED 4u       /* noinline, alwaysinline or optnone */
-#define NVPTX_RA_FUNCTION_ESCAPES 8u     /* used otherwise than as the callee of a call */
+#define NVPTX_RA_FUNCTION_ESCAPES 8u     /* has a use other than as the callee of a call */
 
 /* A function with a body. */
 typedef struct nvptx_ra_ir_function {
@@ -24,7 +24,7 @@ typedef struct nvptx_ra_ir_function {
 } nvptx_ra_ir_function;
 
 /* nvptx_ra_ir_call.flags */
-#define NVPTX_RA_CALL_NAMED 1u     /* CallBase::getCalledFunction is the callee: else the call has another type */
+#define NVPTX_RA_CALL_NAMED 1u     /* CallBase::getCalledFunction is the callee; else the call has another type */
 #define NVPTX_RA_CALL_NO_INLINE 2u /* CallBase::isNoInline */
 
 typedef struct nvptx_ra_ir_call {
@@ -32,14 +32,15 @@ typedef struct nvptx_ra_ir_call {
   uint32_t flags;  /* NVPTX_RA_CALL_* */
 } nvptx_ra_ir_call;
 
-/* nvptx_ra_ir_value.kind: a value, or an object that pointers point to; in brackets, what its edges are. */
+/* nvptx_ra_ir_value.kind: a value, or an object that pointers point to. Brackets contain the meaning of its edges. */
 #define NVPTX_RA_VALUE_OTHER 0u
 #define NVPTX_RA_VALUE_VARIABLE 1u  /* object: a stack variable */
-#define NVPTX_RA_VALUE_PARAMETER 2u /* object: what a parameter points to */
-#define NVPTX_RA_VALUE_LOAD 3u      /* object: what is loaded (the pointer) */
-#define NVPTX_RA_VALUE_POINTER 4u   /* into objects (llvm::getUnderlyingObjects) */
-#define NVPTX_RA_VALUE_MADE 5u      /* object: the pointer that a call or extractvalue makes (its operands) */
-#define NVPTX_RA_VALUE_NUMBER 6u    /* no pointer, of a call, extractvalue or insertvalue (its operands) */
+#define NVPTX_RA_VALUE_PARAMETER 2u /* object: the target of a parameter */
+#define NVPTX_RA_VALUE_LOAD 3u      /* object: the target of a loaded pointer (the address of the load) */
+#define NVPTX_RA_VALUE_POINTER 4u   /* a pointer into objects (llvm::getUnderlyingObjects) */
+#define NVPTX_RA_VALUE_MADE 5u      /* object: the target of the pointer that a call or extractvalue returns (its
+                                       operands) */
+#define NVPTX_RA_VALUE_NUMBER 6u    /* a non-pointer result of a call, extractvalue or insertvalue (its operands) */
 
 typedef struct nvptx_ra_ir_value {
   uint32_t kind; /* NVPTX_RA_VALUE_* */
@@ -47,17 +48,17 @@ typedef struct nvptx_ra_ir_value {
 } nvptx_ra_ir_value;
 
 typedef struct nvptx_ra_ir_store {
-  uint32_t value; /* what is stored; of a copy of memory, the pointer that it reads */
+  uint32_t value; /* the stored value; for a copy of memory, the source pointer */
   uint32_t pointer;
   uint32_t copies; /* 1: a copy of memory */
 } nvptx_ra_ir_store;
 
 typedef struct nvptx_ra_ir_argument {
   uint32_t value;
-  uint32_t by_value; /* 1: the called function gets a copy of what it points to */
+  uint32_t by_value; /* 1: the callee gets a copy of the argument's target */
 } nvptx_ra_ir_argument;
 
-/* The values of a function, the objects of its parameters first. */
+/* The values of a function. The objects of its parameters come first. */
 typedef struct nvptx_ra_ir_body {
   const nvptx_ra_ir_value *values;
   uint64_t num_values;
@@ -67,12 +68,12 @@ typedef struct nvptx_ra_ir_body {
   uint64_t num_stores;
   const nvptx_ra_ir_argument *arguments;
   uint64_t num_arguments;
-  const uint32_t *argument_ends; /* of each call of the function */
+  const uint32_t *argument_ends; /* for each call of the function */
   uint64_t num_argument_ends;
   uint64_t num_parameters;
 } nvptx_ra_ir_body;
 
-/* Describes the values of a function. What it returns stays until it is called again. */
+/* Describes the values of a function. The result stays valid until the next call. */
 typedef nvptx_ra_ir_body (*nvptx_ra_describe_body)(void *data, uint32_t function);
 
 typedef struct nvptx_ra_ir_module {
@@ -85,9 +86,9 @@ typedef struct nvptx_ra_ir_module {
   void *data; /* for describe */
 } nvptx_ra_ir_module;
 
-/* nvptx_ra_ir_mark.kind; what a and b are is in the comment. */
-#define NVPTX_RA_MARK_COPY 1u         /* a: function, b: number, for the copy's name; it is the next function, its calls
-                                         are the next calls */
+/* nvptx_ra_ir_mark.kind; the comment of each kind describes a and b. */
+#define NVPTX_RA_MARK_COPY 1u         /* a: function, b: number for the copy's name. The copy is the next function,
+                                         its calls are the next calls */
 #define NVPTX_RA_MARK_REDIRECT 2u     /* a: call, b: function */
 #define NVPTX_RA_MARK_FORGET_TYPES 3u /* a: function, whose accesses lose their types */
 #define NVPTX_RA_MARK_INLINE 4u       /* a: call, which is always inlined */
@@ -101,26 +102,26 @@ typedef struct nvptx_ra_ir_mark {
 } nvptx_ra_ir_mark;
 
 typedef struct nvptx_ra_ir_marks {
-  const nvptx_ra_ir_mark *marks; /* to be set in this order */
+  const nvptx_ra_ir_mark *marks; /* applied in this order */
   uint64_t num_marks;
 } nvptx_ra_ir_marks;
 
-/* Whether options choose anything: 1 or 0. Else a module without the attribute "nvptx-ra" need not be looked through. */
+/* Whether options contain a choice: 1 or 0. If not, a module without the attribute "nvptx-ra" need not be examined. */
 uint32_t nvptx_ra_chooses_ahead(nvptx_ra_str command_line);
 
-/* What the choices of a module come to; nothing where something is wrong. To be freed. */
+/* Returns the marks for the choices of a module; none on failure. To be freed. */
 nvptx_ra_ir_marks nvptx_ra_choose_ahead(const nvptx_ra_ir_module *module);
 
 void nvptx_ra_ir_marks_free(nvptx_ra_ir_marks marks);
 
-/* ---- Which loops are unrolled. ---------------------------------------------------------------------------------- */
+/* ---- Unrolling of loops. ---------------------------------------------------------------------------------------- */
 
-/* nvptx_ra_loop_facts.asked: what the loop's metadata asks of LLVM's unroller (llvm::hasUnrollTransformation). */
+/* nvptx_ra_loop_facts.asked: the request to LLVM's unroller in the loop's metadata (llvm::hasUnrollTransformation). */
 #define NVPTX_RA_LOOP_ASKS_NOTHING 0u
 #define NVPTX_RA_LOOP_ASKS_UNROLLING 1u
 #define NVPTX_RA_LOOP_ASKS_RESTRAINT 2u
 
-/* The size of the comparison and the branch at the end of a turn, as the shim tells LLVM's estimator. */
+/* The size of the comparison and the branch at the end of an iteration, given to LLVM's estimator. */
 #define NVPTX_RA_LOOP_END 2u
 
 /* nvptx_ra_loop.flags */
@@ -129,9 +130,9 @@ void nvptx_ra_ir_marks_free(nvptx_ra_ir_marks marks);
 #define NVPTX_RA_LOOP_UNCONTROLLED 4u /* ConvergenceKind::Uncontrolled */
 
 typedef struct nvptx_ra_loop {
-  uint64_t size;     /* of a turn with its end, in LLVM's estimate; 0 where LLVM cannot unroll it */
-  uint64_t matrices; /* operands and results of products of matrices, less one for each */
-  uint32_t parent;   /* the loop around it, ahead of it in the array; NVPTX_RA_NONE of the first */
+  uint64_t size;     /* of an iteration with its end, in LLVM's estimate; 0 if LLVM cannot unroll it */
+  uint64_t matrices; /* operands and results of matrix products, less one per product */
+  uint32_t parent;   /* the enclosing loop, which precedes it in the array; NVPTX_RA_NONE for the first */
   uint32_t count;    /* of its metadata */
   uint32_t flags;    /* NVPTX_RA_LOOP_* */
   uint32_t reserved;
@@ -140,18 +141,19 @@ typedef struct nvptx_ra_loop {
 typedef struct nvptx_ra_loop_facts {
   uint32_t choice; /* the number that NVPTX_RA_MARK_UNROLL gave the function */
   uint32_t asked;  /* NVPTX_RA_LOOP_ASKS_* */
-  const nvptx_ra_loop *loops; /* the loop, and behind it those inside */
+  const nvptx_ra_loop *loops; /* the loop, followed by its inner loops */
   uint64_t num_loops;
-  const uint32_t *exits; /* how often each exit lets it run, or at most; 0 where unknown */
+  const uint32_t *exits; /* the trip count by each exit, or an upper bound of it; 0 if unknown */
   uint64_t num_exits;
-  uint32_t turns; /* how often it runs; 0 where unknown */
-  uint32_t walks_stack; /* 1: an access has an address in a stack variable that differs from turn to turn */
-  uint32_t ends_at_lesser; /* 1: no loop is inside, and its turns are the lesser of two numbers, not known as one */
+  uint32_t turns; /* the trip count; 0 if unknown */
+  uint32_t walks_stack; /* 1: an access has an address in a stack variable that differs between iterations */
+  uint32_t ends_at_lesser; /* 1: the loop has no inner loop, and its trip count is the lesser of two numbers; which
+                              of the two is unknown */
   uint32_t reserved;
 } nvptx_ra_loop_facts;
 
-/* Which facts beside `choice` and `asked` are read. */
-#define NVPTX_RA_LOOP_READS_NOTHING 0u /* the loop stays as it is */
+/* The facts that are read in addition to `choice` and `asked`. */
+#define NVPTX_RA_LOOP_READS_NOTHING 0u /* the loop stays unchanged */
 #define NVPTX_RA_LOOP_READS_ASKED 1u   /* no others */
 #define NVPTX_RA_LOOP_READS_NEST 2u    /* loops, exits */
 #define NVPTX_RA_LOOP_READS_STACK 3u   /* the first of loops, turns, walks_stack */
@@ -161,8 +163,8 @@ uint32_t nvptx_ra_loop_reads(uint32_t choice, uint32_t asked);
 /* nvptx_ra_loop_mark.kind */
 #define NVPTX_RA_LOOP_LEAVE 0u
 #define NVPTX_RA_LOOP_DISABLE 1u /* it is not unrolled */
-#define NVPTX_RA_LOOP_FULL 2u    /* wholly */
-#define NVPTX_RA_LOOP_COUNT 3u   /* so often */
+#define NVPTX_RA_LOOP_FULL 2u    /* fully unrolled */
+#define NVPTX_RA_LOOP_COUNT 3u   /* unrolled by the count */
 
 typedef struct nvptx_ra_loop_mark {
   uint32_t kind;

@@ -1,12 +1,12 @@
-"""nvptx-ra from Python: better PTX for a kernel, and what ptxas will need for it.
+"""nvptx-ra from Python: better PTX for a kernel, and a forecast of its registers and spills.
 
->>> import nvptx_ra
->>> better = nvptx_ra.optimize(ptx)
->>> nvptx_ra.report(ptx).kernels[0].registers
-118
+    >>> import nvptx_ra
+    >>> better = nvptx_ra.optimize(ptx)
+    >>> nvptx_ra.report(ptx).kernels[0].registers
+    118
 
-`nvptx_ra.triton.enable()` puts nvptx-ra in the place of the ptxas that Triton calls, `nvptx_ra.jax.enable()` in the place
-of the one that JAX's XLA calls.
+`nvptx_ra.triton.enable()` makes Triton call nvptx-ra instead of ptxas, and `nvptx_ra.jax.enable()` does the same
+for JAX's XLA.
 """
 
 from nvptx_ra._call import Error, optimize, report

@@ -1,10 +1,11 @@
-"""Kernels with `triton.autotune`: what the tuner chooses is searched, and what is slower for it is dropped.
+"""Kernels with `triton.autotune`: only the tuner's choice is searched, and a slower result is discarded.
 
-Triton's tuner compiles each configuration of a kernel and times it. A search for each of them would take many times as
-long, and all but one are thrown away. So they are compiled as candidates: as ptxas alone would, but that registers come back
-which it gives up for nothing, so that the tuner's choice does not depend on that. Only the chosen one is searched. The tuner
-then times the searched kernel beside the chosen one, on the same arguments, and the faster one of both is kept. Because it
-is timed, the search may take a few more instructions for fewer spills.
+Triton's tuner compiles each configuration of a kernel and times it. A search for each configuration would take many
+times as long, and all but one are discarded. Configurations are therefore compiled as candidates: by ptxas alone,
+except that registers which ptxas gives up without benefit are recovered, so that the tuner's choice does not depend
+on them. Only the chosen configuration is searched. The tuner then times the searched kernel beside the candidate, on
+the same arguments, and keeps the faster one. Because the kernel is timed, the search may accept a few more
+instructions for fewer spills.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import functools
 import logging
 import statistics
 
-# In turns, so that a clock that changes meets both.
+# Measurements of each kernel, which alternate so that a changing clock affects both.
 TURNS = 3
 
 _LOG = logging.getLogger("nvptx_ra")
@@ -33,19 +34,19 @@ def _with(variable, value):
 
 
 def timed():
-    """A context in which the caller times what is compiled, beside the candidate, and takes the faster one."""
+    """Returns a context for compilations that the caller times beside the candidate to keep the faster kernel."""
     return _with(_IS_TIMED, True)
 
 
 def notes():
-    """What `_launch_notes.noted` says of a text that is compiled now."""
+    """Returns the arguments of `_launch_notes.noted` for the current compilation."""
     is_candidate = _IS_CANDIDATE.get()
     return {"is_candidate": is_candidate, "is_timed": _IS_TIMED.get() and not is_candidate}
 
 
 def install():
-    """Has Triton's tuner work so. Without effect on a Triton whose tuner is built otherwise: then each configuration is
-    searched."""
+    """Installs this in Triton's tuner. Without effect if Triton's tuner has another interface: then each configuration
+    is searched."""
     from triton.backends.nvidia import compiler
     from triton.runtime import autotuner
 
@@ -61,7 +62,7 @@ def install():
 
 
 def _telling_apart(of_backend):
-    """Triton's cache keeps kernels by this hash: candidates, those that are timed, and others have to be told apart."""
+    """Extends the hash by which Triton's cache stores kernels, to distinguish candidates, timed kernels and others."""
 
     @functools.wraps(of_backend)
     def hash_of(self):
@@ -76,8 +77,8 @@ def _telling_apart(of_backend):
 
 
 def _compiled_as_candidate(benchmark):
-    """Triton's benchmark of a configuration, with a kernel compiled as a candidate. Afterwards it stands in no place where
-    a launch would find it."""
+    """Wraps Triton's benchmark of a configuration, so that its kernel is compiled as a candidate. Launches do not find
+    the candidate afterwards."""
 
     @functools.wraps(benchmark)
     def compiled_as_candidate(self, *arguments, config, **named):
@@ -98,7 +99,7 @@ def _compiled_as_candidate(benchmark):
 
 
 def _function_of(tuner):
-    """What a tuner tunes; None where it is not compiled, as with Triton's interpreter."""
+    """Returns the function of a tuner; None if it is not compiled, as with Triton's interpreter."""
     from triton.runtime.jit import JITFunction
 
     function = tuner.fn
@@ -108,7 +109,8 @@ def _function_of(tuner):
 
 
 def _kernels_of(function):
-    """The compiled kernels of a function on this GPU by Triton's keys: those that launches find, and the candidates."""
+    """Returns the compiled kernels of a function on this GPU by Triton's keys: those that launches find, and the
+    candidates."""
     from triton.runtime.driver import driver
 
     kernels = function.device_caches[driver.active.get_current_device()][0]
@@ -117,11 +119,11 @@ def _kernels_of(function):
 
 
 def _through_the_cache(run):
-    """The tuner's cache on disk is asked between the benchmarks and the launch, which is the place for the search."""
+    """Enables the tuner's disk cache, which is read between the benchmarks and the launch, where the search runs."""
 
     @functools.wraps(run)
     def through_the_cache(self, *arguments, **named):
-        # What the user wants is noted once: another thread may be between these lines, too.
+        # The user's setting is recorded once, because another thread may be between these lines.
         is_cached = self.__dict__.setdefault("nvptx_ra_cache_results", self.cache_results)
         self.cache_results = True
         try:
@@ -137,7 +139,7 @@ def _with_a_search(check_disk_cache, benchmark):
     @functools.wraps(check_disk_cache)
     def with_a_search(self, key, configs, benchmark_all):
         tuner, arguments, named = _LAUNCH.get()
-        # A tuner may be called by another way than `run`.
+        # A tuner may be called without `run`.
         if tuner is not self or self.nvptx_ra_cache_results:
             is_found = check_disk_cache(self, key, configs, benchmark_all)
         else:
@@ -152,7 +154,7 @@ def _with_a_search(check_disk_cache, benchmark):
 
 
 def _search(tuner, function, config, arguments, named, benchmark):
-    """Compiles what the tuner chose with a search, and leaves the faster one of both in the place of the kernel."""
+    """Searches the tuner's choice, and keeps the faster of the searched kernel and the candidate."""
     kernels, candidates = _kernels_of(function)
     before = set(kernels)
 
@@ -160,7 +162,7 @@ def _search(tuner, function, config, arguments, named, benchmark):
         measured = benchmark(tuner, *arguments, config=config, **named)
         return measured[0] if isinstance(measured, (list, tuple)) else measured
 
-    # The first time compiles.
+    # The first measurement compiles.
     with timed():
         time()
     for key in kernels.keys() - before:

@@ -1,4 +1,4 @@
-"""Calls of the program on text."""
+"""Calls of the program on PTX."""
 
 import logging
 import subprocess
@@ -11,21 +11,21 @@ LOG = logging.getLogger("nvptx_ra")
 
 
 class Error(Exception):
-    """What the program says when it fails."""
+    """The program's message on a failure."""
 
 
 def optimize(ptx, *, arch=None, runs=None, threads=None, dynamic_shared=None, cache=None):
-    """The best PTX that a search finds for each kernel of `ptx`. It is never worse than `ptx` in bytes spilled, warps
-    that an SM holds, and instructions; a kernel for which nothing is better stays as it is.
+    """Returns the best PTX that a search finds for each kernel of `ptx`. It is never worse than `ptx` in spilled
+    bytes, warps per SM, and instructions. A kernel without a better variant stays unchanged.
 
-    arch: the processor, e.g. "sm_90"; unless given, that of the text.
-    runs: how many variants of each kernel ptxas judges; unless given, 16.
-    threads: threads of a block, for kernels that do not say how many.
+    arch: the processor, e.g. "sm_90"; by default that of the PTX.
+    runs: how many variants of each kernel ptxas judges; 16 by default.
+    threads: threads per block, for kernels that do not declare them.
     dynamic_shared: bytes of shared memory that a launch adds: a number for all kernels, or a mapping from names.
-    cache: a folder that keeps what ptxas has said, for later searches.
+    cache: a folder for ptxas's results, which later searches read.
 
-    NVIDIA's ptxas, cuobjdump and nvdisasm are taken from CUDA_PATH, from PATH, or from NVIDIA's own packages, which
-    `pip install '.[cuda]'` brings.
+    NVIDIA's ptxas, cuobjdump and nvdisasm are found by CUDA_PATH, on PATH, or in NVIDIA's own packages, which `pip
+    install '.[cuda]'` installs.
     """
     missing = [name for name in _toolkit.PACKAGES if _toolkit.find(name) is None]
     if missing:
@@ -35,11 +35,11 @@ def optimize(ptx, *, arch=None, runs=None, threads=None, dynamic_shared=None, ca
 
 
 def report(ptx, *, arch=None, max_registers=None, dynamic_shared=None, ptxas=False):
-    """What ptxas will need for each kernel of `ptx`, as a `Report`. It is a forecast: ptxas does not run.
+    """Returns the forecast of registers and spills for each kernel of `ptx`, as a `Report`. ptxas does not run.
 
     arch, dynamic_shared: as for `optimize`.
-    max_registers: forecast as if no kernel could have more registers.
-    ptxas: whether to run ptxas, too, so that each kernel has its figures beside the forecast.
+    max_registers: forecast as if this were the register limit of all kernels.
+    ptxas: whether to run ptxas as well, so that each kernel has ptxas's figures beside the forecast.
     """
     options = _options(("--cpu", arch), ("--max-regs", max_registers))
     options += ["--compare-ptxas"] if ptxas else []
@@ -59,7 +59,7 @@ def _shared(dynamic_shared):
 
 
 def _run(*arguments, text):
-    """What the program prints for a text. What it says besides, e.g. that ptxas refuses a kernel, is logged."""
+    """Returns the program's output for a PTX module. Its diagnostics, e.g. that ptxas refuses a kernel, are logged."""
     command = [path(), *arguments, "-"]
     result = subprocess.run(command, input=text.encode(), capture_output=True, env=_toolkit.environment(), check=False)
     said = result.stderr.decode(errors="replace").strip()

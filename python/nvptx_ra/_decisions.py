@@ -1,8 +1,8 @@
-"""What the program in ptxas's place decides, for the logger `nvptx_ra`.
+"""Decisions of the ptxas wrapper, for the logger `nvptx_ra`.
 
-Triton keeps what ptxas prints to itself. So the program writes its lines to a file of this process, by NVPTX_RA_LOG, and
-the lines are read behind each compilation. Processes that this one starts write to the same file: their lines are read
-with the next compilation here, or at the end.
+Triton does not show ptxas's output. The wrapper therefore writes its lines to a file of this process, by
+NVPTX_RA_LOG, and the lines are read after each compilation. Child processes write to the same file. Their lines are
+read after the next compilation here, or at exit.
 """
 
 import atexit
@@ -17,26 +17,28 @@ from pathlib import Path
 
 LOG = logging.getLogger("nvptx_ra")
 
-# What warnings end with.
+# The end of warnings.
 NOTE = "NVPTX_RA=off turns nvptx-ra off"
 
 VARIABLE = "NVPTX_RA_LOG"
 
-# The module of the program's lines, the levels from the quietest on, and a part of a value that names a module.
+# The module of the wrapper's lines, the levels from the quietest on, and the syntax of a part of a value that names a
+# module.
 _MODULE = "nvptx_ra::ptxas"
 _LEVELS = ("off", "error", "warn", "info", "debug", "trace")
 _PART = re.compile(r"(?P<module>nvptx_ra(?:::[A-Za-z0-9_]+)*)(?:\s*=\s*(?P<level>.*))?", re.ASCII | re.DOTALL)
 
-# What stands in lines about machine code that does not compute what its PTX says.
+# Part of lines about machine code that computes something else than its PTX.
 _DIFFERS = ": checked: different: "
 
-# What stands in lines that say why a text was not searched, and where users have not said so themselves.
+# Parts of lines that give the reason why a PTX module was not searched, and of lines whose reason is the user's
+# setting.
 _REASONS = ("ptxas runs alone: ", "ptxas runs alone;", "the unchanged result stays: ")
 _WANTED = ("NVPTX_RA_RUNS is 0", "NVPTX_RA_EFFORT is 0", "NVPTX_RA is off")
 
 
 def _part(text):
-    """The module and the level of a part of a value."""
+    """Returns the module and the level of a part of a value."""
     if text.lower() in _LEVELS:
         return "", text.lower()
     named = _PART.fullmatch(text)
@@ -47,8 +49,8 @@ def _part(text):
 
 
 def wanted(value):
-    """What a value of NVPTX_RA_LOG asks for: a path, or whether the lines are shown. The program has the same grammar
-    (src/logging.rs), and one list of values tests both."""
+    """Parses a value of NVPTX_RA_LOG: returns a path, or None, and whether the lines are shown. The program has the
+    same grammar (src/logging.rs), and the tests of both share one list of values."""
     if "/" in value:
         return value, False
     shown, most = False, -1
@@ -60,22 +62,22 @@ def wanted(value):
 
 
 class Decisions:
-    """The lines of the program, read as they come."""
+    """Reads the lines of the wrapper as they arrive."""
 
     def __init__(self):
         self._lock = threading.RLock()
         self._folder = self._file = None
-        # The process that has made the file: a fork makes another one.
+        # The process that created the file: a fork creates another file.
         self._process = None
         self._read = 0
-        # Where the user wants the lines, besides.
+        # An additional file for the lines, if the user named one.
         self._copy = None
         self._is_shown = False
         self._has_warned = False
 
     def start(self):
-        """Has the program write to a file. What the user wants of NVPTX_RA_LOG happens, too: `info` shows the lines on
-        the standard error, and a path gets them at its end."""
+        """Makes the wrapper write to a file. The user's value of NVPTX_RA_LOG keeps its effect: `info` shows the lines
+        on standard error, and the lines are appended to a path."""
         with self._lock:
             named = os.environ.get(VARIABLE, "")
             if self._process == os.getpid() and named == str(self._file):
@@ -99,13 +101,13 @@ class Decisions:
                 LOG.addHandler(logging.StreamHandler())
 
     def _end(self, process):
-        # A child of a fork has this in its list, too, and leaves the folder to its parent.
+        # A forked child also has this handler, and leaves the folder to its parent.
         if process == os.getpid():
             self.read()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def read(self):
-        """Logs the lines that have come, and gives them."""
+        """Logs the new lines and returns them."""
         with self._lock:
             if self._file is None:
                 return []
@@ -115,7 +117,7 @@ class Decisions:
                     content = file.read()
             except FileNotFoundError:
                 return []
-            # A line that another process is writing is read the next time.
+            # An incomplete line of another process is read the next time.
             content = content[: content.rfind(b"\n") + 1]
             self._read += len(content)
             lines = content.decode(errors="replace").splitlines()
@@ -129,7 +131,7 @@ class Decisions:
             return lines
 
     def warn(self, reason):
-        """Says once why nothing was searched."""
+        """Warns once why nothing was searched."""
         with self._lock:
             if not self._has_warned:
                 self._has_warned = True

@@ -1,4 +1,4 @@
-"""Where the program is that the wheel has brought."""
+"""The path of the program in the installed wheel."""
 
 import functools
 import os
@@ -10,9 +10,9 @@ PROGRAM = "nvptx-ra"
 
 @functools.cache
 def path():
-    """The path of the program `nvptx-ra`, that of this installation and no other on PATH.
+    """Returns the path of the program `nvptx-ra` of this installation, not of another one on PATH.
 
-    The environment variable NVPTX_RA_PROGRAM names another one.
+    The environment variable NVPTX_RA_PROGRAM overrides it.
     """
     named = os.environ.get("NVPTX_RA_PROGRAM")
     if named:
@@ -20,7 +20,7 @@ def path():
     try:
         files = metadata.files(PROGRAM) or []
     except metadata.PackageNotFoundError:
-        # The package is used from the sources.
+        # The package runs from the sources.
         files = []
     for file in files:
         if file.name == PROGRAM:

@@ -1,4 +1,4 @@
-"""The forecast of `nvptx-ra report --json` as objects. docs/forecast.md says what the figures mean."""
+"""The forecast of `nvptx-ra report --json` as objects. docs/forecast.md explains the figures."""
 
 import dataclasses
 import json
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LiveValue:
-    """A value that is live where the most values are."""
+    """A value that is live at the point of highest pressure."""
 
     register: str
     name: str | None
@@ -18,7 +18,7 @@ class LiveValue:
 
 @dataclass(frozen=True)
 class Peak:
-    """The place where the most values are live."""
+    """The point of highest pressure."""
 
     function: str
     line: int | None
@@ -29,7 +29,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class CompiledApart:
-    """A callee that ptxas compiles for itself, because it needs more registers than its caller may have."""
+    """A callee that ptxas compiles separately, because it needs more registers than its caller may have."""
 
     function: str
     words: int
@@ -49,7 +49,7 @@ class InMemory:
 
 @dataclass(frozen=True)
 class Slots:
-    """Values that the kernel keeps in shared memory because it has no register for them."""
+    """Values that the kernel spills to shared memory."""
 
     values: int
     bytes: int
@@ -58,7 +58,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class Ptxas:
-    """What ptxas itself says of the kernel."""
+    """ptxas's own figures for the kernel."""
 
     registers: int
     spill_store_bytes: int
@@ -68,7 +68,7 @@ class Ptxas:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The forecast of a kernel. A pair `likely_…` is an interval that holds for four kernels of five."""
+    """The forecast of a kernel. A pair `likely_…` is an 80 % interval: it holds for four kernels out of five."""
 
     name: str
     registers: int
@@ -101,27 +101,27 @@ class Kernel:
 
     @property
     def spill_bytes(self):
-        """Bytes stored and loaded for values without a register."""
+        """Bytes stored and loaded for spilled values."""
         return self.spill_store_bytes + self.spill_load_bytes
 
 
 @dataclass(frozen=True)
 class Report:
-    """The forecasts of a file, in its order."""
+    """The forecasts of a file, in the order of its kernels."""
 
     version: str
     processor: str
     kernels: list[Kernel]
 
     def __getitem__(self, name):
-        """The forecast of the kernel of this name."""
+        """Returns the forecast of the kernel with this name."""
         for kernel in self.kernels:
             if kernel.name == name:
                 return kernel
         raise KeyError(name)
 
 
-# Which fields are objects, and of which class.
+# The fields that contain objects, with their classes.
 PARTS = {
     Report: {"kernels": Kernel},
     Kernel: {"compiled_apart": CompiledApart, "stack_because": InMemory, "peak": Peak, "slots": Slots, "ptxas": Ptxas},
@@ -130,7 +130,7 @@ PARTS = {
 
 
 def read(text):
-    """The report that a text of JSON is."""
+    """Returns the report of a JSON text."""
     return _build(Report, json.loads(text))
 
 
@@ -140,6 +140,6 @@ def _build(kind, value):
     if isinstance(value, list):
         return [_build(kind, one) for one in value]
     parts = PARTS.get(kind, {})
-    # A program that is newer than this package may say more.
+    # A newer program may have additional fields.
     known = [field.name for field in dataclasses.fields(kind) if field.name in value]
     return kind(**{name: _build(parts[name], value[name]) if name in parts else value[name] for name in known})

@@ -1,4 +1,4 @@
-"""Searches of the texts that builds have noted, on the machines of any executor."""
+"""Searches of the PTX modules that builds have recorded, on the machines of any executor."""
 
 import collections
 import concurrent.futures
@@ -15,21 +15,23 @@ from nvptx_ra._program import path
 
 LOG = logging.getLogger("nvptx_ra")
 
-# How often a text is handed out whose worker is lost.
+# How often a module is submitted again if its worker is lost.
 TRIES = 4
 
 
 def search(folder, *, runs=16, executor=None):
-    """Searches the texts that builds with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=`folder` have noted, and writes a profile
-    for each beside it. Builds with NVPTX_RA_PROFILE=`folder` use the profiles. A text with a profile is not searched again.
+    """Searches the PTX modules that builds with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=`folder` have recorded, and writes
+    a profile for each beside it. Builds with NVPTX_RA_PROFILE=`folder` use the profiles. A module with a profile is
+    not searched again.
 
     runs: how many variants of each kernel ptxas judges.
-    executor: a `concurrent.futures.Executor`, as that of Dask (`client.get_executor()`) or of mpi4py; unless given,
-        threads of this process. Workers share no files with this process. Each has this package, and NVIDIA's programs
-        as for `optimize`.
+    executor: a `concurrent.futures.Executor`, such as that of Dask (`client.get_executor()`) or of mpi4py; by
+    default threads of
+        this process. Workers share no files with this process. Each has this package, and NVIDIA's programs as for
+        `optimize`.
 
-    Returns the paths of the profiles that were written. If some text could not be searched, `Error` says why once all
-    others are done.
+    Returns the paths of the written profiles. If a module could not be searched, raises `Error` with the reason
+    after all others are done.
     """
     if executor is None:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
@@ -52,7 +54,7 @@ def search(folder, *, runs=16, executor=None):
                 name, profile = future.result()
             except Error as error:
                 problems.append(f"{digest}: {error}")
-            # What is raised for a lost worker is each executor's own.
+            # The exception for a lost worker depends on the executor.
             except Exception as error:
                 said = f"{digest}: {type(error).__name__}: {error}"
                 if tries[digest] == TRIES or isinstance(error, concurrent.futures.BrokenExecutor):
@@ -70,7 +72,7 @@ def search(folder, *, runs=16, executor=None):
 
 
 def search_text(digest, text, conditions, runs):
-    """Searches one text on the machine that runs this. Returns the name of its profile, and the profile.
+    """Searches one module on the machine of this process. Returns the name of its profile, and the profile.
 
     text, conditions: the content of the two files of a record.
     """
@@ -86,12 +88,12 @@ def search_text(digest, text, conditions, runs):
     said = result.stderr.decode(errors="replace").strip()
     if result.returncode == 1:
         raise Error(said)
-    # It was ended from outside, as a machine ends that goes away.
+    # The process was killed from outside, for example because its machine shuts down.
     raise RuntimeError(said or f"{command[0]}: exit status {result.returncode}")
 
 
 def _open_texts(folder):
-    """The texts without a profile. Where several records have one profile, the first is searched."""
+    """Returns the modules without a profile. If several records share a profile, the first is searched."""
     names = set()
     for record in sorted(folder.glob("[!.]*.json")):
         try:

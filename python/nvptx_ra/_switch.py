@@ -1,4 +1,4 @@
-"""NVPTX_RA=off: nothing of this package takes a place. Every other value is somebody else's."""
+"""NVPTX_RA=off disables this package. Other values are ignored."""
 
 import os
 
@@ -8,7 +8,7 @@ _TOLD = set()
 
 
 def is_off(caller):
-    """Whether the environment says so. The logger has it once for each caller."""
+    """Whether the environment disables the package. Logs this once for each caller."""
     if os.environ.get("NVPTX_RA") != "off":
         return False
     if caller not in _TOLD:

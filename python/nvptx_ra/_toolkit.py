@@ -1,11 +1,11 @@
-"""Where NVIDIA's programs are: in the toolkit that CUDA_PATH names, on PATH, or in NVIDIA's own packages."""
+"""Finds NVIDIA's programs: in the toolkit of CUDA_PATH, on PATH, or in NVIDIA's own packages."""
 
 import os
 import shutil
 from importlib import metadata
 from pathlib import Path
 
-# NVIDIA's packages have had other names for each release of CUDA.
+# NVIDIA's packages have other names for each release of CUDA.
 PACKAGES = {
     "ptxas": ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12"),
     "cuobjdump": ("nvidia-cuda-cuobjdump", "nvidia-cuda-cuobjdump-cu13", "nvidia-cuda-cuobjdump-cu12"),
@@ -15,7 +15,7 @@ PACKAGES = {
 
 
 def find(name):
-    """The path of a program of the CUDA toolkit, or None."""
+    """Returns the path of a program of the CUDA toolkit, or None."""
     toolkit = os.environ.get("CUDA_PATH")
     if toolkit:
         found = shutil.which(name, path=os.path.join(toolkit, "bin"))
@@ -37,7 +37,7 @@ def _in_package(name):
 
 
 def environment():
-    """The environment of a program that looks for ptxas, cuobjdump and nvdisasm on PATH."""
+    """Returns the environment for a program that looks for ptxas, cuobjdump and nvdisasm on PATH."""
     found = [find(name) for name in PACKAGES]
     folders = [str(Path(program).parent) for program in found if program]
     return {**os.environ, "PATH": os.pathsep.join([*folders, os.environ.get("PATH", "")])}

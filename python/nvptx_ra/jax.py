@@ -1,4 +1,4 @@
-"""nvptx-ra in the place of the ptxas that XLA calls, as JAX brings XLA."""
+"""nvptx-ra in the place of the ptxas that JAX's XLA calls."""
 
 import atexit
 import importlib
@@ -15,27 +15,28 @@ from nvptx_ra import _toolkit
 from nvptx_ra._program import path
 from nvptx_ra._switch import is_off
 
-# XLA starts ptxas only where it uses neither of NVIDIA's libraries that do the same in its own process.
+# XLA starts ptxas only if it uses neither of NVIDIA's libraries that do the same in its own process.
 LIBRARIES = ("xla_gpu_enable_libnvptxcompiler", "xla_gpu_enable_libnvjitlink")
 
-# Where pip's packages of NVIDIA's have ptxas; JAX takes the first.
+# The ptxas of NVIDIA's pip packages; JAX uses the first that exists.
 _PACKAGES = ("nvidia.cu13", "nvidia.cuda_nvcc")
 
 _PLUGINS = ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12")
 
 
 def enable(check=False):
-    """Has XLA start nvptx-ra in the place of ptxas, in this process and in those that it starts.
+    """Makes XLA start nvptx-ra instead of ptxas, in this process and in its child processes.
 
-    Call it ahead of `import jax`. The ptxas that JAX would have called does the work, unless the environment variable
-    NVPTX_RA_PTXAS names another one. It sets `CUDA_ROOT` to a CUDA toolkit of links, which lasts as long as this process,
-    and adds to `XLA_FLAGS`.
+    Call this before `import jax`. nvptx-ra runs the ptxas that JAX would have called, unless the environment
+    variable NVPTX_RA_PTXAS names another one. The function sets `CUDA_ROOT` to a CUDA toolkit of links, which lasts
+    as long as this process, and extends `XLA_FLAGS`.
 
-    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute
-    what the PTX says is a warning on the standard error of ptxas, and a line of the log that NVPTX_RA_LOG names.
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. If the machine code
+    computes something else, there is a warning on the standard error of ptxas, and a line in the log that
+    NVPTX_RA_LOG names.
 
-    Raises RuntimeError where JAX has been imported already, and FileNotFoundError where a program of NVIDIA's is missing.
-    Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger `nvptx_ra`.
+    Raises RuntimeError if JAX has been imported already, and FileNotFoundError if a program of NVIDIA's is missing.
+    With NVPTX_RA=off in the environment only a line is logged to `nvptx_ra`.
     """
     if is_off("JAX"):
         return
@@ -53,7 +54,7 @@ def enable(check=False):
 
 
 def _toolkit_of_jax():
-    """The CUDA toolkit whose ptxas JAX calls; None where it is one of the system's."""
+    """Returns the CUDA toolkit whose ptxas JAX calls; None if it is one of the system's."""
     if root := os.environ.get("CUDA_ROOT"):
         return root
     for name in _PACKAGES:
@@ -68,7 +69,7 @@ def _toolkit_of_jax():
 
 
 def _wrapped(toolkit):
-    """A new toolkit of links whose ptxas is nvptx-ra."""
+    """Creates a toolkit of links whose ptxas is nvptx-ra."""
     folder = tempfile.mkdtemp(prefix="nvptx-ra-cuda-")
     atexit.register(_remove, folder, os.getpid())
     command = [path(), "wrap-cuda", folder, *(["--cuda", toolkit] if toolkit else [])]
@@ -79,13 +80,13 @@ def _wrapped(toolkit):
 
 
 def _remove(folder, owner):
-    """Removes a folder where its owner ends, and not where a fork of its owner does."""
+    """Removes a folder when its owner ends, but not when a fork of its owner ends."""
     if os.getpid() == owner:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _find_disassemblers():
-    """Puts the folders of the programs that read machine code at the end of PATH, where a package has them."""
+    """Appends the folders of the programs that read machine code to PATH, if a package has them."""
     for name in ("cuobjdump", "nvdisasm"):
         found = _toolkit.find(name)
         if found is None:
@@ -95,8 +96,8 @@ def _find_disassemblers():
 
 
 def _knows(flag):
-    """Whether this XLA has a flag: it ends the process at one that it does not know. A flag's name is a string of its own;
-    others of its settings have fields alone, whose names stand within longer ones."""
+    """Whether this XLA has a flag: XLA ends the process on an unknown flag. The name of a flag is a separate string in
+    the library. Other settings of XLA are only fields, whose names are parts of longer strings."""
     for plugin in _PLUGINS:
         try:
             spec = find_spec(plugin)

@@ -11,8 +11,8 @@ from nvptx_ra._decisions import DECISIONS, LOG, NOTE
 from nvptx_ra._program import path
 from nvptx_ra._switch import is_off
 
-# The programs that Triton calls: the variable by which Triton knows each, and the variable by which the
-# program in its place knows the real one.
+# The programs that Triton calls: Triton's variable for the path of each, and the wrapper's variable for the path of the
+# real program.
 PROGRAMS = {
     "ptxas": ("TRITON_PTXAS_PATH", "NVPTX_RA_PTXAS"),
     "ptxas-blackwell": ("TRITON_PTXAS_BLACKWELL_PATH", "NVPTX_RA_PTXAS_BLACKWELL"),
@@ -20,33 +20,35 @@ PROGRAMS = {
 
 _FOLDER = Path(__file__).parent / "programs"
 
-# The real programs that this module has named, by the variable: a user's own choice is none of these.
+# The real programs that this module has set, by variable. A path that differs is the user's choice.
 _NAMED = {}
 _LOCK = threading.RLock()
 
 
 def enable(check=False):
-    """Has Triton call nvptx-ra in the place of ptxas, in this process and in those that it starts.
+    """Makes Triton call nvptx-ra instead of ptxas, in this process and in its child processes.
 
-    The ptxas that Triton would have called does the work, unless the environment variable NVPTX_RA_PTXAS names another
-    one. What Triton knows and PTX does not say, the shared memory of a launch, goes along with the text.
+    nvptx-ra runs the ptxas that Triton would have called, unless the environment variable NVPTX_RA_PTXAS names
+    another one. The shared memory of a launch, which Triton knows and PTX does not contain, is passed along with
+    the PTX.
 
-    Of a kernel with `triton.autotune`, only the configuration that Triton chooses is searched, and what is slower on the
-    GPU is dropped. For all others registers come back, if ptxas gives them up for nothing.
+    For a kernel with `triton.autotune`, only the configuration that Triton chooses is searched, and a result that
+    is slower on the GPU is discarded. In all other configurations, only registers that ptxas gives up without
+    benefit are recovered.
 
-    Another package may name a ptxas of its own later, as PyTorch does for the one of its wheel. Then that one does the
-    work from there on, nvptx-ra stays in its place, and a warning says so.
+    Another package may set its own ptxas later, as PyTorch does for the ptxas of its wheel. nvptx-ra then stays in
+    place and runs that ptxas from there on, and prints a warning.
 
-    Each decision of the search goes to the logger `nvptx_ra` at the level INFO. A warning says once why kernels are not
-    searched, if they are not.
+    Each decision of the search is logged to `nvptx_ra` at the level INFO. If kernels are not searched, a warning
+    gives the reason once.
 
-    Triton keeps kernels by what `ptxas --version` prints. So a kernel that it compiled before is compiled again, and is
-    found again after that.
+    Triton caches kernels by the output of `ptxas --version`. A kernel that was compiled before is therefore
+    compiled once more, and is then found in the cache.
 
-    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. Code that does not compute
-    what the PTX says is a warning.
+    With `check`, the machine code of each kernel is compared with its PTX once, on the CPU. If the machine code
+    computes something else, there is a warning.
 
-    Nothing happens with NVPTX_RA=off in the environment, but for a line of the logger.
+    With NVPTX_RA=off in the environment only a line is logged.
     """
     if is_off("Triton"):
         return
@@ -62,7 +64,7 @@ def enable(check=False):
 
 
 def _take_places():
-    """Has Triton call the programs of this package. Says which others were named in their place since the last time."""
+    """Makes Triton call the programs of this package. Returns the other programs that were set since the last call."""
     others = []
     with _LOCK:
         for name, (variable, real) in PROGRAMS.items():
@@ -71,7 +73,7 @@ def _take_places():
             _NAMED.setdefault(variable, None)
             if theirs in (None, program):
                 continue
-            # A real program that this module has not named is the user's choice.
+            # A real program that this module has not set is the user's choice.
             if os.environ.get(real) == _NAMED[variable]:
                 os.environ[real] = _NAMED[variable] = theirs
             os.environ[variable] = program
@@ -84,7 +86,7 @@ def _take_places():
 
 
 def _check_places():
-    """Takes back the places that another package has taken."""
+    """Replaces the programs that another package has set."""
     others = _take_places()
     if others:
         _forget()
@@ -93,7 +95,7 @@ def _check_places():
 
 
 def _hold_places():
-    """Triton asks for its backend's hash ahead of each compilation."""
+    """Triton computes its backend's hash before each compilation."""
     from triton.backends.nvidia.compiler import CUDABackend
 
     of_backend = CUDABackend.hash
@@ -110,7 +112,7 @@ def _hold_places():
 
 
 def _program(name):
-    """The program of the wheel. Not every installer keeps the bits that make a file a program."""
+    """Returns the program of the wheel. Some installers remove the executable bits of the file."""
     program = _FOLDER / name
     mode = program.stat().st_mode
     if not mode & stat.S_IXUSR:
@@ -119,7 +121,7 @@ def _program(name):
 
 
 def _theirs(name):
-    """The program that Triton calls; None where this Triton has no such."""
+    """Returns the program that Triton calls; None if this Triton has no such program."""
     from triton import knobs
 
     tool = getattr(knobs.nvidia, name.replace("-", "_"), None)
@@ -127,14 +129,14 @@ def _theirs(name):
 
 
 def _set_in_triton(name, program):
-    """Names a program in Triton's settings, which count more than variables where Python has set them."""
+    """Sets a program in Triton's settings, which override variables if Python code has set them."""
     from triton import knobs
 
     setattr(knobs.nvidia, name.replace("-", "_"), program)
 
 
 def _forget():
-    """Triton asks ptxas for its version once, and keeps the answer and what follows from it."""
+    """Triton runs `ptxas --version` once, and caches the output and everything derived from it."""
     from triton import knobs
     from triton.backends.nvidia import compiler
 
@@ -149,8 +151,8 @@ def _forget():
 
 
 def _hand_over_shared_memory():
-    """The size of the shared memory that a launch adds stands in Triton's metadata alone. A comment at the end of the
-    PTX takes it along: it is part of the text, whoever compiles it, in whatever thread."""
+    """Adds the size of the shared memory of a launch, which is only in Triton's metadata, as a comment at the end of
+    the PTX. The comment is part of the PTX in any compiler and thread."""
     from triton.backends.nvidia.compiler import CUDABackend
 
     make_cubin = CUDABackend.make_cubin

@@ -1,8 +1,8 @@
-# The lit suite: every test compiles with the plugin in place. It needs no CMake; the environment says where things are
-# (scripts/env.sh), and what is absent turns a feature off.
+# The lit suite: every test compiles with the plugin loaded. It needs no CMake. The environment contains the paths
+# (scripts/env.sh), and a missing program disables a feature.
 #
 # Substitutions
-#   %llc-ra       llc with the plugin, strict, with its checker and the machine verifier on: what most tests want
+#   %llc-ra       llc with the plugin, strict, with its checker and the machine verifier on: for most tests
 #   %llc %opt %clang %nvptx-ra   the bare programs      %plugin   the plugin's path
 #   %clang-nvlink-wrapper   the device linker, which generates code at link time
 #   %clang-cuda   clang for the device side of a .cu file, with CUDA's headers
@@ -10,12 +10,12 @@
 #   %ptxas        ptxas                                 %ptxas-verify -arch=sm_NN   ptxas reading standard input
 #   %llc14 %llc19 llc of other LLVM majors
 #   %python       the Python that runs lit              %ninja   ninja, or none         %chromium   a browser, or none
-# With BROWSER=required, a test that needs a browser fails where there is none; else it is skipped.
+# With BROWSER=required, a test that needs a browser fails if there is none; otherwise it is skipped.
 # FileCheck, not, split-file and LLVM's other tools are found by name. Features: ptxas, cuda, chromium, llc14, llc19, and
 # NAME-registered-target for each target of llc; slow with SLOW=1, for tests that take minutes.
 #
-# RUN_UNDER holds a command that every program which may load the plugin runs under, RUN_CLANG_UNDER another for clang
-# (scripts/memory.sh).
+# RUN_UNDER is a command under which every program that may load the plugin runs; RUN_CLANG_UNDER is the command for
+# clang (scripts/memory.sh).
 
 import os
 import re
@@ -82,7 +82,7 @@ substitutions = {
     "%not": "not",
     "%python": sys.executable,
 }
-# In this order, so a longer name stands before its own beginning; a name ends where a word ends.
+# In this order, so that a longer name precedes its own prefix. A name ends at a word boundary.
 config.substitutions += [(re.escape(name) + r"(?![\w-])", value) for name, value in substitutions.items()]
 
 if os.access(ptxas, os.X_OK):

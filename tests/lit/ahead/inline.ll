@@ -1,5 +1,5 @@
-; What a kernel chooses ahead of LLVM's optimisations decides which calls become part of it. The cost makes functions too
-; large for LLVM.
+; A kernel's choice before LLVM's optimisations decides which calls are inlined into it. The cost attribute makes
+; functions too large for LLVM.
 
 ; Without a choice nothing changes.
 ; RUN: sed 's/nvptx-ra"="inline=[a-z]*"/nvptx-ra"="verify"/' %s > %t.none.ll
@@ -8,7 +8,7 @@
 ; RUN: cmp %t.stock %t.plugin
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -S %s | FileCheck %s
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O1>' -nvptx-ra-inline=llvm -S %s | FileCheck %s --check-prefix=LLVM
-; At -O0 nothing is chosen.
+; At -O0 choices have no effect.
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O0>' -S %s | FileCheck %s --check-prefix=LLVM
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' %s -o - | %llc -mcpu=sm_90 -o - \
 ; RUN:   %if ptxas %{ | %ptxas-verify -arch=sm_90 %}
@@ -20,8 +20,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; LLVM: call {{.*}}@apply
 ; LLVM: call {{.*}}@sum
 
-; The array is passed, a closure has its address, and what the closure is passed to gets it from there: all of that is
-; inlined. A function that gets a pointer to global memory is not.
+; All functions that can reach the array are inlined: one gets its address, a closure stores the address, and a function
+; that gets the closure loads it. A function that gets a pointer to global memory is not inlined.
 ; CHECK-LABEL: define {{.*}}void @stack(
 ; CHECK-NOT: call
 ; CHECK: call {{.*}}i32 @{{"?sum(\$[0-9]+"?)?}}(ptr {{.*}}%out)
@@ -43,7 +43,7 @@ define ptx_kernel void @stack(ptr %out, i32 %x) "nvptx-ra"="inline=stack" {
   ret void
 }
 
-; Everything is, but for what may not be.
+; All calls are inlined, except those that must not be.
 ; CHECK-LABEL: define {{.*}}void @all(
 ; CHECK-NOT: call {{.*}}@sum
 ; CHECK: call {{.*}}@kept
@@ -60,7 +60,7 @@ define ptx_kernel void @all(ptr %out, i32 %x) "nvptx-ra"="inline=all" {
   ret void
 }
 
-; A kernel without a choice is as LLVM has it beside the others.
+; A kernel without a choice stays LLVM's own code beside the others.
 ; CHECK-LABEL: define {{.*}}void @none(
 ; CHECK: call {{.*}}@sum(ptr
 ; CHECK: ret void
@@ -72,8 +72,8 @@ define ptx_kernel void @none(ptr %out, i32 %x) {
   ret void
 }
 
-; What is inlined into a kernel has no types that would let LLVM put the load ahead of the store, which a source that breaks
-; C++'s rule for types expects in its order. Stock has the call between the two.
+; Code that is inlined into a kernel loses its types. With types, LLVM could move the load before the store, but a
+; source that breaks C++'s aliasing rule expects their order. In stock the call separates the two.
 ; CHECK-LABEL: define {{.*}}void @types(
 ; CHECK-NOT: !tbaa
 ; CHECK: store i32 %x, ptr %out, align 4{{$}}
@@ -87,7 +87,7 @@ define ptx_kernel void @types(ptr %out, i32 %x) "nvptx-ra"="inline=all" {
   ret void
 }
 
-; A kernel without the choice keeps them, and so does the function that both call.
+; A kernel without the choice keeps the types, and so does the function that both kernels call.
 ; CHECK-LABEL: define {{.*}}void @keeps_types(
 ; CHECK: store i32 %x, ptr %out, align 4, !tbaa
 ; CHECK: call {{.*}}@half
@@ -99,7 +99,7 @@ define ptx_kernel void @keeps_types(ptr %out, i32 %x) {
   ret void
 }
 
-; What LLVM inlines is not.
+; Calls that LLVM would inline are not inlined.
 ; CHECK-LABEL: define {{.*}}void @less(
 ; CHECK: call {{.*}}@middling
 ; CHECK: ret void

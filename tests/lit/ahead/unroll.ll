@@ -1,4 +1,4 @@
-; What a kernel chooses ahead of LLVM's optimisations decides which loops are unrolled, and leaves no marks.
+; A kernel's choice before LLVM's optimisations decides which loops are unrolled, and leaves no marks.
 
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -S %s | FileCheck %s
 ; RUN: %opt -load-pass-plugin=%plugin -passes='default<O3>' -mcpu=sm_90 -nvptx-ra-unroll=llvm -S %s \
@@ -11,7 +11,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; NO-MARKS-NOT: nvptx-ra-unroll
 ; NO-MARKS-NOT: !"llvm.loop.unroll.count", i32 1}
 
-; LLVM unrolls the loop; the kernel asks for none.
+; LLVM unrolls the loop; the kernel's choice disables unrolling.
 ; LLVM-LABEL: define {{.*}}@asked(
 ; LLVM-COUNT-8: store volatile
 ; CHECK-LABEL: define {{.*}}@asked(
@@ -33,7 +33,7 @@ end:
   ret void
 }
 
-; A loop with a pragma is unrolled all the same.
+; A loop with a pragma is still unrolled.
 ; CHECK-LABEL: define {{.*}}@pragma(
 ; CHECK-COUNT-8: store volatile
 ; CHECK: ret void
@@ -52,7 +52,7 @@ end:
   ret void
 }
 
-; The array of the second kernel becomes registers, or none at all.
+; The array of the second kernel becomes registers completely, or stays in memory.
 ; LLVM-LABEL: define {{.*}}@array(
 ; LLVM: alloca
 ; CHECK-LABEL: define {{.*}}@array(
@@ -85,7 +85,8 @@ end:
   ret void
 }
 
-; A turn has four instructions beside text that is none, and two of them end it. Of 16,384 turns, half fit NVIDIA's size: a power of two that divides them.
+; An iteration has four instructions without the empty assembly; two of them end it. Half of the 16,384 iterations fit
+; NVIDIA's size: a power of two that divides the trip count.
 ; LLVM-LABEL: define {{.*}}@cut(
 ; LLVM-COUNT-4096: store volatile
 ; LLVM-NOT: store volatile
@@ -110,7 +111,7 @@ end:
   ret void
 }
 
-; A short loop that ends at the lesser of two bounds: four turns, and a rest. LLVM leaves it.
+; A short loop that ends at the lesser of two bounds is unrolled by four with a remainder loop. LLVM does not unroll it.
 ; LLVM-LABEL: define {{.*}}@lesser(
 ; LLVM-COUNT-1: store volatile
 ; LLVM-NOT: store volatile
@@ -140,7 +141,7 @@ end:
   ret void
 }
 
-; All 10,000 turns fit NVIDIA's size and not LLVM's, which unrolls 5,000.
+; All 10,000 iterations fit NVIDIA's size but not LLVM's, so LLVM unrolls 5,000.
 ; LLVM-LABEL: define {{.*}}@more(
 ; LLVM-COUNT-5000: store volatile
 ; LLVM-NOT: store volatile
@@ -165,7 +166,7 @@ end:
   ret void
 }
 
-; Of an odd number of turns, four; LLVM takes the largest divisor.
+; An odd trip count is unrolled by four; LLVM uses the largest divisor.
 ; LLVM-LABEL: define {{.*}}@odd(
 ; LLVM-COUNT-6667: store volatile
 ; LLVM-NOT: store volatile
@@ -189,8 +190,8 @@ end:
   ret void
 }
 
-; A loop that has a loop inside, of turns that nobody knows, is unrolled wholly or not at all. LLVM unrolls two of eight
-; turns, and twice as many would fit NVIDIA's size.
+; A loop with an inner loop of unknown trip count is unrolled fully or not at all. LLVM unrolls two of eight iterations,
+; and twice as many would fit NVIDIA's size.
 ; LLVM-LABEL: define {{.*}}@nested(
 ; LLVM-COUNT-10000: store volatile
 ; LLVM-NOT: store volatile
@@ -233,7 +234,7 @@ end:
   ret void
 }
 
-; What a loop inside is to be unrolled in part counts: 8,192 turns of it, and eight times as many do not fit.
+; Partial unrolling of an inner loop counts: 8,192 of its iterations, and eight times as many do not fit.
 ; CHECK-LABEL: define {{.*}}@part(
 ; CHECK-COUNT-8192: store volatile
 ; CHECK-NOT: store volatile
@@ -262,7 +263,7 @@ end:
   ret void
 }
 
-; Of 100,000 turns, 40,000 are asked for and do not fit: 32 divides all turns.
+; 40,000 of 100,000 iterations are requested and do not fit: 32 divides the trip count.
 ; LLVM-LABEL: define {{.*}}@asked_number(
 ; LLVM-COUNT-40000: store volatile
 ; CHECK-LABEL: define {{.*}}@asked_number(
@@ -284,7 +285,7 @@ end:
   ret void
 }
 
-; A loop that may be left early has at most 16,384 turns, of five instructions each.
+; A loop with an early exit has at most 16,384 iterations of five instructions each.
 ; LLVM-LABEL: define {{.*}}@breaks(
 ; LLVM-COUNT-2048: store volatile
 ; LLVM-NOT: store volatile
@@ -315,8 +316,8 @@ end:
   ret void
 }
 
-; LLVM leaves no rest of a loop in which all threads of a warp take part, so of an odd number of turns one stays, and nothing
-; tells ptxas so.
+; LLVM creates no remainder loop if all threads of a warp take part in the loop. With an odd trip count the loop is
+; therefore not unrolled, and ptxas gets no pragma for it.
 ; LLVM-LABEL: define {{.*}}@together(
 ; CHECK-LABEL: define {{.*}}@together(
 ; CHECK: store volatile

@@ -1,5 +1,5 @@
-; At -O0, where LLVM coalesces nothing, the copies that PHI elimination makes vanish; a function marked optnone keeps
-; them unless that is asked for.
+; At -O0 LLVM coalesces nothing, but the copies from PHI elimination are removed. A function marked optnone keeps them
+; unless an option requests it.
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o - | FileCheck %s
 ; RUN: %llc-ra -O0 -nvptx-ra-optnone -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ASKED
 

@@ -1,7 +1,6 @@
-; What a loop's PHIs connect shares a register where it can: a value that is read behind the loop is copied once, and
-; nothing else changes. The pass stands where the code still is in SSA form, and without being asked for it is not there.
-; Unless something shows or checks the whole function, the pass sees PHIs and what they name alone; that must make no
-; difference.
+; The registers that a loop's PHIs connect share one register if possible. A value that is read after the loop is copied
+; once, and nothing else changes. The pass runs in SSA form, and only if it is enabled. Unless an option prints or
+; checks the whole function, the pass sees only PHIs and the registers they use, with the same result.
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o - | FileCheck %s --check-prefix=SSA
 ; RUN: %llc-ra -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.whole
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -mcpu=sm_90 -stop-after=nvptx-cssa %s -o %t.phis

@@ -1,5 +1,5 @@
-; A budget that is a number limits every kernel that has no limit of its own and whose callees are all in the module, whichever
-; comes first; the forecast is for that. Nothing else changes.
+; A number as `budget` limits every kernel that has no limit of its own and whose callees are all in the module, in any
+; order. The forecast uses the limit. Nothing else changes.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.off.ptx
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
 ; RUN: FileCheck %s --implicit-check-not=maxnreg --input-file=%t.ptx
@@ -23,18 +23,15 @@
 ; RUN: sed 's/"nvvm.maxntid"="512" {/"nvvm.maxnreg"="40" &/' %s > %t.40.ll
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-forecast %t.40.ll -o /dev/null 2>&1 | head -12 > %t.40
 ; RUN: head -12 %t.printed | diff %t.40 -
-;
-; Kernels stay as they are without the option, and with regalloc=auto those that are not expected to spill.
+; Kernels stay unchanged without the option. With regalloc=auto, kernels without an expected spill stay unchanged.
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-regalloc=auto %s -o - | diff %t.off.ptx -
 ; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-budget=off %s -o - | diff %t.off.ptx -
 ; RUN: %llc-ra -O0 -mcpu=sm_90 -nvptx-ra-budget=40 %s -o /dev/null
-;
-; Only the code generator sets limits: a forecast in opt or of machine code leaves the module as it is.
+; Only the code generator sets limits. A forecast in opt or of machine code leaves the module unchanged.
 ; RUN: %opt -load-pass-plugin=%plugin -nvptx-ra-budget=40 -passes='print<nvptx-forecast>' -mcpu=sm_90 -S %s -o - 2>/dev/null \
 ; RUN:   | FileCheck %s --check-prefix=OPT --implicit-check-not='maxnreg"="40"'
 ; OPT: define ptx_kernel void @bounded
-;
-; The option takes a word and numbers; anything else is refused, and auto with what took its place.
+; The option accepts a word and numbers. Other values are refused; the message for auto names its replacement.
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=256 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RANGE
 ; RUN: not %llc-ra -mcpu=sm_90 -nvptx-ra-budget=most %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORD
 ; RANGE: for the --nvptx-ra-budget option: {{.*}}budget=256: out of range; use off, or a whole number from 16 to 255
@@ -72,7 +69,7 @@ define ptx_kernel void @calls(ptr addrspace(1) %p) {
   ret void
 }
 
-; A callee behind its caller is known all the same.
+; A callee after its caller is known, too.
 define i32 @inner(i32 %x) noinline {
   %y = mul i32 %x, %x
   ret i32 %y

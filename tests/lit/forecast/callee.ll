@@ -1,5 +1,5 @@
-; Where a function that a kernel calls holds more than the kernel, the report and the remarks blame that function's lines,
-; and not the kernel's; where the kernel holds more, they say nothing of its callees.
+; If a callee holds more than its kernel, the report and the remarks point to the callee's lines instead of the
+; kernel's. If the kernel holds more, they do not mention its callees.
 ; RUN: %nvptx-ra report %s | FileCheck %s --check-prefix=TABLE
 ; TABLE: outer<float>
 ; TABLE:      {{^}}outer<float>
@@ -20,8 +20,7 @@
 ; PRINTED: Peak [function]: _Z4workPi
 ; PRINTED: Function Name: alone
 ; PRINTED-NOT: Peak [function]
-;
-; It is a line of the callee, so the remark stands at the kernel.
+; The line is in the callee, so the remark is at the kernel.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=REMARK
 ; REMARK: remark: k.cu:2:0: {{ *}}Peak [function]: _Z4workPi

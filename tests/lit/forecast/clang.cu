@@ -1,5 +1,5 @@
-// clang shows the forecast by -Rpass-analysis and in its optimization record, the peak at its source line; the code is the
-// same as without.
+// clang prints the forecast with -Rpass-analysis and in its optimization record, the peak at its source line. The code is
+// unchanged.
 // REQUIRES: cuda
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -gline-tables-only -fpass-plugin=%plugin -S %s -o %t.without.ptx
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -gline-tables-only -fpass-plugin=%plugin -Rpass-analysis=nvptx-forecast -S %s \

@@ -1,5 +1,5 @@
-// What the lints find are remarks, at the line that the tool's report names; each has a kernel here that has what it finds,
-// and one that has not. (The lint of needless spills is in lints.ll: clang has no attribute for a limit on registers.)
+// Findings of lints are remarks, at the line that the tool's report names. Each lint has a kernel here with a finding,
+// and one without. (The lint of needless spills is in lints.ll: clang has no attribute for a register limit.)
 // REQUIRES: cuda
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90a -O3 -gline-tables-only -fpass-plugin=%plugin -S %s -o %t.without.ptx
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90a -O3 -gline-tables-only -fpass-plugin=%plugin -Rpass-missed=nvptx-lint -S %s \
@@ -17,8 +17,8 @@
 #define BOUNDS(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define DEVICE __attribute__((device))
 
-// More registers than the largest block may have, without bounds and with. They are also close to a step of occupancy,
-// which with these bounds is farther away.
+// More registers than the largest block may have, without bounds and with. The number is also close to an occupancy step,
+// which is farther away with these bounds.
 template <int N> DEVICE inline void copy(volatile int *p) {
   int values[N];
 #pragma unroll
@@ -39,7 +39,7 @@ KERNEL BOUNDS(256) bounded(volatile int *p) {
   copy<96>(p);
 }
 
-// Blocks for an SM, of which nobody says how large they are, and blocks that no SM holds.
+// A minimum of blocks per SM without a block size, and blocks that no SM can hold.
 // CHECK: lints.cu:[[@LINE+1]]:{{[0-9]+}}: remark: kernel 'blocks': ptxas does not do what its bounds say: {{.*}} [ignored-bounds] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(1024, 4) blocks(volatile int *p) {
   *p = 0;
@@ -49,7 +49,7 @@ KERNEL BOUNDS(256, 4) sized_blocks(volatile int *p) {
   *p = 0;
 }
 
-// More values of one line than a block has registers for, and fewer.
+// A line with more values than a block has registers for, and a line with fewer.
 // CHECK: lints.cu:{{[0-9]+}}:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{[0-9]+}} bytes; keep fewer values live at once, {{.*}} [spills] [-Rpass-missed=nvptx-lint]
 // CHECK: lints.cu:[[#VALUES]]:{{[0-9]+}}: remark: kernel 'unrolled': it is expected to spill {{.*}} it stands {{[0-9]+}} times in one block, {{.*}} [unrolled-too-far] [-Rpass-missed=nvptx-lint]
 KERNEL BOUNDS(1024) unrolled(volatile int *p) {
@@ -61,7 +61,7 @@ KERNEL BOUNDS(1024) rolled(volatile int *p) {
     p[128 + i] = p[i];
 }
 
-// An array that a variable indexes, and one that constants do.
+// An array that is indexed by a variable, and one that is indexed by constants.
 KERNEL indexed(volatile int *p, int n) {
   int array[48];
   for (int i = 0; i < 48; ++i)
@@ -79,7 +79,7 @@ KERNEL constant(volatile int *p) {
   p[0] = array[2];
 }
 
-// A function that gets the address of a variable and is not inlined, and one that is.
+// A function that gets the address of a variable and is not inlined, and one that is inlined.
 DEVICE __attribute__((noinline)) void fill(int *values) {
   for (int i = 0; i < 4; ++i)
     values[i] += i;
@@ -103,7 +103,7 @@ KERNEL inlines(volatile int *p) {
   p[0] = values[0];
 }
 
-// Functions that ptxas cannot inline, and one that it can.
+// Functions that ptxas cannot inline, and one that it can inline.
 extern "C" DEVICE int elsewhere(int);
 
 DEVICE __attribute__((noinline)) int factorial(int n) {

@@ -1,5 +1,5 @@
-; llc prints the forecast of each kernel behind code generation, makes the same of it as the report does, and generates the
-; same code with it and without.
+; llc prints the forecast of each kernel after code generation. It equals that of the report, and the code is the same
+; with and without it.
 ; RUN: rm -f %t.stats
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-strict -O3 -mcpu=sm_90 %s -o %t.without.ptx 2>&1 | count 0
 ; RUN: %llc-ra -nvptx-ra-forecast -nvptx-ra-stats=%t.stats -O3 -mcpu=sm_90 %s -o %t.ptx 2> %t.printed
@@ -21,8 +21,7 @@
 ; CHECK-NEXT:    Next Step [registers]: {{[0-9]+|none}}
 ; CHECK-NEXT:    Peak [words]: {{[0-9]+}}
 ; CHECK-NEXT:    Peak [line]: [[LINE:[2-9]]]
-;
-; Only whole when all callees are there: what is elsewhere, and what nobody knows, makes it the least.
+; A figure is exact only if all callees are known. For callees in other files and unknown callees it is a lower bound.
 ; CHECK-NEXT:Function Name: elsewhere
 ; CHECK-NEXT:    Registers, at least: {{[0-9]+}}
 ;      CHECK:    Stack, at least [bytes/thread]: 0
@@ -33,23 +32,21 @@
 ; CHECK-NEXT:    Registers: {{[0-9]+}}
 ;  CHECK-NOT:inner
 ; SAME: 4 kernels
-;
-; The statistics have the result, and how long each part took.
+; The statistics have the result and the time of each part.
 ; RUN: FileCheck %s --check-prefix=STATS --input-file=%t.stats
 ; STATS-DAG: {"event":"run","function":"bounded","pass":"nvptx-forecast","target":"sm_90",{{.*}}"time_ns":{{{.*}}"forecast":
 ; STATS-DAG: {"event":"shim","function":"bounded","pass":"nvptx-forecast","time_ns":{{{.*}}"flatten":
 ; STATS-DAG: {"event":"forecast","target":"sm_90","kernels":[{"function":"bounded","registers":{{[0-9]+}},"likely_registers":[{{[0-9]+,[0-9]+}}],"at_least":false,"spill_store_bytes":0,{{.*}}"time_ns":{"forecast":
 ; RUN: %nvptx-ra stats %t.stats | FileCheck %s --check-prefix=TOTALS
 ; TOTALS: kernels forecast {{ *}}4
-;
-; At every optimisation level, and without the coalescer, there is a forecast.
+; There is a forecast at every optimisation level and without the coalescer.
 ; RUN: %llc-ra -nvptx-ra-forecast -O0 -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=ANY
 ; RUN: %llc-ra -nvptx-ra-forecast -nvptx-ra-position=off -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=ANY
 ; RUN: %llc-ra -nvptx-ra-forecast -nvptx-ra-position=before -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=ANY
 ; ANY: Function Name: bounded
 ; ANY: Function Name: calls
-;
-; A processor that the model does not know is a warning with a remedy, and code comes out all the same; strict, an error.
+; A processor that the model does not know is a warning with a remedy, and code is still generated. With strict it is an
+; error.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-forecast -mcpu=sm_52 %s -o %t.old.ptx 2>&1 | FileCheck %s --check-prefix=OLD
 ; RUN: grep "[.]entry bounded" %t.old.ptx
 ; RUN: not %llc-ra -nvptx-ra-forecast -mcpu=sm_52 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT

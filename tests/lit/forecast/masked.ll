@@ -1,6 +1,5 @@
-; Accesses under a mask that is the constant false are no accesses to ptxas: the forecast counts nothing of what they would
-; load, and everything where the mask is known at run time alone.
-;
+; For ptxas, accesses with a constant false mask are no accesses, so the forecast does not count the values they would
+; load. It counts all of them if the mask is known only at run time.
 ; RUN: %nvptx-ra report %s --json --features --kernel off | FileCheck %s --check-prefix=OFF
 ; OFF: "loads": 0
 ; OFF: "words": 2

@@ -1,5 +1,6 @@
-; Whoever reads the remarks of nvptx-forecast gets one per figure, without any option, in the shape of AMDGPU's
-; kernel-resource-usage; those of the peak stand at its line, the others at the kernel. Nobody else gets anything.
+; If the remarks of nvptx-forecast are enabled, each figure is one remark without any other option, in the format of
+; AMDGPU's kernel-resource-usage. Remarks on the peak are at its line, the others at the kernel. Otherwise nothing is
+; printed.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o %t.ptx 2>&1 | FileCheck %s --implicit-check-not=remark
 ;      CHECK: remark: k.cu:2:0: Function Name: k
 ; CHECK-NEXT: remark: k.cu:2:0:     Registers: {{[0-9]+}}
@@ -17,8 +18,7 @@
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks=nvptx-forecast -pass-remarks-missed=nvptx-forecast -pass-remarks-analysis=other %s \
 ; RUN:   -o %t.silent.ptx 2>&1 | count 0
 ; RUN: cmp %t.ptx %t.silent.ptx
-;
-; A file of remarks has each value under a name of its own, unless its filter leaves the pass out.
+; A file of remarks has a name for each value, unless its filter excludes the pass.
 ; RUN: %llc-ra -mcpu=sm_90 -pass-remarks-output=%t.yaml %s -o /dev/null
 ; RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 ;      YAML: Pass: nvptx-forecast

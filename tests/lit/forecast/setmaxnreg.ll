@@ -1,6 +1,6 @@
-; A kernel that asks for registers while it runs is entered with as many as an increase asks for, or its limit leaves, which
-; is what ptxas reports; where nothing says how many that is, ptxas ignores what it asks. It gets no limit: ptxas would
-; then do what it ignores.
+; A kernel that requests registers at run time starts with the number that an increase requests, or that its limit
+; allows; ptxas reports this number. If no number is given, ptxas ignores the requests. Such a kernel gets no limit,
+; because ptxas would then follow the requests.
 ; RUN: %llc-ra -mcpu=sm_90a -mattr=+ptx88 -nvptx-ra-budget=40 -nvptx-ra-forecast %s -o %t.ptx 2> %t.printed
 ; RUN: FileCheck %s --implicit-check-not=.maxnreg --input-file=%t.ptx
 ; CHECK: .entry increases(

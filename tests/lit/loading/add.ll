@@ -1,6 +1,5 @@
-; What options add of LLVM's optimisations is done for that function and no other one where an attribute says it, for
-; every function where the command line does, and for none that is off or is not to be optimised; bisection counts it;
-; -O0 adds nothing.
+; An attribute adds LLVM's optimisations to its function only, and the command line adds them to every function.
+; Functions that are off or not optimised get none. Bisection counts each; at -O0 nothing is added.
 ; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -nvptx-ra-add=gvn-hoist -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
@@ -19,7 +18,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; A product that both sides of a branch compute is computed ahead of it.
+; A product that both sides of a branch compute is computed before it.
 ; TWICE-A-LABEL: .entry a(
 ; TWICE-A:       bra
 ; TWICE-A:       mul.lo.s32
@@ -98,7 +97,7 @@ else:
   ret void
 }
 
-; All that there is runs on a switch, on a loop that is entered in two places, and on a barrier, which stays one.
+; All optimisations together run on a switch, on a loop with two entries, and on a barrier, of which one copy remains.
 ; RUN: %llc-ra -nvptx-ra-add=all -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ALL
 ; ALL-LABEL: .entry tangled(
 ; ALL:       bar.sync

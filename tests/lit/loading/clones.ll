@@ -1,8 +1,8 @@
-; In opt, which has no machine code, the forecast compiles a clone of the module. Nobody hears what LLVM says of it, and an
-; error in it does not end the compiler; the statistics count both.
+; opt has no machine code, so the forecast compiles a clone of the module. LLVM's diagnostics for the clone are
+; discarded, and an error in it does not end the compiler. The statistics count both.
 ; RUN: split-file %s %t
 
-; The forecast is all that is printed; where there is none that is a warning, or with strict an error.
+; Only the forecast is printed. Without a forecast there is a warning, or with strict an error.
 ; RUN: %opt -load-pass-plugin=%plugin '-passes=print<nvptx-forecast>' -mcpu=sm_90 -disable-output %t/warns.ll 2> %t/said
 ; RUN: FileCheck %s --check-prefix=FORECAST --implicit-check-not=warning < %t/said
 ; FORECAST: Function Name: k

@@ -1,5 +1,5 @@
-; The view says how a kernel is launched, where it is written and how much static shared memory its symbols name. A function
-; that is no kernel has no bounds, whatever its attributes are, and none without debug information has a file.
+; The view has a kernel's launch attributes, its source file and the sizes of its static shared variables. A function
+; that is no kernel has no bounds, whatever its attributes are, and a function without debug information has no file.
 ; RUN: %llc -mcpu=sm_90 -stop-after=finalize-isel %s -o %t.mir
 ; RUN: %nvptx-ra mir -mcpu=sm_90 -passes='print<nvptx-ra-view>' %t.mir -o /dev/null 2> %t.view
 ; RUN: FileCheck %s --input-file %t.view
@@ -12,7 +12,7 @@
 ; CHECK-DAG:  = "@dynamic" shared dynamic{{$}}
 ; CHECK-DAG:  = "@elsewhere"{{$}}
 ; CHECK:      bb0:
-; Code of the header, inlined, has the line of the call, also through the header's own calls; that of the file itself
+; Code inlined from the header has the line of the call, also through the header's own calls. Code of the file itself
 ; keeps its line, inlined or not.
 ; CHECK:      ST_i32 {{.*}} shared line 12{{$}}
 ; CHECK:      ST_i32 {{.*}} shared line 13{{$}}
@@ -20,7 +20,7 @@
 ; CHECK:      ST_i32 {{.*}} global line 22{{$}}
 ; CHECK:      {{^}}end
 
-; What is malformed, or 0, says nothing.
+; Malformed values and 0 have no effect.
 ; CHECK:      function "malformed"
 ; CHECK-NEXT: kernel maxnreg 32{{$}}
 ; CHECK-NEXT: opcode
@@ -68,14 +68,14 @@ define void @device(ptr addrspace(1) %p) "nvvm.maxntid"="64" {
 !7 = distinct !DISubprogram(name: "local", file: !1, line: 20, type: !3, unit: !0, spFlags: DISPFlagDefinition)
 ; In the kernel itself.
 !10 = !DILocation(line: 12, scope: !4)
-; In a function of the header, called by another of the header, called by the kernel.
+; In a function of the header, called by another function of the header, which the kernel calls.
 !11 = !DILocation(line: 201, scope: !6, inlinedAt: !15)
 !15 = distinct !DILocation(line: 101, scope: !5, inlinedAt: !16)
 !16 = distinct !DILocation(line: 13, scope: !4)
 ; In another function of the same file.
 !12 = !DILocation(line: 21, scope: !7, inlinedAt: !17)
 !17 = distinct !DILocation(line: 14, scope: !4)
-; In a function of the header, called by that one.
+; In a function of the header, called by the function above.
 !13 = !DILocation(line: 202, scope: !6, inlinedAt: !18)
 !18 = distinct !DILocation(line: 22, scope: !7, inlinedAt: !17)
 !14 = !{i32 2, !"Debug Info Version", i32 3}

@@ -1,5 +1,5 @@
-; NVPTX_RA_LOG has the passes log what they do: a line for each pass and function at debug, each decision at trace. The plugin and the
-; tool log the same, and the code is that without a log. A part of the sources can be asked for alone.
+; NVPTX_RA_LOG makes the passes log their work: a line for each pass and function at debug, each decision at trace. The
+; plugin and the tool log the same, and the code is that without a log. A filter selects a part of the sources.
 ; RUN: env NVPTX_RA_LOG=debug %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.logged 2>&1 | FileCheck %s --implicit-check-not=TRACE
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.silent 2>&1 | FileCheck %s --check-prefix=NOTHING --allow-empty
 ; RUN: cmp %t.logged %t.silent
@@ -16,7 +16,7 @@
 ; RUN:   | FileCheck %s --check-prefix=COALESCE --implicit-check-not=nvptx_ra::passes
 ; COALESCE: [TRACE nvptx_ra::coalesce::worklist] {{.*}} are merged{{$}}
 
-; A value that there is not is refused in one line, and a path is for the program in ptxas's place alone.
+; An unknown value is refused in one line, and only the ptxas wrapper accepts a path.
 ; RUN: env NVPTX_RA_LOG=debgu %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.refused 2> %t.said && cmp %t.refused %t.silent
 ; RUN: FileCheck %s --check-prefix=REFUSED < %t.said && count 1 < %t.said
 ; REFUSED: nvptx-ra: NVPTX_RA_LOG is 'debgu', and nothing is logged; set it to off, error, warn, info, debug or trace

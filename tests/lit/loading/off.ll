@@ -1,4 +1,5 @@
-; With NVPTX_RA=off the plugin does nothing, whatever its options and pipelines say: the output is that of llc, opt and clang alone.
+; With NVPTX_RA=off the plugin does nothing, with any options and pipelines: the output is that of llc, opt and clang
+; alone.
 ; RUN: %llc -mcpu=sm_90 %s -o %t.stock
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.on
 ; RUN: not cmp %t.stock %t.on
@@ -20,22 +21,22 @@
 ; RUN:   -o %t.off.s
 ; RUN: cmp %t.stock.s %t.off.s
 
-; A machine pass that is named runs, and leaves the function alone.
+; A machine pass that is named runs, and leaves the function unchanged.
 ; RUN: %llc -mcpu=sm_90 -stop-after=phi-node-elimination %s -o %t.mir
 ; RUN: %llc -mcpu=sm_90 -run-pass=none %t.mir -o %t.stock.mir
 ; RUN: env NVPTX_RA=off %llc -load-pass-plugin=%plugin -mcpu=sm_90 -run-pass=nvptx-copy-coalescer %t.mir -o %t.off.mir
 ; RUN: cmp %t.stock.mir %t.off.mir
 
-; Every other value is somebody else's.
+; Other values are ignored.
 ; RUN: env NVPTX_RA=target/release/nvptx-ra %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.other
 ; RUN: cmp %t.on %t.other
 
-; Each warning says how to turn it off, once.
+; Each warning explains once how to turn the plugin off.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARNS
 ; WARNS: warning: nvptx-ra: kernel 'k': {{.*}}; NVPTX_RA=off turns nvptx-ra off{{$}}
 ; WARNS-NOT: off turns nvptx-ra off; NVPTX_RA
 
-; What a user calls by its name is not turned off, and does not say that it could be.
+; Commands that a user calls by name are not turned off, and their messages do not mention it.
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t.compiled
 ; RUN: env NVPTX_RA=off %nvptx-ra compile --cpu sm_90 %s -o %t.compiled.off
 ; RUN: cmp %t.compiled %t.compiled.off

@@ -1,4 +1,4 @@
-// Several processors, and host and device code in one command: the plugin acts on each device compilation.
+// Several processors, and host and device code in one command: the plugin runs in each device compilation.
 // REQUIRES: cuda, ptxas
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: %clang-cuda --offload-host-device -O3 --offload-arch=sm_80 --offload-arch=sm_90 -fpass-plugin=%plugin --save-temps \

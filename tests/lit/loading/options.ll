@@ -1,4 +1,4 @@
-; A wrong option is refused once, in words, by whatever reads it, and no code comes out.
+; Each reader of a wrong option refuses it once, with a message, and generates no code.
 ; RUN: not %llc -load-pass-plugin=%plugin -nvptx-ra-position=befor -mcpu=sm_90 %s -o %t.value 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=VALUE --implicit-check-not=nvptx-ra-position
 ; RUN: not test -e %t.value
@@ -13,12 +13,12 @@
 ; HELP:  What nvptx-ra does to the registers of NVPTX machine code
 ; HELP:  --nvptx-ra-position=<before|after|instead|off>
 
-; A switch may stand alone; of two assignments the last counts.
+; A switch needs no value. The last of two assignments counts.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-verify -nvptx-ra-strict=off -mcpu=sm_90 %s -o /dev/null
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-inject=error -nvptx-ra-inject=none -nvptx-ra-strict -mcpu=sm_90 %s \
 ; RUN:   -o /dev/null
 
-; An error is a warning; under strict it is an error, and no code comes out.
+; An error is a warning. With strict it is an error, and no code is generated.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-inject=error -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=WARNING
 ; RUN: not %llc -load-pass-plugin=%plugin -nvptx-ra-inject=error -nvptx-ra-strict -mcpu=sm_90 %s -o %t.strict 2>&1 \

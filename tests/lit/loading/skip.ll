@@ -1,6 +1,5 @@
-; What options say of LLVM's own optimisations is done for that function and no other one where an attribute says it, for
-; every function where the command line does, and for none that is off; bisection goes on beside it; the IR that the
-; optimiser leaves is the same.
+; An attribute skips LLVM's own optimisations on its function only, and the command line skips them on every function
+; except those that are off. Bisection continues to work. The IR after the optimiser is the same.
 ; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,SUNK-B,SUNK-C
 ; RUN: %llc-ra -nvptx-ra-skip=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
@@ -16,7 +15,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; A product that one branch needs alone sinks into it.
+; A product that only one branch needs sinks into it.
 ; SUNK-A-LABEL:  .entry a(
 ; SUNK-A:        bra
 ; SUNK-A:        mul.lo.s32
@@ -68,7 +67,8 @@ end:
   ret void
 }
 
-; Of two functions with a loop the one that says so computes its addresses from the counter; the other one counts them up.
+; Two functions have a loop. The function with the option computes its addresses from the counter; the other increments
+; addresses.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LOOP
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o - | FileCheck %s --check-prefix=LOOP
 ; LOOP-LABEL: .entry counts_up(

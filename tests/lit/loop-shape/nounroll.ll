@@ -1,5 +1,5 @@
-; A loop that the source says not to unroll stays as LLVM made it: by metadata, where LLVM prints the pragma, and by the pragma in PTX.
-; One ahead of the loop's label, which ptxas ignores, is put behind it.
+; A loop that the source marks as not unrolled stays LLVM's own code: by metadata, for which LLVM prints the pragma, and
+; by the pragma in PTX. A pragma before the loop's label, which ptxas ignores, moves after the label.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx -pass-remarks-missed=nvptx-loop-shape 2> %t.remarks
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: FileCheck %s --check-prefix=REMARKS --input-file=%t.remarks

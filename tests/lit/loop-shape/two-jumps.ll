@@ -1,5 +1,6 @@
-; A loop that LLVM ends in two jumps ends in one jump back, and ptxas unrolls it. The checker proves it; LLVM's machine verifier and
-; ptxas take the code. A loop with a barrier and one of a kernel that bounds its registers stay.
+; A loop that LLVM ends in two jumps then ends in one backward jump, and ptxas unrolls it. The checker proves the
+; change; LLVM's machine verifier and ptxas accept the code. A loop with a barrier, and a loop in a kernel with a
+; register bound, stay unchanged.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefixes=CHECK,LLVM --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
@@ -7,13 +8,13 @@
 ; CHECK:       [[LOOP:\$L__BB0_[0-9]+]]:
 ; CHECK:       setp.ne.{{[bs]}}32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; CHECK-NEXT:  @[[P]] bra [[LOOP]];
-; A bound in a register is compared behind the counter as a number with a sign, which LLVM does not print by itself.
+; A bound in a register is compared after the counter as a signed number, which LLVM does not print by itself.
 ; CHECK-LABEL: .entry up_to(
 ; LLVM:        [[LOOP:\$L__BB1_[0-9]+]]:
 ; LLVM:        add.s32 [[TURN:%r[0-9]+]], [[TURN]], 1;
 ; LLVM:        setp.ne.s32 {{.*}}[[P:%p[0-9]+]], [[TURN]], %r{{[0-9]+}};
 ; LLVM:        @[[P]] bra [[LOOP]];
-; In PTX, such a loop stays where the bound stands first.
+; In PTX, such a loop stays unchanged if the bound comes first.
 ; CHECK-LABEL: .entry bounded(
 ; CHECK:       setp.eq.b32
 ; CHECK-NEXT:  @%p{{[0-9]+}} bra
@@ -29,8 +30,7 @@
 ; OFF:       setp.eq.b32 [[P:%p[0-9]+]], %r{{[0-9]+}}, 0;
 ; OFF-NEXT:  @[[P]] bra
 ; OFF-NEXT:  bra.uni
-;
-; The same on PTX, where nothing else changes, and once alone.
+; The same on PTX, where nothing else changes, and once without other passes.
 ; RUN: %nvptx-ra ptx -passes='nvptx-loop-shape<verify>' %t.off -o %t.ptx --remarks 2>&1 | FileCheck %s --check-prefix=REMARKS
 ; RUN: FileCheck %s --input-file=%t.ptx
 ; RUN: %nvptx-ra ptx -passes=nvptx-loop-shape %t.ptx -o %t.again.ptx

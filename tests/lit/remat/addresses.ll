@@ -1,6 +1,7 @@
-; Addresses of a tile's rows, `tile + 4 * (33 * row + column)`, computed ahead of the loop that stores to them, in a kernel in which more
-; is live than a thread may have registers: each sum is computed again in the loop with its product and what that alone reads. With
-; registers to spare, and by the option, they stay ahead. The checker proves the edits, LLVM's machine verifier and ptxas take the code.
+; Addresses of a tile's rows, `tile + 4 * (33 * row + column)`, are computed before the loop that stores to them, in a
+; kernel with more live words than a thread may have registers. The pass rematerialises each sum in the loop, with its
+; product and the operands that only the sum uses. With spare registers, and with the option off, the sums stay before
+; the loop. The checker proves the edits; LLVM's machine verifier and ptxas accept the code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | cmp - %t.default
@@ -9,7 +10,7 @@
 ; RUN: FileCheck %s --input-file=%t.off --check-prefix=OFF
 ; RUN: sed 's/"nvvm.maxnreg"="32"/nounwind/' %s > %t.free.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.free.ll -o - | FileCheck %s --check-prefix=OFF
-; The text does the same.
+; PTX modules get the same result.
 ; RUN: %nvptx-ra ptx -passes=nvptx-remat %t.off -o - | FileCheck %s --check-prefix=PTX
 ; CHECK-LABEL: .entry fill(
 ; CHECK-NOT:   mad.lo.s32

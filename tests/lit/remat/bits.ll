@@ -1,11 +1,12 @@
-; More predicates are live across a barrier than a thread has, and assembly has set them, which cannot be done again. All but those that
-; fit into predicates are kept as bits of general registers, each set where its predicate is defined and tested where that is read: 32 of
-; a register, and others of a second one. By default, predicates with one definition stay, and so do those with several where bits take
-; more instructions than ptxas does: here each constant stands alone. Those of an arm that sets all to false at once go, each constant as
-; a number. Thirteen predicates are left alone, and by the option all are. So are, by default, those of a kernel in which so many words are
-; live that ptxas may give registers up for warps: 400 are, and 320 are not. The checker proves the edits, LLVM's machine verifier and ptxas
-; take the code, and the same happens to PTX as text. Debug information, which stands between a constant and its store, changes nothing
-; but the numbers of registers.
+; More predicates are live across a barrier than a thread has, and assembly sets them, so they cannot be rematerialised.
+; All that do not fit into predicates become bits of general registers: 32 bits per register, each set at its
+; predicate's definition and tested at its uses. By default, predicates with one definition stay. So do predicates with
+; several definitions if bits take more instructions than ptxas, as here, where each constant is alone. Predicates of an
+; arm that sets all to false at once become bits, each constant as a number. Thirteen predicates are left unchanged, and
+; with the option off all are. By default a kernel also stays unchanged if so many words are live that ptxas may give up
+; registers for warps: it does with 400 and not with 320. The checker proves the edits; LLVM's machine verifier and
+; ptxas accept the code, and PTX modules get the same result. Debug information between a constant and its store changes
+; only register numbers.
 ; RUN: %python %S/Inputs/flags.py 48 > %t.ll
 ; RUN: %llc-ra -nvptx-ra-bit-spill=on -mcpu=sm_90 %t.ll -o %t.on
 ; RUN: FileCheck %s --input-file=%t.on

@@ -1,6 +1,6 @@
-; Bounds of a thread's own that many loads and many stores depend on: more predicates than a thread has would be live between them.
-; The comparisons are made again for the stores. Thirteen predicates are left alone, and by the option all are. The checker proves the
-; edits, LLVM's machine verifier and ptxas take the code.
+; Many loads and many stores depend on bounds per thread, so more predicates than a thread has would be live between
+; them. The comparisons are rematerialised for the stores. Thirteen predicates are left unchanged, and with the option
+; off all are. The checker proves the edits; LLVM's machine verifier and ptxas accept the code.
 ; RUN: %python %S/Inputs/bounds.py 24 > %t.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.ll -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default

@@ -1,6 +1,7 @@
-; A sum that is kept over a block full of values is computed again behind it, once what it adds is live there anyway, and a
-; parameter is loaded there again; in a block with registers to spare, at -O0, and without being asked, everything stays as it is. The checker proves the
-; edits, LLVM's machine verifier and ptxas take the code, and the same options give the same bytes.
+; A sum that is live across a high-pressure block is rematerialised after it if its operand is live there anyway, and a
+; parameter is loaded again. In a block with spare registers, at -O0, and without the option, everything stays
+; unchanged. The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and the same options give
+; the same bytes.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefix=OFF --input-file=%t.default
 ; RUN: %llc-ra -nvptx-ra-remat=off -mcpu=sm_90 %s -o %t.off
@@ -31,8 +32,7 @@
 ; RUN: FileCheck %s --input-file=%t.high
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.peaks %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-remat=high -nvptx-ra-order=late -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
-;
-; A function's own attribute asks for it, and the trace tells.
+; The function's own attribute enables it, and the trace reports it.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="remat=peaks" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o %t.own
 ; RUN: cmp %t.peaks %t.own

@@ -1,6 +1,7 @@
-; Products of 64 bits that were computed from 32 ahead of a block, in a kernel in which more is live than a thread may have
-; registers: the product is computed again where it is read, and the factor of 32 bits is kept. With registers to spare, by the
-; option, and at -O0, everything stays as it is. The checker proves the edits, LLVM's machine verifier and ptxas take the code.
+; 64-bit products of 32-bit factors are computed before a block, in a kernel with more live words than a thread may have
+; registers. Each product is rematerialised before its use, and its 32-bit factor stays live. With spare registers, with
+; the option off, and at -O0, everything stays unchanged. The checker proves the edits; LLVM's machine verifier and
+; ptxas accept the code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | cmp - %t.default

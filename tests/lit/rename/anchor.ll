@@ -1,6 +1,6 @@
-; Renaming stands behind every pass that compares instructions: two sides of a branch that become equal by shared names
-; keep their instructions each, where branch folding would have moved them ahead of the branch. No option that takes out
-; a pass takes renaming out with it. Machine CSE is off, for it merges them by their values, with any names.
+; Renaming runs after every pass that compares instructions. Two sides of a branch become equal by shared names, but
+; keep their instructions; branch folding would have moved them before the branch. No option that disables a pass also
+; disables renaming. Machine CSE is off because it merges the instructions by their values, with any names.
 ; RUN: %llc-ra -disable-machine-cse -mcpu=sm_90 %s -o - | FileCheck %s
 ; RUN: %llc-ra -disable-machine-cse -O1 -mcpu=sm_90 %s -o - | FileCheck %s
 ; RUN: %llc-ra -disable-machine-cse -disable-branch-fold -mcpu=sm_90 %s -o - | FileCheck %s

@@ -1,6 +1,7 @@
-; Registers that live within a block share names, at any level of optimisation, unless that is switched off; those that
-; live across blocks do where it is asked for. The kernel with a stack frame keeps its instructions, an assembly's output is
-; no register that the assembly reads, and what a debug value names keeps its name to itself.
+; Registers that live within a block share names, at any optimisation level, unless renaming is off. Registers that live
+; across blocks share names if an option requests it. The kernel with a stack frame keeps its instructions, an
+; assembly's output gets no register that the assembly reads, and a register of a debug value shares its name with no
+; other.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx && FileCheck %s --input-file %t.ptx
 ; RUN: %ptxas-verify -arch=sm_90 < %t.ptx
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90
@@ -19,7 +20,7 @@
 ; CHECK-LABEL: .entry assembly(
 ; CHECK:       {{^}}	add.s32 %r1, %r2, 1; mul.lo.s32 %r1, %r1, %r2;
 ; CHECK-LABEL: .entry frame(
-; Some live across blocks: the others share a name with each other, but with those only where it is asked for.
+; Some registers live across blocks. The others share a name with each other, but with the former only if requested.
 ; CHECK-LABEL:  .entry blocks(
 ; CHECK:        .reg .b32 %r<4>;
 ; FEWEST-LABEL: .entry blocks(

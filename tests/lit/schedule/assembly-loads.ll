@@ -1,6 +1,5 @@
-; Inline assembly that loads and does nothing else, masked or not, goes where it is first read if one asks for that, and
-; may pass other loads, but no store that may write what it reads; nothing else that
-; is volatile moves, nor what clobbers memory.
+; If requested, inline assembly that only loads, masked or not, moves before its first use. It may pass other loads, but
+; no store that may write the loaded memory. No other volatile assembly moves, and no assembly that clobbers memory.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=KEPT
 ; KEPT-LABEL: .entry loads(
 ; KEPT:       ld.global.b32 [[A:%r[0-9]+]], [
@@ -30,8 +29,7 @@
 ; MOVED:       st.shared.b32 {{.*}}, [[F]];
 ; MOVED:       st.shared.b32 {{.*}}, [[E]];
 ; RUN: %if ptxas %{ %ptxas -arch=sm_90 %t.moved -o %t.cubin %}
-;
-; A function's attribute may ask for it; without an order there is nothing to ask for.
+; A function's attribute may request it; without an order it has no effect.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="order=late;assembly-loads" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefix=MOVED
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default

@@ -1,17 +1,15 @@
-; Every order, and every change of one at random, is proven by the checker, found clean by LLVM's machine verifier and
-; taken by ptxas; the same options give the same bytes.
+; The checker proves every order and every random change of one. LLVM's machine verifier finds no errors, ptxas accepts
+; the code, and the same options give the same bytes.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --check-prefix=SOURCE --input-file=%t.default
-;
-; Asked for by name, the order of the code is what comes without asking.
+; The order of the code, if requested by name, equals the default.
 ; RUN: %llc-ra -nvptx-ra-order=source -mcpu=sm_90 %s -o %t.source
 ; RUN: cmp %t.default %t.source
 ; SOURCE-LABEL: .entry loads(
 ; SOURCE:       ld.global
 ; SOURCE-NEXT:  ld.global
 ; SOURCE-NEXT:  ld.global
-;
-; Loads are put where they are read, behind the arithmetic on the one before.
+; Loads move to their uses, after the arithmetic on the previous one.
 ; RUN: %llc-ra -nvptx-ra-order=loads-late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=LATE
 ; LATE-LABEL: .entry loads(
 ; LATE:       ld.global
@@ -19,9 +17,8 @@
 ; LATE-NEXT:  add
 ; LATE-NEXT:  ld.global
 ; LATE-NEXT:  mad
-;
-; Loads that may not change places come one behind the other where sums are put off until a store asks for them; eager
-; adds what is loaded ahead of the next load.
+; Loads that may not change places are adjacent if sums are delayed until a store needs them. Eager adds each loaded
+; value before the next load.
 ; RUN: %llc-ra -nvptx-ra-order=late -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=HELD
 ; HELD-LABEL: .entry sums(
 ; HELD:       ld.volatile
@@ -34,8 +31,7 @@
 ; EAGER-NEXT:  xor
 ; EAGER-NOT:   xor
 ; EAGER:       st.global
-;
-; A function's own attribute chooses for it alone; the command line is stronger.
+; A function's own attribute selects an order for it alone; the command line overrides it.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="order=loads-late" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefixes=LATE,OTHER
 ; OTHER-LABEL: .entry others(
@@ -43,12 +39,10 @@
 ; OTHER-NEXT:  ld.global
 ; RUN: %llc-ra -nvptx-ra-order=source -mcpu=sm_90 %t.own.ll -o %t.stronger
 ; RUN: cmp %t.default %t.stronger
-;
-; A seed changes the order, the same way each time.
+; A seed changes the order reproducibly.
 ; RUN: %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=3 -mcpu=sm_90 %s -o %t.3
 ; RUN: %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=3 -mcpu=sm_90 %s -o %t.3again
 ; RUN: cmp %t.3 %t.3again
-;
 ; Without optimisation there is no order, and no error.
 ; RUN: %llc-ra -O0 -nvptx-ra-order=late -mcpu=sm_90 %s -o %t.O0
 ; RUN: %llc-ra -O0 -mcpu=sm_90 %s -o %t.O0source
@@ -60,8 +54,7 @@
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=latency -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=loads-clustered -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
 ; RUN: %if ptxas %{ %llc-ra -nvptx-ra-order=late -nvptx-ra-order-seed=9 -mcpu=sm_90 %s -o - | %ptxas-verify -arch=sm_90 %}
-;
-; What is wrong is said with what is allowed.
+; An error lists the allowed values.
 ; RUN: not %llc-ra -nvptx-ra-order=lat -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=WRONG
 ; WRONG: order=lat: unknown; use source, {{.*}}did you mean late?
 

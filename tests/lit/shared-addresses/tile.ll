@@ -1,6 +1,7 @@
-; Accesses to a tile whose indices differ by numbers read one register, in blocks that it dominates, with the numbers in their
-; offsets; LLVM, the option and -O0 leave a register to each. An index of another thread's keeps its own. The checker proves
-; the edits, LLVM's machine verifier and ptxas take the code, and the same options give the same bytes.
+; Accesses to a tile whose indices differ by constants share one register, in the blocks that it dominates, with the
+; constants in their offsets. LLVM, the option off and -O0 use a register for each. The index of another thread keeps
+; its own register. The checker proves the edits; LLVM's machine verifier and ptxas accept the code, and the same
+; options give the same bytes.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
@@ -16,8 +17,7 @@
 ; RUN: %llc -O0 -load-pass-plugin=%plugin -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=OFF
 ; OFF-LABEL: .entry tile(
 ; OFF-NOT:   +128]
-;
-; A function's own attribute turns it off, and the trace tells.
+; A function's own attribute turns it off, and the trace reports it.
 ; RUN: sed 's/) #0 {/) "nvptx-ra"="no-shared-addresses" {/' %s > %t.own.ll
 ; RUN: %llc-ra -mcpu=sm_90 %t.own.ll -o - | FileCheck %s --check-prefix=OFF
 ; RUN: %llc-ra -nvptx-ra-trace=shared-addresses -mcpu=sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=TRACE

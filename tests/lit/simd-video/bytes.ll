@@ -1,6 +1,7 @@
-; SIMD video instructions in inline assembly are computed on whole words: saturating differences of bytes, comparisons and maxima,
-; alone or among others. What ptxas has a short sequence for stays, and so does what has a mask, a predicate, or operands of several
-; types. The checker accepts the texts, LLVM's machine verifier and ptxas take the code.
+; SIMD video instructions in inline assembly are computed on whole words: saturating differences of bytes, comparisons
+; and maxima, alone or among others. Instructions with a short sequence in ptxas stay, and so do those with a mask, a
+; predicate, or operands of several types. The checker accepts the texts; LLVM's machine verifier and ptxas accept the
+; code.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.default
 ; RUN: FileCheck %s --input-file=%t.default
 ; RUN: %if ptxas %{ %ptxas-verify -arch=sm_90 < %t.default %}
@@ -19,11 +20,10 @@
 ;
 ; RUN: %llc-ra -nvptx-ra-simd-video=off -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=OFF
 ; OFF-NOT: nvptx_ra_part
-;
 ; LLVM writes PTX 4.0 for sm_50, which has no lop3.
 ; RUN: %llc-ra -mcpu=sm_50 %s -o - | FileCheck %s --check-prefix=OFF
 
-; The same on PTX: nothing is left to do where it was done, and what llc leaves is done there.
+; The same on PTX: output of the plugin stays unchanged, and output of llc is changed.
 ; RUN: %llc-ra -nvptx-ra-simd-video=off -mcpu=sm_90 %s -o %t.off.ptx
 ; RUN: %nvptx-ra ptx -passes=nvptx-simd-video %t.off.ptx -o %t.ptx
 ; RUN: FileCheck %s --input-file=%t.ptx

@@ -1,4 +1,4 @@
-; ptxas takes what stock llc makes of a loop that rotates and swaps its values, and what the plugin makes of it.
+; ptxas accepts stock llc's code for a loop that rotates and swaps its values, and the plugin's code for it.
 ; RUN: %llc-ra -mcpu=sm_90 -mattr=+ptx88 %s -o %t.ptx
 ; RUN: %llc-ra -O0 -mcpu=sm_90 -mattr=+ptx88 %s -o %t.O0.ptx
 ; RUN: %if ptxas %{ %llc -mcpu=sm_90 -mattr=+ptx88 %s -o - | %ptxas-verify -arch=sm_90 -o %t.cubin %}

@@ -1,4 +1,4 @@
-; Code for any other target is untouched, byte for byte, whatever the optimisation level.
+; Code for any other target stays unchanged, byte for byte, at any optimisation level.
 ; REQUIRES: x86-64-registered-target, aarch64-registered-target
 ; RUN: %llc -mtriple=x86_64-linux-gnu %s -o %t.stock
 ; RUN: %llc-ra -mtriple=x86_64-linux-gnu %s -o %t.ours

@@ -1,6 +1,5 @@
-; What an instruction names as one row stands in consecutive registers, without a move where there is room, and not where
-; rows are turned off. Sums over functions have a line for each level of optimisation, and none for a function alone.
-;
+; The registers of a row operand are consecutive, without a copy if there are enough registers, and not if rows are
+; turned off. Sums over functions have a line for each optimisation level, and a function alone has no sum.
 ; RUN: %nvptx-ra allocate %s --print-problem --set tuples=on | FileCheck %s --check-prefix=ROWS
 ; ROWS-DAG: range tuple4x4 live
 ; ROWS-DAG: range tuple2x2 live

@@ -1,6 +1,5 @@
-; The allocators find room for three values in three registers, spill what does not fit into two, and take IR, machine
-; code, functions in text form and problems alike.
-;
+; The allocators fit three values into three registers and spill with two. They accept IR, machine code, functions in
+; text form and problems.
 ; RUN: %nvptx-ra allocate %s --budget none,3 | FileCheck %s
 ; CHECK: k: {{[0-9]+}} instructions, {{[0-9]+}} live ranges
 ; CHECK: allocator budget R P spilled
@@ -9,8 +8,8 @@
 ; CHECK-NEXT: briggs none [[PEAK]] 1 0 0 0 0
 ; CHECK: greedy 3 {{[0-9]+}} 1 {{[1-9]}}
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
-;
-; The fat-point allocator finds as many, and refuses a budget that no spilling can meet, naming the least that can be.
+; The fat-point allocator finds the same, and refuses a register limit that no spilling can meet, with the least
+; possible limit.
 ; RUN: %nvptx-ra allocate %s --allocator fatpoint --preset ptxas --budget none,3 | FileCheck %s --check-prefix=FATPOINT
 ; FATPOINT: live at once [[PEAK:[0-9]+]] 1
 ; FATPOINT-NEXT: fatpoint none [[PEAK]] 1 0 0 0 0
@@ -32,9 +31,8 @@
 ; RUN: %nvptx-ra allocate %t.mfv --print-problem > %t.problem
 ; RUN: %nvptx-ra allocate %t.problem --json --allocator briggs | FileCheck %s --check-prefix=PROBLEM
 ; PROBLEM: "allocator":"briggs",{{.*}}"function":"k",
-;
-; What an allocation makes needless is left out of its code: a reload of what is in a register still, a copy of what is
-; there still. Not where that is switched off.
+; Needless code of an allocation is removed: a reload of a value that is still in a register, and a copy of a value that
+; is still in its destination. The option turns this off.
 ; RUN: printf 'allocation 1\nproblem p\nfile R\nclass A R\nrange A live 2..17 write 0*1 read 1*1 read 4*1\n' > %t.clean
 ; RUN: printf 'range A live 6..13 write 1*1 read 3*9\ncopy 1 lr1 = lr0 * 8\nblock 0..5\nend\n' >> %t.clean
 ; RUN: %nvptx-ra allocate %t.clean --allocator greedy | FileCheck %s --check-prefix=CLEAN
@@ -48,8 +46,7 @@
 ; UNCLEAN: greedy none 2 0 0 0 0 0 1>1 8>8
 ; RUN: not %nvptx-ra allocate %s --set split-gain=-1 2>&1 | FileCheck %s --check-prefix=GAIN
 ; GAIN: nvptx-ra: --set split-gain=-1: not allowed; use a number from 0
-;
-; Pictures: of the first function, or of the one that is named, as the first allocator has it.
+; Pictures of the first function, or of the named one, with the first allocator's result.
 ; RUN: %nvptx-ra allocate %s --function k --budget 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
 ; NAMED: k: {{[0-9]+}} instructions
 ; RUN: FileCheck %s --check-prefix=DOT --input-file=%t.dot
@@ -78,8 +75,7 @@
 ; COPIES: lr1 -- lr0 [style=dashed, label="8"];
 ; RUN: not %nvptx-ra allocate %s --function l 2>&1 | FileCheck %s --check-prefix=NAMELESS
 ; NAMELESS: nvptx-ra: --function l: there is none in {{.*}}allocate.ll; name one of those
-;
-; What is wrong is said in one line.
+; Errors take one line.
 ; RUN: not %nvptx-ra allocate %s --preset brigs 2>&1 | FileCheck %s --check-prefix=PRESET
 ; PRESET: nvptx-ra: --preset brigs: unknown; use hw, cicc or ptxas
 ; RUN: not %nvptx-ra allocate %s --set loop-base=-1 2>&1 | FileCheck %s --check-prefix=CONSTANT

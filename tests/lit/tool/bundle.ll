@@ -1,6 +1,6 @@
-; An internal error leaves the code as stock makes it, writes a bundle and names it; replaying the bundle meets the same
-; error, and with the fault left out the pass runs, and what it makes of the function is proven right. Statistics count
-; the error.
+; After an internal error the code is stock's, a bundle is written and its path is printed. Replaying the bundle
+; reproduces the error. Without the injected fault the pass runs, and its result is proven correct. Statistics count the
+; error.
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %llc -mcpu=sm_90 %s -o - | sed -n '/globl/,$p' > %t/stock.ptx
 ; RUN: %nvptx-ra compile --cpu sm_90 %s -o %t/k.ptx --set inject=panic --set rename=off --set simd-video=off --set shared-addresses=off --set remat=off --set loop-shape=off --set bundle=%t --set stats=%t/stats.jsonl 2>&1 \

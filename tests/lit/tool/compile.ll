@@ -1,6 +1,5 @@
-; The tool prints, byte for byte, what llc prints with the plugin loaded: at every level, which is 3 unless it is given,
-; however floating-point operations are fused, from text without a data layout and from bitcode, from a file and from
-; standard input.
+; The tool prints the same bytes as llc with the plugin loaded: at every level (3 by default), with every mode of fusing
+; floating-point operations, from text without a data layout and from bitcode, from a file and from standard input.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -mattr=+ptx80 -O0 %s -o %t.0
 ; RUN: %nvptx-ra compile --cpu sm_90 --mattr +ptx80 -O0 %s -o - | cmp - %t.0
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -O3 -fp-contract=fast %s -o %t.fast
@@ -35,7 +34,7 @@ loop:
   %square = fmul float %a, %a
   %sum = fadd float %square, %a
   store float %sum, ptr %at
-  ; Without the layout of the triple this would be aligned to 4 bytes, and loaded in halves.
+  ; Without the layout of the triple the alignment would be 4 bytes, and the value would be loaded in halves.
   %wide = load i64, ptr %q
   store i64 %wide, ptr %at
   %again = icmp slt i32 %next, %n

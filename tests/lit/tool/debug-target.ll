@@ -1,5 +1,5 @@
-; LLVM writes `debug` behind the target of a module with line tables, as Triton's have them. ptxas does not optimise such
-; code, so the tool drops the word where it optimises.
+; LLVM writes `debug` after the target of a module with line tables, such as Triton's. ptxas does not optimise such
+; code, so the tool removes the word if it optimises.
 
 ; RUN: %nvptx-ra compile --cpu sm_90 -O3 %s -o %t.ptx
 ; RUN: FileCheck %s < %t.ptx

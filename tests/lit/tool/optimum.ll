@@ -1,10 +1,8 @@
-; The views that the plugin prints are what `nvptx-ra optimum` reads; a swap in a loop keeps its three copies.
-;
+; `nvptx-ra optimum` reads the views that the plugin prints. A swap in a loop keeps its three copies.
 ; RUN: %llc-ra -nvptx-ra-trace=view -nvptx-ra-position=before -nvptx-ra-rename=off -mcpu=sm_90 %s -o /dev/null 2> %t.views
 ; RUN: %nvptx-ra optimum %t.views | FileCheck %s
 ; CHECK: "copies":{{[0-9]+}},{{.*}}"function":"k",{{.*}}"necessary":3,
-;
-; A view that is cut off is an error with its place, and is not passed over.
+; A truncated view is an error with its place, and is not skipped.
 ; RUN: head -c 300 %t.views > %t.cut
 ; RUN: not %nvptx-ra optimum %t.cut 2>&1 | FileCheck %s --check-prefix=CUT
 ; CUT: line {{[0-9]+}}

@@ -1,5 +1,5 @@
-// A profile fits code with more or less debug information than it was made for: ahead of LLVM's optimisations, and behind
-// them, by the tool and by the plugin. Other code it does not fit.
+// A profile matches code with more or less debug information than its own: before and after LLVM's optimisations, in the
+// tool and in the plugin. It does not match other code.
 // REQUIRES: cuda, ptxas
 // RUN: rm -rf %t && mkdir %t
 // RUN: %clang-cuda --cuda-gpu-arch=sm_90 -O3 -gline-tables-only -emit-llvm -c %s -o %t/lines.bc

@@ -1,5 +1,5 @@
-; The report can say what another order of the code would need: ordered from its end, less is live at once
-; than in the order of the code, and an order that there is not is refused with those that there are.
+; The report can forecast another order of the code. If ordered from its end, pressure is lower than in the order of the
+; code. An unknown order is refused with the list of the known ones.
 ; RUN: %nvptx-ra report %s --json --features | FileCheck %s --check-prefix=SOURCE
 ; RUN: %nvptx-ra report %s --json --features --order source | FileCheck %s --check-prefix=SOURCE
 ; SOURCE: "words": 12.0

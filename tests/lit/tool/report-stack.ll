@@ -1,6 +1,6 @@
-; A stack variable that ptxas keeps in registers is no stack and is among what is live at the peak; one whose address goes
-; elsewhere stays in memory, and its loads and stores are counted. In the words of ptxas -v and its statistics.
-;
+; A stack variable that ptxas keeps in registers is not counted as stack, but is live at the peak. A stack variable
+; whose address escapes stays in memory, and its loads and stores are counted. In the words of ptxas -v and its
+; statistics.
 ; RUN: %nvptx-ra report %s -v | FileCheck %s
 ; CHECK: most is live
 ; CHECK: Function properties for picked
@@ -15,8 +15,7 @@
 ; JSON: "stack_words": 8
 ; JSON: "register": "slot0"
 ; JSON: "stack_bytes": 0
-;
-; The table says which words are the stack's.
+; The table lists the words of the stack.
 ; RUN: %nvptx-ra report %s --kernel picked | FileCheck %s --check-prefix=TABLE
 ; TABLE: picked {{[0-9]+}} 0 0 0
 ; TABLE: 8 from line 5 (a: stack, in registers)

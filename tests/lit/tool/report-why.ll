@@ -1,6 +1,5 @@
-; The report says why a kernel takes at least so many registers, why it has a stack and in which variable, and why it does not
-; link where functions are compiled by themselves; of a kernel to which nothing of that applies it says nothing.
-;
+; The report explains a kernel's lower bound of registers, its stack and the stack variable, and why it does not link if
+; functions are compiled separately. For a kernel without any of these it prints nothing.
 ; RUN: %nvptx-ra report %s > %t.table
 ; RUN: FileCheck %s --input-file=%t.table
 ; CHECK: kernel registers spills (bytes) stack shared warps limited by
@@ -40,16 +39,14 @@
 ; RUN:   print(kernels['indexed']['stack_because'], kernels['through_callee']['callee_stack_bytes'])" %t.json | FileCheck %s --check-prefix=JSON
 ; JSON: ['calls elsewhere, which is not in this file'] [] {'function': 'heavy', 'limit': 64, 'registers': 90, 'words': 40}
 ; JSON-NEXT: {'declared': 3, 'line': 5, 'text': "'buffer' (line 3) is indexed {{.*}}", 'variable': 'buffer'} 192
-;
-; ptxas refuses what the report says, and with the option that it names it does not. (Where calls through pointers are
-; in the file, it leaves that to the linker.)
+; ptxas refuses the case that the report names, and accepts it with the named option. (With calls through pointers in
+; the file, ptxas leaves the error to the linker.)
 ; RUN: llvm-extract -func=bounded -func=heavy %s -o %t.bc
 ; RUN: %nvptx-ra compile %t.bc --cpu sm_90 -o %t.ptx
 ; RUN: %if ptxas %{ not %ptxas -c -arch sm_90 %t.ptx -o %t.o 2>&1 | FileCheck %s --check-prefix=PTXAS %}
 ; PTXAS: 'bounded' with max regcount of 64 calls function 'heavy' with regcount of {{[0-9]+}}
 ; RUN: %if ptxas %{ %ptxas -c -arch sm_90 --device-function-maxrregcount 64 %t.ptx -o %t.o %}
-;
-; The compiler's remarks say the same.
+; The compiler's remarks have the same content.
 ; RUN: %llc -load-pass-plugin=%plugin -mcpu=sm_90 -pass-remarks-analysis=nvptx-forecast %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 ; REMARK: Function Name: passed
 ; REMARK: At Least Because It: calls elsewhere, which is not in this file

@@ -1,5 +1,5 @@
-; A kernel of another compiler's PTX wins where it is better. The plugin leaves it stock and says so; nvptx-ra ptx links it into
-; the plugin's PTX, byte for byte as the search does. Of equal code, our own wins.
+; A kernel of another compiler's PTX wins if it is better. The plugin leaves it stock and reports this; nvptx-ra ptx
+; links it into the plugin's PTX, byte for byte as the search does. Of equal code, our own wins.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set position=off -o %t/stock.ptx
@@ -20,13 +20,11 @@
 ; RUN: not cmp %t/llc.ptx %t/tuned.ptx
 ; RUN: %nvptx-ra ptx %t/llc.ptx --profile %t/ra.toml --also %t/less.ptx -o %t/linked.ptx
 ; RUN: cmp %t/linked.ptx %t/tuned.ptx
-;
-; Nothing shows that it computes the same, unless it is run, and so it needs the option.
+; Only a run shows that it computes the same, so it needs the option.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx --no-compare -o %t/proved.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=PROVED
 ; PROVED: nvptx-ra: 'products' with --allow-uncompared: {{.*}} instructions by also
 ; PROVED: from less.ptx: 0 of 2 kernels
-;
-; What it computes differs, so that it does not win where both are run.
+; It computes something else, so it does not win if both are run.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s --cpu sm_90 --also %t/less.ptx -o %t/compared.ptx --runs 4 2>&1 | FileCheck %s --check-prefix=COMPARED
 ; COMPARED: warning: kernel 'products': 'also' does not compute what stock does, and does not win
 ; COMPARED: from less.ptx: 0 of 2 kernels

@@ -1,7 +1,8 @@
-; A kernel that spills is tried with spills to shared memory, where the PTX is of a version that has them and the size of
-; shared memory is known; a profile may choose them, and a build replays it byte for byte. Without that version, or with
-; shared memory of the launch's size, nothing asks for it, and a profile that does is named. What wins here are values that
-; ptxas spills, kept in shared memory by the passes: those of a kernel of LLVM's, by the names that LLVM prints.
+; A kernel that spills is tried with spills to shared memory if the PTX version supports them and the size of shared
+; memory is known. A profile may choose them, and a build replays it byte for byte. With an older version, or with
+; shared memory whose size the launch sets, they are not requested, and a profile that requests them is named. Here the
+; winner is values that the passes spill to shared memory instead of ptxas, in a kernel of LLVM's, by the names that
+; LLVM prints.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --mattr=+ptx88 --runs 20 --allow-more-instructions --profile %t/ra.toml > %t/table 2> %t/log
@@ -19,8 +20,7 @@
 ; PTX-NOT: .pragma
 ; RUN: %llc-ra -nvptx-ra-profile=%t/pragma.toml -mcpu=sm_90 -mattr=+ptx87 %s -o %t/oldest.ptx
 ; RUN: %ptxas -arch=sm_90 %t/oldest.ptx -o %t/oldest.cubin
-;
-; With an older version the search does not try it, and the profile says what it needs.
+; With an older version the search does not try it, and the profile names the required version.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/older.ptx --mattr=+ptx86 --runs 32 --allow-more-instructions --profile %t/older.toml --json 2> %t/log \
 ; RUN:   | not grep smem-spilling
 ; RUN: not grep pragma %t/older.ptx
@@ -29,16 +29,14 @@
 ; RUN:   | FileCheck %s --check-prefix=AHEAD
 ; AHEAD: nvptx-ra: {{.*}}pragma.toml: 'spills' needs a later version of PTX and gets the defaults; run nvptx-ra tune again without it, or use -mattr=+ptx87
 ; RUN: not grep pragma %t/default.ptx
-;
-; Shared memory whose size the launch says:
+; Shared memory whose size the launch sets:
 ; RUN: sed 's/; TILE //' %s > %t/tile.ll
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/tile.ll -o %t/tile.ptx --mattr=+ptx88 --runs 10 --allow-more-instructions > %t/table 2> %t/log
 ; RUN: not grep smem-spilling %t/table
 ; RUN: FileCheck %s --check-prefix=UNKNOWN --input-file=%t/log
 ; UNKNOWN: nvptx-ra: for 1 of the kernels only the launch says how much shared memory there is. It counts as zero; say the size with --dynamic-shared
-;
-; Where the search is told, registers that cost no warp beside that much memory are free: two blocks of 256 threads fit,
-; so that the limit of 40 registers, which spills, may go as far as 128.
+; If the search knows this size, registers that cost no warp with it are free. Two blocks of 256 threads fit, so the
+; limit of 40 registers, which spills, may rise to 128.
 ; RUN: sed 's/"nvvm.minctasm"="8"/"nvvm.maxnreg"="40"/' %t/tile.ll > %t/limited.ll
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/limited.ptx --mattr=+ptx88 --runs 12 --dynamic-shared spills=100000 > %t/table 2> %t/log
 ; RUN: FileCheck %s --check-prefix=FREE --input-file=%t/table
@@ -46,7 +44,7 @@
 ; RUN: FileCheck %s --check-prefix=LIMIT --input-file=%t/limited.ptx
 ; LIMIT: .maxnreg 128
 ; RUN: not grep "the launch says" %t/log
-; Where that is more than an SM has, warps say nothing, and the search tells.
+; If the size exceeds an SM's memory, warps are ignored, and the search reports this.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %t/limited.ll -o %t/large.ptx --runs 1 --dynamic-shared 300000 2>&1 > %t/table | FileCheck %s --check-prefix=LARGE
 ; LARGE: nvptx-ra: a block of 1 of the kernels does not fit on an SM, so these have no warps to lose: a block of 'spills' has 256 threads of {{[0-9]+}} registers and 300{{[0-9]+}} bytes of shared memory; sm_90 allows 1024 threads, 65536 registers and 232448 bytes
 ; RUN: not grep "no block" %t/log

@@ -1,5 +1,5 @@
-; A search never returns worse than LLVM's own code; its profile gives the same PTX byte for byte in the tool and in llc,
-; without ptxas; code that has changed since is named and gets the defaults.
+; A search never returns worse code than LLVM's own. Its profile gives the same PTX byte for byte in the tool and in
+; llc, without ptxas. Code that has changed since then is named and gets the defaults.
 ; REQUIRES: ptxas
 ; RUN: rm -rf %t && mkdir %t
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/tuned.ptx --runs 4 --profile %t/ra.toml --json > %t/tuned.json 2> %t/log
@@ -7,8 +7,7 @@
 ; LOG: nvptx-ra: 4 of 4 variants, {{.*[0-9]+}} → {{[0-9]+}} instructions, {{[0-9]+}} s
 ; RUN: %python %S/Inputs/never_worse.py %t/tuned.json 4
 ; RUN: %ptxas-verify -arch=sm_90 < %t/tuned.ptx
-;
-; Where variants differ the best of those that cost nothing wins.
+; If variants differ, the best of those that are no worse in any figure wins.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %S/tune-shared.ll -o %t/spills.ptx --mattr=+ptx88 --runs 10 --json > %t/spills.json 2> %t/log
 ; RUN: %python %S/Inputs/never_worse.py %t/spills.json 10 better worse
 ;
@@ -23,8 +22,7 @@
 ; RUN: cmp %t/tuned.ptx %t/replayed.ptx
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-profile=%t/ra.toml -mcpu=sm_90 %s -o %t/llc.ptx
 ; RUN: cmp %t/tuned.ptx %t/llc.ptx
-;
-; The same search gives the same again, whatever the number of threads, and a cache saves every run.
+; The same search gives the same result for any number of threads, and a cache saves every run.
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/again.ptx --runs 4 --jobs 1 --cache %t/cache > %t/table 2>&1
 ; RUN: cmp %t/tuned.ptx %t/again.ptx
 ; RUN: env CUDA_PATH=%cuda %nvptx-ra tune %s -o %t/again.ptx --runs 4 --cache %t/cache --json 2>&1 | FileCheck %s --check-prefix=CACHED
@@ -39,14 +37,12 @@
 ; CHANGED: nvptx-ra: {{.*}}ra.toml: 'loads' has changed and gets the defaults; run nvptx-ra tune again
 ; RUN: %nvptx-ra compile %s --cpu sm_80 --set profile=%t/ra.toml -o - 2>&1 | FileCheck %s --check-prefix=OTHER-CPU
 ; OTHER-CPU: nvptx-ra: {{.*}}ra.toml: made for sm_90, and this is sm_80: every function gets the defaults
-;
-; A profile of a build with other defaults is replayed, with a warning: the PTX may be another one.
+; A profile of a build with other defaults is replayed with a warning, because the PTX may differ.
 ; RUN: sed 's/^defaults = "./&x/' %t/ra.toml > %t/older.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/older.toml -o %t/older.ptx 2>&1 | FileCheck %s --check-prefix=OLDER
 ; OLDER: nvptx-ra: {{.*}}older.toml: made by an nvptx-ra of another version or with other defaults: {{.*}}; run nvptx-ra tune again
 ; RUN: cmp %t/tuned.ptx %t/older.ptx
-;
-; A profile that is broken or not there is said once and changes nothing; strict makes that an error.
+; A broken or missing profile is reported once and changes nothing; with strict it is an error.
 ; RUN: sed 's/version = 1/version = 9/' %t/ra.toml > %t/broken.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/broken.toml -o %t/unprofiled.ptx 2>&1 | FileCheck %s --check-prefix=BROKEN
 ; BROKEN: nvptx-ra: {{.*}}broken.toml: version 9, and this build reads 1

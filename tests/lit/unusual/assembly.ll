@@ -1,5 +1,5 @@
-; Inline assembly whose operands are tied, clobbered early or several compiles to code that the checker, LLVM's machine
-; verifier and ptxas take, with and without optimisation, ahead of LLVM's own coalescer and behind it.
+; Inline assembly with tied, early-clobber or several operands compiles to code that the checker, LLVM's machine
+; verifier and ptxas accept, with and without optimisation, before and after LLVM's own coalescer.
 ; DEFINE: %{compile} = %llc-ra -verify-machineinstrs -mcpu=sm_90
 ; RUN: %{compile} -O0 %s -o %t.O0.ptx
 ; RUN: %{compile} -O3 %s -o %t.O3.ptx
@@ -13,7 +13,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; The input lives on behind the assembly that overwrites its register.
+; The input stays live after the assembly that overwrites its register.
 ; CHECK-LABEL: tied(
 ; CHECK: add.s32 [[R:%r[0-9]+]], [[R]], %r
 define i32 @tied(i32 %a, i32 %b) {
@@ -32,7 +32,7 @@ define i32 @early_clobber(i32 %a) {
   ret i32 %r
 }
 
-; Outputs of three widths, and memory that is clobbered.
+; Outputs of three widths, and clobbered memory.
 ; CHECK-LABEL: outputs(
 ; CHECK: mov.b32 %r{{[0-9]+}}, %r
 ; CHECK: mov.b64 %rd{{[0-9]+}}, %rd
@@ -49,7 +49,7 @@ define i64 @outputs(i32 %a, i64 %b, i16 %c) {
   ret i64 %t
 }
 
-; Tied and clobbered early at once; the values change places with each turn of the loop.
+; Tied and early-clobber at once; the values are swapped in each iteration.
 ; CHECK-LABEL: swaps(
 ; CHECK: xor.b32 [[A:%r[0-9]+]], [[A]], [[I:%r[0-9]+]];
 ; CHECK-NEXT: xor.b32 [[B:%r[0-9]+]], [[B]], [[I]];

@@ -1,5 +1,5 @@
-; Calls of every kind compile to code that the checker, LLVM's machine verifier and ptxas take, with and without
-; optimisation, ahead of LLVM's own coalescer and behind it.
+; Calls of every kind compile to code that the checker, LLVM's machine verifier and ptxas accept, with and without
+; optimisation, before and after LLVM's own coalescer.
 ; DEFINE: %{compile} = %llc-ra -verify-machineinstrs -mcpu=sm_90
 ; RUN: %{compile} -O0 %s -o %t.O0.ptx
 ; RUN: %{compile} -O3 %s -o %t.O3.ptx
@@ -33,7 +33,7 @@ done:
   ret i32 %r
 }
 
-; One argument twice; several results, of which one is not used.
+; One argument twice; several results, of which one is unused.
 ; CHECK-LABEL: indirect(
 ; CHECK: callprototype
 ; CHECK: call (retval0), %rd{{[0-9]+}}, (param0, param1), prototype
@@ -68,7 +68,7 @@ define i32 @is_variadic(i32 %n, ...) {
   ret i32 %r
 }
 
-; A loop whose values go through a call.
+; A loop whose values pass through a call.
 ; CHECK-LABEL: in_a_loop(
 ; CHECK: call.uni (retval0), recursive,
 define i32 @in_a_loop(i32 %n) {

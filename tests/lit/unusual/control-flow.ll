@@ -1,5 +1,5 @@
-; Control flow that few programs have compiles to code that the checker, LLVM's machine verifier and ptxas take, with and
-; without optimisation, ahead of LLVM's own coalescer and behind it.
+; Unusual control flow compiles to code that the checker, LLVM's machine verifier and ptxas accept, with and without
+; optimisation, before and after LLVM's own coalescer.
 ; DEFINE: %{compile} = %llc-ra -verify-machineinstrs -mcpu=sm_90
 ; RUN: %{compile} -O0 %s -o %t.O0.ptx
 ; RUN: %{compile} -O3 %s -o %t.O3.ptx
@@ -12,7 +12,7 @@
 
 target triple = "nvptx64-nvidia-cuda"
 
-; Blocks that nothing reaches, one of them a loop with PHIs, and values that are undefined on a way.
+; Unreachable blocks, one of them a loop with PHIs, and values that are undefined on a path.
 ; CHECK-LABEL: unreachable_blocks(
 ; CHECK: ret;
 define i32 @unreachable_blocks(i32 %n) {
@@ -29,7 +29,7 @@ done:
   ret i32 %r
 }
 
-; Values that circle and are never defined.
+; Values that circulate and are never defined.
 ; CHECK-LABEL: undefined_values(
 ; CHECK: ret;
 define i32 @undefined_values(i32 %n, i1 %p) {
@@ -60,7 +60,7 @@ define void @ends_nowhere(ptr %p) noreturn {
   unreachable
 }
 
-; A cycle with two ways in, on which values change places.
+; A cycle with two entries, on which values are swapped.
 ; CHECK-LABEL: irreducible(
 ; CHECK: mul.lo.s32
 define i32 @irreducible(i32 %x, i32 %y, i1 %c) {
@@ -83,7 +83,7 @@ done:
   ret i32 %r
 }
 
-; A jump table, in which several cases go to one block: a PHI names the predecessor once for each.
+; A jump table in which several cases go to one block: a PHI lists the predecessor once for each.
 ; CHECK-LABEL: table(
 ; CHECK: brx.idx
 define i32 @table(i32 %n, i32 %x) {
@@ -118,7 +118,7 @@ join:
   ret i32 %r
 }
 
-; A branch whose ways lead to one block.
+; A branch with two edges to one block.
 ; CHECK-LABEL: same_target_twice(
 ; CHECK: ret;
 define i32 @same_target_twice(i1 %c, i32 %x) {

@@ -1,4 +1,4 @@
-; Where there is nothing to do, nothing is done: a module without functions, one that declares some, an empty function.
+; Modules without work stay unchanged: a module without functions, one with declarations only, an empty function.
 ; RUN: split-file %s %t
 ; RUN: %llc-ra -mcpu=sm_90 %t/none.ll -o %t/none.ptx
 ; RUN: %llc-ra -mcpu=sm_90 %t/declared.ll -o %t/declared.ptx
@@ -6,7 +6,7 @@
 ; CHECK: .entry k()
 ; CHECK: ret;
 
-; What NVPTX cannot select fails as it does without the plugin.
+; IR that NVPTX cannot select fails as without the plugin.
 ; RUN: not --crash %llc -mcpu=sm_90 %t/indirectbr.ll -o %t/stock.ptx 2>&1 | FileCheck %s --check-prefix=INDIRECT
 ; RUN: not --crash %llc-ra -mcpu=sm_90 %t/indirectbr.ll -o %t/ra.ptx 2>&1 | FileCheck %s --check-prefix=INDIRECT
 ; INDIRECT: LLVM ERROR: Cannot select: {{.*}} brind

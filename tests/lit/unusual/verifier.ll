@@ -1,7 +1,7 @@
-; Where LLVM's own machine verifier does not take what LLVM itself makes, as it does not take parameters by value of
-; device functions and divisions by constants, -nvptx-ra-verify says so in one line for each such function, without what
-; the verifier prints, whichever and however many passes of ours edit it, and in each module anew; it says nothing of
-; others; and what comes out is the same as without it.
+; LLVM's own machine verifier rejects some of LLVM's code, such as by-value parameters of device functions and divisions
+; by constants. -nvptx-ra-verify then prints one line for each such function, without the verifier's output. It does so
+; once per function and module, for any number of our passes, and prints nothing for other functions. The output is the
+; same as without the option.
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-strict -mcpu=sm_90 %s -o %t.ptx 2>&1 | count 0
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.verified.ptx 2> %t.said
 ; RUN: FileCheck %s < %t.said && count 2 < %t.said && cmp %t.ptx %t.verified.ptx

@@ -1,4 +1,4 @@
-// The first loop of `gather` is too long for LLVM to unroll it, so that its array stays in local memory.
+// The first loop of `gather` is too long for LLVM to unroll, so its array stays in local memory.
 #ifdef CHANGED
 #define TURNS 6
 #else

@@ -1,4 +1,4 @@
-// Stores of zeroes side by side. clang makes one memset of them for CUDA, which becomes a loop.
+// Adjacent stores of zeroes. For CUDA clang merges them into one memset, which becomes a loop.
 struct Point {
   unsigned x[48];
 };

@@ -1,18 +1,18 @@
-"""both_refuse.py SHIM CORE: what the shim refuses, the core refuses, at the same edit.
+"""both_refuse.py SHIM CORE: checks that the core refuses everything that the shim refuses, at the same edit.
 
-SHIM has a warning for each function whose edits the shim refuses. CORE has the warnings of a run in which the core checks
-the edits first: by its own rules for edits, or by proof that the function computes something else.
+SHIM has a warning for each function whose edits the shim refuses. CORE has the warnings of a run in which the core
+checks the edits first: by its own rules for edits, or by proof that the function computes something else.
 """
 
 import re
 import sys
 
-# Which class an opcode writes and which kind of constant it takes stands in LLVM's tables, which the core does not have.
+# The class that an opcode writes and its kind of constant are in LLVM's tables, which the core does not have.
 KNOWN_TO_LLVM_ALONE = {"constant_of_another_class", "float_as_integer", "integer_as_float"}
 
 
 def refusals(path):
-    """{function: (whether the core refused it, the edit that is named or None)}"""
+    """{function: (whether the core refused it, the number of the edit or None)}"""
     with open(path) as file:
         lines = re.findall(r"kernel '(\w+)': (.*)", file.read())
     edit = {name: re.search(r"\bedit (\d+)\b", text) for name, text in lines}

@@ -1,8 +1,8 @@
-"""functions.py BODY EDITS [FIRST]: a .mir file with one function for each that EDITS names, or with so many functions,
-numbered from FIRST.
+"""functions.py BODY EDITS [FIRST]: prints a .mir file with one function for each function in EDITS, or with EDITS
+functions, numbered from FIRST.
 
-BODY is machine code with IR ahead of it, where NAME stands for the function's name; a line of the IR with NAME is there
-for each function. So a test states its function once, and each list of edits has one of its own.
+BODY is machine code after IR, in which NAME is replaced by the function's name. A line of the IR with NAME is
+repeated for each function. A test then contains its function once, and each list of edits gets a copy of it.
 """
 
 import re

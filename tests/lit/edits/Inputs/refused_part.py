@@ -1,6 +1,7 @@
-"""refused_part.py COUNT MESSAGES: of COUNT functions with edits drawn at random some are refused, for many reasons, and some not.
+"""refused_part.py COUNT MESSAGES: checks that of COUNT functions with random edits some are refused, for many reasons,
+and some are not. Otherwise the test would check little.
 
-Else the test would test little: MESSAGES has a warning for each function whose edits are refused.
+MESSAGES has a warning for each function whose edits are refused.
 """
 
 import re
@@ -12,7 +13,7 @@ count = int(sys.argv[1])
 print(len(reasons), "of", count, "are refused, for", len(set(reasons)), "reasons")
 assert count / 2 < len(reasons) < count * 19 / 20, len(reasons)
 assert len(set(reasons)) > 60, sorted(set(reasons))
-# Why an instruction of the core's table or inline assembly is refused.
+# Reasons to refuse an instruction of the core's table or inline assembly.
 inserted = {
     "no such instruction, or this LLVM lacks its opcode",
     "no such register, or none of a known class",

@@ -6,7 +6,7 @@ same.py REPORT.json PRINTED.txt
 import json
 import sys
 
-# What callees that are not there may raise, or lower.
+# Figures that missing callees may raise or lower.
 BOUNDS = {
     "Spill Stores [bytes/thread]": "Spill Stores, at least [bytes/thread]",
     "Spill Loads [bytes/thread]": "Spill Loads, at least [bytes/thread]",

@@ -1,9 +1,10 @@
-"""graphs.py reducible|irreducible COUNT: LLVM IR with COUNT functions of random control flow graphs, and a main function.
+"""graphs.py reducible|irreducible COUNT: prints LLVM IR with COUNT functions of random control flow graphs, and a main
+function.
 
-The IR is for NVPTX, but for the target triple it runs anywhere. Each block of a function tells @choose its number and
-its values, and gets from it the number by which it chooses the way on. So the runs of a function that means the same
-make the same calls. @choose ends a run after so many calls; main then prints the hash of all of them, for each function
-from several seeds. The graphs are the same at each call of the program.
+The IR is for NVPTX, but except for the target triple it runs anywhere. Each block of a function passes its number
+and its values to @choose, and branches by the number that @choose returns. Two functions with the same meaning
+therefore make the same calls. @choose ends a run after a fixed number of calls. main then prints the hash of all
+calls, for each function from several seeds. The graphs are the same in each run of the program.
 """
 
 import random
@@ -75,7 +76,7 @@ parent:
 
 
 def random_graph(rng):
-    """The successors of each block; block 0 is the entry, and a block without successors returns."""
+    """The successors of each block. Block 0 is the entry, and a block without successors returns."""
     size = rng.randrange(3, 11)
 
     def some(number):
@@ -101,12 +102,13 @@ def reachable(graph):
 
 
 def predecessors_in(graph, blocks):
-    """With a predecessor as often as it has edges to the block."""
+    """Lists a predecessor once per edge to the block."""
     return {block: [p for p in blocks for successor in graph[p] if successor == block] for block in blocks}
 
 
 def is_reducible(graph):
-    """Whether merging blocks into their only predecessors, and dropping loops of one block, leaves one block."""
+    """Whether the graph reduces to one block by merging blocks into their only predecessors and removing loops of one
+    block."""
     blocks = reachable(graph)
     edges = {block: set(graph[block]) - {block} for block in blocks}
     while True:

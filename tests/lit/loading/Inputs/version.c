@@ -1,4 +1,4 @@
-// Stands before LLVM's own function and claims another major.
+// Overrides LLVM's own function and returns another major version.
 void LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch) {
   if (major)
     *major = 23;

@@ -1,5 +1,5 @@
-"""loop.py: LLVM IR of a kernel of 128 threads that loads 30 values, turns a loop that reads 10 of them, and then reads the
-other 20, the last one first, and the 10 again."""
+"""loop.py: prints LLVM IR of a kernel of 128 threads. The kernel loads 30 values, executes a loop that reads 10 of
+them, and then reads the other 20, the last one first, and the 10 again."""
 
 VALUES = 30
 print('target triple = "nvptx64-nvidia-cuda"')

@@ -1,8 +1,8 @@
-"""pressure.py [--i16|--i64] [--device] [--derived] ATTRIBUTE [LINE]: LLVM IR of a kernel that loads 40 values and then adds
-them up, the last one first.
+"""pressure.py [--i16|--i64] [--device] [--derived] ATTRIBUTE [LINE]: prints LLVM IR of a kernel that loads 40 values
+and then adds them up, the last one first.
 
-ATTRIBUTE is the kernel's, as name=value. LINE stands in the kernel ahead of the loads. `@dynamic` is shared memory whose
-size the launch says. With --device it is no kernel. With --derived all values are sums of one that is loaded.
+ATTRIBUTE is the kernel's, as name=value. LINE is inserted before the loads. `@dynamic` is shared memory whose size
+the launch sets. With --device it is a device function. With --derived all values are sums of one loaded value.
 """
 
 import sys
@@ -24,7 +24,7 @@ if "--derived" in sys.argv:
     print(f"  %base = load volatile {TYPE}, ptr addrspace(1) %in")
 for word in range(WORDS):
     if "--derived" in sys.argv:
-        # Assembly that LLVM does not look into keeps the sums where they stand.
+        # Opaque assembly keeps the sums at their position.
         print(f"  %v{word} = xor {TYPE} %base, {3 * word + 1}")
         print(f'  call void asm sideeffect "// keeps $0", "r"({TYPE} %v{word})')
         continue

@@ -1,4 +1,4 @@
-"""Prints a kernel in PTX that loads so many values of 128 bits ahead of a barrier, and stores them behind it."""
+"""Prints a PTX kernel that loads the given number of 128-bit values before a barrier, and stores them after it."""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""Prints a kernel that loads, and behind a barrier stores, so many values, each under a bound of its own."""
+"""Prints a kernel that loads the given number of values, each under its own bound, and stores them under the same
+bounds after a barrier."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Prints a kernel with so many predicates that assembly sets ahead of a barrier, where they stay, and that stores behind it depend
-on. With "several" a branch leads around each, and sets it to false. With "together" one branch leads around all, and sets all to false.
-With a number behind that, so many words are loaded ahead of all and stored behind it."""
+"""Prints a kernel with the given number of predicates, which assembly sets before a barrier and on which stores after
+it depend. With "several" a branch around each sets it to false. With "together" one branch around all sets all to
+false. A number after that loads as many words before all and stores them after it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Prints the instructions of PTX, without the numbers of registers and without what debug information adds."""
+"""Prints the instructions of PTX without register numbers and debug information."""
 
 import re
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a page in headless Chromium and prints what the browser made of it: browse.py CHROMIUM PAGE WIDTH
+"""Opens a page in headless Chromium and prints measurements of the result: browse.py CHROMIUM PAGE WIDTH
 
 The page itself has no script; a copy with one measures it.
 """
@@ -43,7 +43,7 @@ def main():
     chromium, page, width = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "page.html"
-        # Ahead of the page's own policy, which would refuse it.
+        # Before the page's own policy, which would block the script.
         text = Path(page).read_text(encoding="utf8").replace("<head>", "<head>" + MEASURE, 1)
         copy.write_text(text, encoding="utf8")
         command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]

@@ -1,4 +1,4 @@
-"""Gives random bytes to every command, bare and inside of each language, and reads what it says.
+"""Gives random bytes to every command, bare and inside of each language, and checks its messages.
 
 bytes.py FOLDER NVPTX-RA
 """
@@ -22,7 +22,7 @@ COMMANDS = {
 }
 ESCAPES = [b"\x1b[31m", b"\x1b]0;title\x07", b"\x9b2J", b"\xc2\x9b2J", b"\r", b"\x08\x08", b"\x7f", b"\xff\xfe"]
 ESCAPES += [b"\xe2\x80\xae"]  # what follows reads from right to left
-# Each has a place for the bytes; what is wrong there is quoted.
+# Each frame has a place for the bytes, whose error messages quote them.
 FRAMES = [
     b"%s",
     b"define %s\n",
@@ -51,7 +51,7 @@ def runs():
     for frame in FRAMES:
         for number in range(2):
             parts = [draw.choice(ESCAPES) if draw.random() < 0.5 else draw.randbytes(3) for _ in range(6)]
-            # A NUL ends a message of LLVM's, and would hide what comes behind it.
+            # A NUL ends a message of LLVM's, and would hide the text after it.
             content = frame.replace(b"%s", b"".join(parts).replace(b"\0", b"\x1b").replace(b"\n", b"\x1b"))
             for command, arguments in COMMANDS.items():
                 yield command, arguments, content, number == 0
@@ -73,5 +73,5 @@ for command, arguments, content, is_piped in runs():
 for case in wrong:
     print(case)
 print(f"{count} runs, {quoted} quote something that is escaped, {len(wrong)} wrong")
-# Were nothing quoted, nothing would be tested.
+# Without any quotation the test would check nothing.
 sys.exit(1 if wrong or quoted < 10 else 0)

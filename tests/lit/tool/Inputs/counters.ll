@@ -1,4 +1,4 @@
-; A loop over five arrays: with loop strength reduction five addresses are counted up, without it one counter is.
+; A loop over five arrays: with loop strength reduction five addresses are incremented, without it one counter.
 target triple = "nvptx64-nvidia-cuda"
 
 define ptx_kernel void @sum(ptr addrspace(1) %a, ptr addrspace(1) %b, ptr addrspace(1) %c, ptr addrspace(1) %d,

@@ -1,6 +1,6 @@
-"""Gives every kind of input to every command, as a file of an odd name and on standard input.
+"""Gives every kind of input to every command, as a file with an odd name and on standard input.
 
-inputs.py NVPTX-RA FOLDER ASSEMBLY: the folder has the files that LLVM and the tool made.
+inputs.py NVPTX-RA FOLDER ASSEMBLY: FOLDER has the files that LLVM and the tool created.
 """
 
 import gzip
@@ -20,7 +20,7 @@ def wrapped(bitcode):
     return WRAPPER + b"".join(number.to_bytes(4, "little") for number in numbers) + bitcode
 
 
-# Each kind: its content, and what a message calls it.
+# For each kind: its content, and its name in messages.
 KINDS = {
     "assembly": (ASSEMBLY.read_bytes(), "LLVM IR as text"),
     "bitcode": ((FOLDER / "bitcode").read_bytes(), "bitcode"),
@@ -42,12 +42,12 @@ IR = {"assembly", "bitcode", "wrapper"}
 FUNCTIONS = IR | {"mir", "ptx", "functions"}
 PASS = "-passes=machine-function(print<nvptx-ra-view>)"
 
-# Each command: its arguments around the input, what it reads, and how it says that.
+# For each command: its arguments around the input, the kinds it reads, and their description in its message.
 SAYS_IR = "reads LLVM IR as text or bitcode"
 SAYS_FUNCTIONS = "reads LLVM IR as text, bitcode, machine code (.mir), PTX"
 COMMANDS = {
     "compile": (["--cpu", "sm_90", "-o", "/dev/null"], IR, SAYS_IR),
-    # It needs ptxas for what it reads.
+    # Reading the input needs ptxas.
     "tune": (["-o", "/dev/null", "--runs", "1"], None, "reads LLVM IR as text, bitcode or PTX"),
     "report": ([], FUNCTIONS, SAYS_FUNCTIONS + " or functions in text form (.mfv)"),
     "allocate": (
@@ -60,14 +60,14 @@ COMMANDS = {
     "mir": ([PASS, "-mcpu=sm_90", "-o", "/dev/null"], {"mir"}, "reads machine code (.mir)"),
     "stats": ([], None, "reads JSON"),
 }
-# What these commands take of the kinds is no whole input of theirs.
+# Kinds that the command accepts but that are not complete inputs here.
 TAKEN = {"tune": IR | {"ptx"}, "replay": {"functions"}, "stats": {"json"}}
-# A file of these kinds is measured, which takes NVIDIA's programs; a stream is not looked at.
+# A file of these kinds is measured, which needs NVIDIA's programs; a stream is not examined.
 MEASURED = {"cubin", "object", "fatbin"}
 
 failures = []
 for kind, (content, name) in KINDS.items():
-    # Its extension is of another kind.
+    # The extension is that of another kind.
     path = FOLDER / f"{kind}.{'ptx' if kind == 'assembly' else 'll'}"
     path.write_bytes(content)
     for command, (arguments, reads, says) in COMMANDS.items():

@@ -1,9 +1,9 @@
-"""never_worse.py JSON RUNS [better] [worse]: what a search says of each kernel holds together.
+"""never_worse.py JSON RUNS [better] [worse]: checks that a search's results for each kernel are consistent.
 
-The choice is one of the variants that were tried, or LLVM's own code; it costs no more than LLVM's own code in bytes
-spilled, what they cost in a run, warps and instructions; and no variant of which that is true, too, is better. With
-`better`, a kernel must have become better than LLVM's own code, and with `worse` a variant must have been worse: else
-there was nothing to choose.
+The choice is one of the variants that were tried, or LLVM's own code. It is no worse than LLVM's own code in
+spilled bytes, their dynamic cost, warps and instructions. No other variant with this property is better. With
+`better`, a kernel must have become better than LLVM's own code, and with `worse` a variant must have been worse:
+otherwise there was nothing to choose.
 """
 
 import json
@@ -45,7 +45,7 @@ for kernel in kernels:
     assert tried.get(kernel["choice"], stock if kernel["choice"] == "stock" else None) == tuned, (name, kernel["choice"])
     assert is_no_worse(tuned, stock), (name, stock, tuned)
     for choice, figures in tried.items():
-        # What is barred, as predicted to be slower, does not win.
+        # A variant that is barred because it is predicted to be slower does not win.
         is_rival = figures is not None and is_no_worse(figures, stock) and choice not in barred
         assert not is_rival or rank(tuned) <= rank(figures), (name, choice, figures, tuned)
     assert tuned["sass_instructions"] > 0 and tuned["warps"] > 0, (name, tuned)

@@ -1,4 +1,4 @@
-"""Runs a command that has to end with a status: status.py STATUS COMMAND..."""
+"""Runs a command and checks its exit status: status.py STATUS COMMAND..."""
 
 import subprocess
 import sys

@@ -1,10 +1,10 @@
-"""large.py SHAPE SIZE: prints a kernel that is large in one way.
+"""large.py SHAPE SIZE: prints a kernel that is large in one respect.
 
-registers     SIZE values that all live at once          (LLVM IR)
+registers     SIZE values that are all live at once      (LLVM IR)
 block         one block of SIZE instructions             (LLVM IR)
-phis          a loop of SIZE PHIs that turn in a circle  (LLVM IR)
+phis          a loop of SIZE PHIs that rotate their values (LLVM IR)
 switch        SIZE cases that lead to half as many blocks, all of which meet in one PHI  (LLVM IR)
-dispatch      a loop around a switch of SIZE cases, each of which sets 8 variables to values from outside  (LLVM IR)
+dispatch      a loop around a switch of SIZE cases, each of which sets 8 variables to outside values  (LLVM IR)
 accumulators  a loop around assembly that adds to SIZE tied operands, as tensor core instructions do  (LLVM IR)
 copies        one block of SIZE instructions, of which half are copies                   (machine code)
 """
@@ -39,7 +39,7 @@ def phis(size):
     for i in range(size):
         yield f"  %s{i} = {LOAD}"
     yield "  br label %loop\nloop:\n  %i = phi i32 [ 0, %entry ], [ %j, %loop ]"
-    # Of integers, LLVM follows the circle by recursion, and runs out of stack.
+    # LLVM follows a circle of integers by recursion, and runs out of stack.
     for i in range(size):
         yield f"  %v{i} = phi float [ %s{i}, %entry ], [ %v{(i + 1) % size}, %loop ]"
     yield "  %j = add i32 %i, 1\n  %c = icmp slt i32 %j, %n\n  br i1 %c, label %loop, label %done\ndone:"
@@ -101,7 +101,7 @@ def accumulators(size):
 
 
 def copies(size):
-    """Each copy is of what the instruction before it made; every other one is read again much later."""
+    """Each copy is of the previous instruction's result; every other one is read again much later."""
     yield "---\nname: k\ntracksRegLiveness: true\nisSSA: false\nnoPhis: true\nregisters:"
     count = size // 2
     for i in range(2 * count):
