@@ -2,7 +2,7 @@
 
 use super::separate_compilation::LinkConflict;
 use super::unknown_callees::UnknownCall;
-use crate::forecast::held::promotion::InMemory;
+use crate::forecast::footprint::promotion::InMemory;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;

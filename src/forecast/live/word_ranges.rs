@@ -1,7 +1,7 @@
 //! Over which points each word is live.
 
 use crate::analysis::{Grouping, LiveRanges, Point, Segment};
-use crate::forecast::held::words::{Place, Word, Words};
+use crate::forecast::footprint::words::{Place, Word, Words};
 use crate::index::EntityIndex;
 
 /// Half-open stretches of points, per word: those of all registers that hold it, united. Memory for one function after

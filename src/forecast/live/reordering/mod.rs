@@ -21,8 +21,8 @@ use regions::{Region, Regions, WordState};
 use super::pressure::WordPressures;
 use super::word_ranges::WordRanges;
 use crate::define_index;
-use crate::forecast::held::Held;
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::words::Word;
 use crate::function::Function;
 use crate::index::IndexVec;
 
@@ -46,7 +46,7 @@ pub(in crate::forecast) struct Input<'a> {
     /// The function, out of SSA form.
     pub(in crate::forecast) function: &'a Function,
     /// What the hardware holds of it.
-    pub(in crate::forecast) held: &'a Held,
+    pub(in crate::forecast) footprint: &'a Footprint,
     /// Where its words are live.
     pub(in crate::forecast) word_ranges: &'a WordRanges,
     /// How many of them are live where, in the order of the code.
@@ -96,7 +96,7 @@ impl Reordering {
     /// scheduled, those first in which most is live in the order of the code, and only until the order of the code is
     /// known to be no worse.
     pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> Reached {
-        self.regions.compute(input.function, &input.held.loops);
+        self.regions.compute(input.function, &input.footprint.loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
         let in_order: IndexVec<RegionNumber, LiveWords> = self.regions.all().iter().map(in_order).collect();
         let mut reached = Reached::default();
@@ -113,7 +113,7 @@ impl Reordering {
         numbers.sort_by_key(|&number| Reverse(in_order[number].all));
         self.regions.find_words(input);
         self.states.clear();
-        self.states.resize(input.held.words.len(), WordState::default());
+        self.states.resize(input.footprint.words.len(), WordState::default());
         for number in numbers {
             let (region, in_order) = (self.regions.all()[number], in_order[number]);
             if let Some(wanted) = reached.raised_by(&region, in_order, input.pressures) {

@@ -1,7 +1,7 @@
 //! Small functions whose best orders are plain.
 
 use super::{BY_READERS_ABOVE, Input, LiveWords, Reached, Reordering};
-use crate::forecast::held::Held;
+use crate::forecast::footprint::Footprint;
 use crate::forecast::live::Live;
 use crate::forecast::live::pressure::WordPressures;
 use crate::forecast::live::word_ranges::WordRanges;
@@ -15,11 +15,11 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
     let text = format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n{body}\nend\n");
     let function = Function::parse(&text).expect("a view");
     function.validate().expect("a valid one");
-    let held = Held::by_name(&function);
-    let word_ranges = WordRanges::new(&held.words, &held.ranges);
+    let footprint = Footprint::by_name(&function);
+    let word_ranges = WordRanges::new(&footprint.words, &footprint.ranges);
     let mut pressures = WordPressures::default();
-    pressures.compute((&function, &held.words, &word_ranges), std::iter::empty(), |_| false);
-    let input = Input { function: &function, held: &held, word_ranges: &word_ranges, pressures: &pressures };
+    pressures.compute((&function, &footprint.words, &word_ranges), std::iter::empty(), |_| false);
+    let input = Input { function: &function, footprint: &footprint, word_ranges: &word_ranges, pressures: &pressures };
     (pressures.all.most(), Reordering::default().reach(&input))
 }
 
@@ -154,9 +154,9 @@ fn early_clobbers_behind_debug_values() {
 /// What is reached where each region is scheduled to its end.
 fn reach_all(input: &Input<'_>) -> Reached {
     let mut reordering = Reordering::default();
-    reordering.regions.compute(input.function, &input.held.loops);
+    reordering.regions.compute(input.function, &input.footprint.loops);
     reordering.regions.find_words(input);
-    reordering.states.resize(input.held.words.len(), super::WordState::default());
+    reordering.states.resize(input.footprint.words.len(), super::WordState::default());
     let mut reached = Reached::default();
     for number in reordering.regions.all().ids() {
         let region = reordering.regions.all()[number];
@@ -172,11 +172,11 @@ fn reach_all(input: &Input<'_>) -> Reached {
 fn what_is_left_out_does_not_matter() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
-        let held = Held::by_name(&function);
+        let footprint = Footprint::by_name(&function);
         let mut live = Live::default();
-        live.compute(&function, &held);
+        live.compute(&function, &footprint);
         let Live { word_ranges, pressures, .. } = &live;
-        let input = Input { function: &function, held: &held, word_ranges, pressures };
+        let input = Input { function: &function, footprint: &footprint, word_ranges, pressures };
         let all = reach_all(&input);
         explored("in loops", all.varying_in_loops > 0);
         explored("better than the code", all.all < input.pressures.all.most());

@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use super::Promotion;
 use super::stack_accesses::{Access, Address};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UnrolledLoops};
-use crate::forecast::held::Held;
+use crate::forecast::footprint::Footprint;
 use crate::function::{Function, Inst, Slot};
 use crate::fuzzing::{explore, reached as explored};
 use crate::target::Classification;
@@ -135,11 +135,11 @@ fn words_are_held_between_accesses() {
                   ST_i32 %10, 0, 0, 1, 32, %2, 0 :: write global\n";
     let function = function(&[8], blocks);
     let promotion = promotion(&function);
-    let held: Vec<_> = promotion.words().map(|((start, end), words)| (start.0, end.0, words)).collect();
+    let words: Vec<_> = promotion.words().map(|((start, end), words)| (start.0, end.0, words)).collect();
     // %8 from behind its store, with %9's word from behind the copy, which is %9's last reader, up to the load.
-    assert_eq!(held, [(5, 7, 1), (7, 8, 1), (8, 9, 1), (9, 11, 2)], "{function}");
-    assert_eq!(promotion.held_at(Point::early(Inst(5))).collect::<Vec<_>>(), [(Slot(0), 2)]);
-    assert_eq!(promotion.held_at(Point::late(Inst(5))).count(), 0);
+    assert_eq!(words, [(5, 7, 1), (7, 8, 1), (8, 9, 1), (9, 11, 2)], "{function}");
+    assert_eq!(promotion.promoted_at(Point::early(Inst(5))).collect::<Vec<_>>(), [(Slot(0), 2)]);
+    assert_eq!(promotion.promoted_at(Point::late(Inst(5))).count(), 0);
     assert_eq!(promotion.stores_to(Slot(0)).collect::<Vec<_>>(), [Inst(2), Inst(3)]);
     assert_eq!(promotion.addresses().count(), 2);
 }
@@ -148,15 +148,15 @@ fn words_are_held_between_accesses() {
 /// registers, and one without promoted variables says that none is held.
 #[test]
 fn nothing_is_left_of_the_function_before() {
-    let mut held = Held::default();
+    let mut footprint = Footprint::default();
     let given = "bb0: frequency 1.0 depth 0\n  %0 = LEA_ADDRi64 slot0, 0\n  %5 = COPY %0\n  \
                  ST_i64 %5, 0, 0, 1, 64, %2, 0 :: write global\n";
-    held.recompute_by_name(&function(&[16], given));
-    assert_eq!(held.promotion.held_at(Point(0)).count(), 0);
+    footprint.recompute_by_name(&function(&[16], given));
+    assert_eq!(footprint.promotion.promoted_at(Point(0)).count(), 0);
     let small = "mfv 1\nfunction \"g\"\nopcode LEA_ADDRi64\nregs %0 B64\nslot0 size 4 align 4\n\
                  bb0: frequency 1.0 depth 0\n  %0 = LEA_ADDRi64 slot0, 0\nend\n";
-    held.recompute_by_name(&Function::parse(small).expect("a view"));
-    assert_eq!(held.promotion.held_at(Point(0)).count(), 0);
+    footprint.recompute_by_name(&Function::parse(small).expect("a view"));
+    assert_eq!(footprint.promotion.promoted_at(Point(0)).count(), 0);
 }
 
 /// A random function that loads and stores the words of two variables, at places that are known or not.
@@ -270,6 +270,6 @@ fn reached(cfg: &Cfg, function: &Function, inst: Inst) -> bool {
 
 /// Whether any register of data is live at a point.
 fn has_twin(function: &Function, point: Point) -> bool {
-    let held = Held::by_name(function);
-    function.regs().filter(|reg| (8..24).contains(&reg.0)).any(|reg| held.ranges.value_at(reg, point).is_some())
+    let footprint = Footprint::by_name(function);
+    function.regs().filter(|reg| (8..24).contains(&reg.0)).any(|reg| footprint.ranges.value_at(reg, point).is_some())
 }

@@ -40,7 +40,7 @@ impl UniformRegisters {
         };
         self.is_uniform.clear();
         self.is_uniform.extend(function.regs().map(|reg| uniformity.is_uniform(reg)));
-        let is_looked_at = |reg: &VReg| uniformity.is_uniform(*reg) && words.held(*reg).next().is_some();
+        let is_looked_at = |reg: &VReg| uniformity.is_uniform(*reg) && words.occupied(*reg).next().is_some();
         for reg in function.regs().filter(is_looked_at) {
             if occurrences.of(reg).iter().any(|occurrence| occurrence.is_def() && is_ordinary(occurrence)) {
                 self.become_ordinary(reg);
@@ -69,7 +69,7 @@ impl UniformRegisters {
 
 #[cfg(test)]
 mod tests {
-    use crate::forecast::held::Held;
+    use crate::forecast::footprint::Footprint;
     use crate::fuzzing::view;
 
     const HEAD: &str = "mfv 1\nfunction \"f\"\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_CTAID_x\nopcode ADD32ri\n\
@@ -79,8 +79,8 @@ mod tests {
     /// Which registers of the function with these blocks are uniform registers.
     fn uniform(blocks: &str) -> Vec<bool> {
         let function = view(HEAD, blocks);
-        let held = Held::by_name(&function);
-        function.regs().map(|reg| held.uniform_registers.has(reg)).collect()
+        let footprint = Footprint::by_name(&function);
+        function.regs().map(|reg| footprint.uniform_registers.has(reg)).collect()
     }
 
     /// Sums of integers are uniform registers; those of floating-point numbers are not, nor what is computed from them.

@@ -135,7 +135,7 @@ impl Words {
 
     /// The words that the hardware holds for a register.
     #[inline]
-    pub(in crate::forecast) fn held(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
+    pub(in crate::forecast) fn occupied(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
         let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
         places.iter().filter_map(|place| match place {
             Place::With(word) => Some(*word),
@@ -244,7 +244,7 @@ impl Definitions {
 mod tests {
     use super::{Word, Words};
     use crate::analysis::Occurrences;
-    use crate::forecast::held::behaviour::Behaviours;
+    use crate::forecast::footprint::behaviour::Behaviours;
     use crate::function::{Function, VReg};
     use crate::index::EntityIndex;
 
@@ -263,7 +263,7 @@ mod tests {
         let function = Function::parse(&text).expect("a view");
         let occurrences = Occurrences::new(&function, &|_| true);
         let words = Words::new(&function, &Behaviours::new(&function), &occurrences);
-        (0..function.num_regs()).map(|reg| words.held(VReg::new(reg)).collect()).collect()
+        (0..function.num_regs()).map(|reg| words.occupied(VReg::new(reg)).collect()).collect()
     }
 
     /// An unsigned extension is its source's word and a zero; a signed one computes its upper word.

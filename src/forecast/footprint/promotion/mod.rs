@@ -119,7 +119,7 @@ impl Promotion {
     }
 
     /// The variables that are held at a point, and how many words of each; what two share is the first one's.
-    pub(in crate::forecast) fn held_at(&self, point: Point) -> impl Iterator<Item = (Slot, u32)> + '_ {
+    pub(in crate::forecast) fn promoted_at(&self, point: Point) -> impl Iterator<Item = (Slot, u32)> + '_ {
         let values = self.promoted.at(point);
         let slots = self.stack.starts.ids().filter(move |_| values != 0);
         let words = slots.scan((0, 0), move |(seen, told), slot| {
