@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use super::baseline::Comparison;
 use super::lint;
-use super::truth::input::{MACHINE_CODE, of_machine_code, of_ptx};
-use super::truth::{Truth, difference, json, table};
+use super::measurement::input::{MACHINE_CODE, of_machine_code, of_ptx};
+use super::measurement::{Measurement, difference, json, table};
 use super::{Arguments, Report, baseline, compare, page};
 use crate::input::{FUNCTIONS, Input};
 use crate::{dynamic_shared, kernel_names, of_kernels};
 
 /// An input, measured.
-pub(super) struct Measured {
+pub(super) struct MeasuredInput {
     /// The forecast of the same kernels; not of machine code.
     pub(super) report: Option<Report>,
     /// One, or several in a file that holds several cubins.
-    pub(super) truths: Vec<Truth>,
+    pub(super) measurements: Vec<Measurement>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     choose_kernels(&mut measured, arguments)?;
     if let (true, [old, new]) = (arguments.diff, &*measured) {
-        return difference::print(&old.truths, &new.truths, arguments.json);
+        return difference::print(&old.measurements, &new.measurements, arguments.json);
     }
     let findings = findings(&measured, arguments)?;
     let object = object(&measured, arguments, &findings);
@@ -53,10 +53,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         print(&measured)?;
     }
     if let (Some(path), [of]) = (&arguments.html, &*measured) {
-        crate::output::write(path, page::measured(of).as_bytes())?;
+        crate::output::write(path, page::sass(of).as_bytes())?;
     }
     if let Some(path) = &arguments.baseline {
-        let files: Vec<baseline::File> = truths(&measured).map(|(truth, _)| file(truth)).collect();
+        let files: Vec<baseline::File> = measurements(&measured).map(|(measurement, _)| file(measurement)).collect();
         let Comparison { growths, is_blind: is_incomparable, before } = baseline::compare(path, &object, &files)?;
         failed |= !growths.is_empty();
         is_blind |= is_incomparable;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         failed |= lint::print(&findings.concat(), &arguments.lints)?;
     }
     if arguments.fail_on_spill {
-        for kernel in truths(&measured).flat_map(|(truth, _)| &truth.kernels) {
+        for kernel in measurements(&measured).flat_map(|(measurement, _)| &measurement.kernels) {
             let (spills, name) = (kernel.spills(), kernel_names::readable(&kernel.name));
             failed |= spills.least > 0;
             match spills.known() {
@@ -88,31 +88,35 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Measures one input.
-fn measure(path: &Path, arguments: &Arguments) -> Result<Measured, Error> {
+fn measure(path: &Path, arguments: &Arguments) -> Result<MeasuredInput, Error> {
     let taken: Vec<_> = FUNCTIONS.into_iter().chain(MACHINE_CODE).collect();
     let input = Input::open(path, "report --sass", &taken)?;
     if MACHINE_CODE.contains(&input.kind) {
-        return Ok(Measured { report: None, truths: of_machine_code(input, &arguments.kernel, arguments.run)? });
+        return Ok(MeasuredInput {
+            report: None,
+            measurements: of_machine_code(input, &arguments.kernel, arguments.run)?,
+        });
     }
     let report = Report::of(input, arguments, true)?;
     let ptx = compare::ptx(&report, arguments)?;
-    let truth = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel, arguments.run)?;
-    Ok(Measured { report: Some(report), truths: vec![truth] })
+    let measurement = of_ptx(&ptx, &report.input, &report.cpu, report.calls_outside, &arguments.kernel, arguments.run)?;
+    Ok(MeasuredInput { report: Some(report), measurements: vec![measurement] })
 }
 
 /// Leaves out the kernels that are not wanted, and says of the others how they are launched.
-fn choose_kernels(measured: &mut [Measured], arguments: &Arguments) -> Result<(), Error> {
-    let kernels = || measured.iter().flat_map(|of| &of.truths).flat_map(|truth| &truth.kernels);
+fn choose_kernels(measured: &mut [MeasuredInput], arguments: &Arguments) -> Result<(), Error> {
+    let kernels = || measured.iter().flat_map(|of| &of.measurements).flat_map(|measurement| &measurement.kernels);
     let names: Vec<&str> = kernels().map(|kernel| kernel.name.as_str()).collect();
-    let inputs: Vec<&str> = measured.iter().flat_map(|of| &of.truths).map(|truth| truth.input.as_str()).collect();
+    let inputs: Vec<&str> =
+        measured.iter().flat_map(|of| &of.measurements).map(|measurement| measurement.input.as_str()).collect();
     let inputs = inputs.join(", ");
     kernel_names::check_wanted(&arguments.kernel, names.iter().copied(), &inputs)?;
     of_kernels::check("--dynamic-shared", &arguments.dynamic_shared, names.iter().copied(), &inputs)?;
     for (of, path) in measured.iter_mut().zip(&arguments.inputs) {
         let said = dynamic_shared::all_said(path, &arguments.dynamic_shared);
-        for truth in &mut of.truths {
-            truth.kernels.retain(|kernel| kernel_names::is_wanted(&arguments.kernel, &kernel.name));
-            for kernel in &mut truth.kernels {
+        for measurement in &mut of.measurements {
+            measurement.kernels.retain(|kernel| kernel_names::is_wanted(&arguments.kernel, &kernel.name));
+            for kernel in &mut measurement.kernels {
                 kernel.dynamic_shared = dynamic_shared::bytes_of(&said, &kernel.name).unwrap_or(0);
             }
         }
@@ -129,69 +133,69 @@ fn choose_kernels(measured: &mut [Measured], arguments: &Arguments) -> Result<()
 }
 
 /// Every cubin, with the forecasts of its kernels.
-fn truths(measured: &[Measured]) -> impl Iterator<Item = (&Truth, &[Forecast])> {
+fn measurements(measured: &[MeasuredInput]) -> impl Iterator<Item = (&Measurement, &[Forecast])> {
     measured.iter().flat_map(|of| {
         let forecasts = of.report.as_ref().map_or(&[][..], |report| &report.forecasts);
-        of.truths.iter().map(move |truth| (truth, forecasts))
+        of.measurements.iter().map(move |measurement| (measurement, forecasts))
     })
 }
 
 /// What a baseline keeps of a cubin.
-fn file(truth: &Truth) -> baseline::File<'_> {
-    let kernels = truth.kernels.iter().map(|kernel| baseline::Kernel {
+fn file(measurement: &Measurement) -> baseline::File<'_> {
+    let kernels = measurement.kernels.iter().map(|kernel| baseline::Kernel {
         name: &kernel.name,
         registers: kernel.registers(),
-        peak: lint::subject::place(truth, kernel.peak.point.places.first().copied()),
+        peak: lint::subject::place(measurement, kernel.peak.point.places.first().copied()),
         spill_bytes: kernel.spills().most(),
         spills_from: Some(kernel.spills().source),
         marked_bytes: kernel.local.marked_stored + kernel.local.marked_loaded,
-        spills: lint::subject::place(truth, kernel.local.spills().next().map(|(place, _)| place)),
-        warps: kernel.facts.is_kernel.then(|| truth.occupancy(kernel).warps),
+        spills: lint::subject::place(measurement, kernel.local.spills().next().map(|(place, _)| place)),
+        warps: kernel.facts.is_kernel.then(|| measurement.occupancy(kernel).warps),
     });
-    baseline::File { input: &truth.input, kernels: kernels.collect() }
+    baseline::File { input: &measurement.input, kernels: kernels.collect() }
 }
 
 /// What the lints find in each cubin.
-fn findings(measured: &[Measured], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
+fn findings(measured: &[MeasuredInput], arguments: &Arguments) -> Result<Vec<Vec<Finding>>, Error> {
     if !arguments.lints.is_on() {
-        return Ok(vec![Vec::new(); truths(measured).count()]);
+        return Ok(vec![Vec::new(); measurements(measured).count()]);
     }
     let mut findings = Vec::new();
     for of in measured {
-        for truth in &of.truths {
-            let subjects = lint::subject::of_truth(truth, of.report.as_ref())?;
+        for measurement in &of.measurements {
+            let subjects = lint::subject::of_measurement(measurement, of.report.as_ref())?;
             let knows_setmaxnreg = subjects.iter().any(|subject| subject.ignores_repartition);
-            let said = lint::of_words(&truth.words, &truth.input, knows_setmaxnreg);
+            let said = lint::of_words(&measurement.words, &measurement.input, knows_setmaxnreg);
             findings.push(lint::find(&subjects, said, &arguments.lints));
         }
     }
     Ok(findings)
 }
 
-fn print(measured: &[Measured]) -> Result<(), Error> {
-    let many = truths(measured).count() > 1;
+fn print(measured: &[MeasuredInput]) -> Result<(), Error> {
+    let many = measurements(measured).count() > 1;
     let mut text = String::new();
-    for (truth, forecasts) in truths(measured).filter(|(truth, _)| !truth.kernels.is_empty()) {
+    for (measurement, forecasts) in measurements(measured).filter(|(measurement, _)| !measurement.kernels.is_empty()) {
         if many {
             let gap = if text.is_empty() { "" } else { "\n\n" };
-            text += &format!("{gap}{} ({}):\n", truth.input, truth.architecture.name);
+            text += &format!("{gap}{} ({}):\n", measurement.input, measurement.architecture.name);
         }
-        text += &table::table(truth, forecasts);
+        text += &table::table(measurement, forecasts);
     }
     crate::print_text(&text).map(drop)
 }
 
 /// As JSON: of one cubin an object, of several an array of objects that say of which file they are.
-fn object(measured: &[Measured], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
-    let of_file = |((truth, forecasts), findings): ((&Truth, &[Forecast]), &Vec<Finding>)| {
-        let mut object = json::object(truth, forecasts);
+fn object(measured: &[MeasuredInput], arguments: &Arguments, findings: &[Vec<Finding>]) -> Value {
+    let of_file = |((measurement, forecasts), findings): ((&Measurement, &[Forecast]), &Vec<Finding>)| {
+        let mut object = json::object(measurement, forecasts);
         if arguments.lints.is_on() {
             object["findings"] = lint::known::json(findings);
         }
-        object["file"] = truth.input.as_str().into();
+        object["file"] = measurement.input.as_str().into();
         object
     };
-    let mut objects = truths(measured).zip(findings).map(of_file);
+    let mut objects = measurements(measured).zip(findings).map(of_file);
     match (objects.next(), objects.next()) {
         (Some(mut only), None) if arguments.inputs.len() == 1 => {
             only.as_object_mut().map(|object| object.remove("file"));

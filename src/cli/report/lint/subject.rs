@@ -8,7 +8,7 @@ use nvptx_ra::lint::source::Source;
 use nvptx_ra::lint::subject::{Callee, HOLDERS, Holder, Subject};
 
 use super::super::Report;
-use super::super::truth::{Kernel, Truth, table};
+use super::super::measurement::{Kernel, Measurement, table};
 use crate::machine::source_lines;
 
 /// The kernels of a report, as they are forecast.
@@ -20,27 +20,30 @@ pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<Subject<'_>>
 }
 
 /// The kernels of a cubin, as they are measured; `report` is the forecast of the same.
-pub(in super::super) fn of_truth<'a>(truth: &'a Truth, report: Option<&'a Report>) -> Result<Vec<Subject<'a>>, Error> {
+pub(in super::super) fn of_measurement<'a>(
+    measurement: &'a Measurement,
+    report: Option<&'a Report>,
+) -> Result<Vec<Subject<'a>>, Error> {
     let forecasts = report.map(of_forecasts).transpose()?.unwrap_or_default();
-    let kernels = truth.kernels.iter().filter(|kernel| kernel.facts.is_kernel);
+    let kernels = measurement.kernels.iter().filter(|kernel| kernel.facts.is_kernel);
     Ok(kernels
         .map(|kernel| {
             let forecast = forecasts.iter().find(|subject| subject.name == kernel.name);
-            of_kernel(truth, kernel, forecast)
+            of_kernel(measurement, kernel, forecast)
         })
         .collect())
 }
 
 /// A line of machine code; the file that was measured where the line is not known.
-pub(in super::super) fn place(truth: &Truth, place: Option<source_lines::Place>) -> Place {
+pub(in super::super) fn place(measurement: &Measurement, place: Option<source_lines::Place>) -> Place {
     match place {
-        Some(place) => Place { file: truth.file(place).to_owned(), line: place.line },
-        None => Place { file: truth.input.clone(), line: 0 },
+        Some(place) => Place { file: measurement.file(place).to_owned(), line: place.line },
+        None => Place { file: measurement.input.clone(), line: 0 },
     }
 }
 
-fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject<'a>>) -> Subject<'a> {
-    let place = |of| place(truth, of);
+fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Option<&Subject<'a>>) -> Subject<'a> {
+    let place = |of| place(measurement, of);
     let local = &kernel.local.lines;
     let holders = table::by_line(kernel);
     let holders = holders.iter().filter(|(line, _)| line.is_some()).take(HOLDERS);
@@ -54,10 +57,10 @@ fn of_kernel<'a>(truth: &'a Truth, kernel: &'a Kernel, forecast: Option<&Subject
     let begin = kernel.begin.map(|begin| place(Some(begin)));
     Subject {
         name: &kernel.name,
-        architecture: truth.architecture,
+        architecture: measurement.architecture,
         begin: begin.or_else(|| forecast.map(|subject| subject.begin.clone())).unwrap_or_else(|| place(None)),
         is_measured: true,
-        launch: Truth::launch(kernel, kernel.dynamic_shared),
+        launch: Measurement::launch(kernel, kernel.dynamic_shared),
         has_bounds: match forecast {
             Some(subject) => subject.has_bounds,
             None => kernel.facts.threads.is_some() || kernel.facts.max_registers.is_some(),

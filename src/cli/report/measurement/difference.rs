@@ -8,7 +8,7 @@ use nvptx_ra::error::Error;
 use serde_json::{Value, json};
 
 use super::kernel::LineFigures;
-use super::{Kernel, Place, Truth};
+use super::{Kernel, Measurement, Place};
 use crate::kernel_names;
 use crate::report::table::short;
 
@@ -35,9 +35,9 @@ struct LineDifference {
 }
 
 /// Prints the differences of the kernels that both builds have, and the names of the others.
-pub(in super::super) fn print(old: &[Truth], new: &[Truth], as_json: bool) -> Result<ExitCode, Error> {
-    let kernels = |truths: &'_ [Truth]| -> Vec<String> {
-        truths.iter().flat_map(|truth| &truth.kernels).map(|kernel| kernel.name.clone()).collect()
+pub(in super::super) fn print(old: &[Measurement], new: &[Measurement], as_json: bool) -> Result<ExitCode, Error> {
+    let kernels = |measurements: &'_ [Measurement]| -> Vec<String> {
+        measurements.iter().flat_map(|measurement| &measurement.kernels).map(|kernel| kernel.name.clone()).collect()
     };
     let (old_names, new_names) = (kernels(old), kernels(new));
     let only = |these: &[String], others: &[String]| -> Vec<String> {
@@ -45,16 +45,17 @@ pub(in super::super) fn print(old: &[Truth], new: &[Truth], as_json: bool) -> Re
     };
     let (gone, added) = (only(&old_names, &new_names), only(&new_names, &old_names));
     let find = |name: &str| {
-        let of_truth = |truth: &'_ Truth| truth.kernels.iter().any(|kernel| kernel.name == name);
-        old.iter().find(|truth| of_truth(truth))
+        let of_measurement =
+            |measurement: &'_ Measurement| measurement.kernels.iter().any(|kernel| kernel.name == name);
+        old.iter().find(|measurement| of_measurement(measurement))
     };
     let mut differences = Vec::new();
     for after in new {
         for kernel in &after.kernels {
             // A fat binary has a kernel for several processors.
-            let same = old.iter().find(|truth| {
-                truth.architecture.name == after.architecture.name
-                    && truth.kernels.iter().any(|of| of.name == kernel.name)
+            let same = old.iter().find(|measurement| {
+                measurement.architecture.name == after.architecture.name
+                    && measurement.kernels.iter().any(|of| of.name == kernel.name)
             });
             let Some(before) = same.or_else(|| find(&kernel.name)) else { continue };
             let Some(of) = before.kernels.iter().find(|of| of.name == kernel.name) else { continue };
@@ -79,21 +80,21 @@ pub(in super::super) fn print(old: &[Truth], new: &[Truth], as_json: bool) -> Re
 }
 
 impl<'a> Difference<'a> {
-    fn of(old: (&Truth, &Kernel), new: (&Truth, &'a Kernel)) -> Self {
+    fn of(old: (&Measurement, &Kernel), new: (&Measurement, &'a Kernel)) -> Self {
         // Bytes that may be spills are told as what they are.
         let are_known = [old.1, new.1].iter().all(|kernel| kernel.spills().known().is_some());
         let spills = if are_known { "bytes of spills" } else { "bytes of local accesses at fixed places" };
         let of_spills = |kernel: &Kernel| {
             if are_known { kernel.spills().most() } else { kernel.local.fixed_stored + kernel.local.fixed_loaded }
         };
-        let figures = |(truth, kernel): (&Truth, &Kernel)| {
+        let figures = |(measurement, kernel): (&Measurement, &Kernel)| {
             [
                 ("registers", kernel.registers()),
                 ("live registers", kernel.live[0]),
                 (spills, of_spills(kernel)),
                 ("bytes of local accesses", kernel.local.stored + kernel.local.loaded),
                 ("bytes of stack", kernel.stack_bytes()),
-                ("warps on an SM", truth.occupancy(kernel).warps),
+                ("warps on an SM", measurement.occupancy(kernel).warps),
                 ("instructions", kernel.instructions),
             ]
         };
@@ -162,11 +163,11 @@ impl<'a> Difference<'a> {
 
 /// The lines that differ in registers at the peak, local memory or instructions: those that grew most first, by these in
 /// this order.
-fn lines(old: (&Truth, &Kernel), new: (&Truth, &Kernel)) -> Vec<LineDifference> {
+fn lines(old: (&Measurement, &Kernel), new: (&Measurement, &Kernel)) -> Vec<LineDifference> {
     let own = new.1.begin.map_or("", |begin| short(new.0.file(begin)));
-    let keys = |(truth, kernel): (&Truth, &Kernel)| -> Vec<((String, u32), LineFigures)> {
+    let keys = |(measurement, kernel): (&Measurement, &Kernel)| -> Vec<((String, u32), LineFigures)> {
         let is_own = |place: Place| kernel.begin.is_some_and(|begin| begin.file == place.file);
-        let name = |place: Place| if is_own(place) { own } else { short(truth.file(place)) };
+        let name = |place: Place| if is_own(place) { own } else { short(measurement.file(place)) };
         let key = |place: Place| (name(place).to_owned(), place.line);
         kernel.lines.iter().map(|(&place, &figures)| (key(place), figures)).collect()
     };

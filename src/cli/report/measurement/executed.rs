@@ -7,7 +7,7 @@ use nvptx_ra::emulate::{Launches, Traffic, run};
 use nvptx_ra::sass::counts::Counts;
 use serde_json::{Value, json};
 
-use super::Truth;
+use super::Measurement;
 use crate::machine::cubin::Facts;
 use crate::machine::program::Loaded;
 use crate::machine::source_lines::Place;
@@ -86,7 +86,7 @@ fn cycles(code: &Loaded, kernel: &str, facts: &Facts, line: impl Fn(u32) -> Opti
 pub(in super::super) type Ran = Option<Result<Executed, String>>;
 
 /// What a kernel executes, for people.
-pub(super) fn describe(text: &mut String, truth: &Truth, ran: &Ran) {
+pub(super) fn describe(text: &mut String, measurement: &Measurement, ran: &Ran) {
     match ran {
         None => {}
         Some(Err(reason)) => _ = writeln!(text, "  it was not run: {reason}"),
@@ -95,7 +95,7 @@ pub(super) fn describe(text: &mut String, truth: &Truth, ran: &Ran) {
             let counts = counted::in_a_line(&executed.counts);
             let _ = writeln!(text, "  a launch of grid {grid:?}, block {block:?} executes {counts}");
             for (place, issued, traffic) in executed.dearest().into_iter().take(SHOWN) {
-                let _ = write!(text, "  {issued:>9} at {}", truth.place(place));
+                let _ = write!(text, "  {issued:>9} at {}", measurement.place(place));
                 let moved = [(traffic.sectors, "sectors"), (traffic.passes, "passes of shared memory")];
                 for (count, what) in moved.into_iter().filter(|(count, _)| *count > 0) {
                     let _ = write!(text, ", {count} {what}");
@@ -107,13 +107,13 @@ pub(super) fn describe(text: &mut String, truth: &Truth, ran: &Ran) {
 }
 
 /// It as JSON; nothing where it was not run.
-pub(super) fn object(truth: &Truth, ran: &Ran) -> Option<Value> {
+pub(super) fn object(measurement: &Measurement, ran: &Ran) -> Option<Value> {
     Some(match ran.as_ref()? {
         Err(reason) => json!({ "not_run": reason }),
         Ok(executed) => {
             let lines = executed.dearest().into_iter().map(|(place, issued, traffic)| {
                 json!({
-                    "file": truth.file(place), "line": place.line, "issued": issued, "sectors": traffic.sectors,
+                    "file": measurement.file(place), "line": place.line, "issued": issued, "sectors": traffic.sectors,
                     "shared_passes": traffic.passes,
                 })
             });

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 
-use super::Truth;
+use super::Measurement;
 use crate::input::{self, Input};
 use crate::ptxas::{self, Folder};
 use crate::ptxas_run::Run;
@@ -28,7 +28,11 @@ pub(in super::super) fn is_machine_code(path: &Path) -> bool {
 }
 
 /// Measures a file that holds machine code.
-pub(in super::super) fn of_machine_code(input: Input, wanted: &[String], runs: bool) -> Result<Vec<Truth>, Error> {
+pub(in super::super) fn of_machine_code(
+    input: Input,
+    wanted: &[String],
+    runs: bool,
+) -> Result<Vec<Measurement>, Error> {
     let folder = Folder::new("report")?;
     let (path, kind, name) = (input.path.clone(), input.kind, input::name(&input.path));
     // A stream has no path that the disassembler could read.
@@ -40,13 +44,13 @@ pub(in super::super) fn of_machine_code(input: Input, wanted: &[String], runs: b
         path
     };
     if kind == InputKind::Cubin {
-        return Ok(vec![Truth::read(&file, &name, wanted, None, runs)?]);
+        return Ok(vec![Measurement::read(&file, &name, wanted, None, runs)?]);
     }
     let inside = folder.path("cubins");
     std::fs::create_dir(&inside).map_err(|error| Error::file(&inside, &error))?;
     let of_cubin = |cubin: &PathBuf| {
         let inner = cubin.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-        Truth::read(cubin, &format!("{name}:{inner}"), wanted, None, runs)
+        Measurement::read(cubin, &format!("{name}:{inner}"), wanted, None, runs)
     };
     let cubins = crate::machine::disassembler::extract(&file, &name, &inside)?;
     cubins.iter().map(of_cubin).collect()
@@ -60,7 +64,7 @@ pub(in super::super) fn of_ptx(
     is_part: bool,
     wanted: &[String],
     runs: bool,
-) -> Result<Truth, Error> {
+) -> Result<Measurement, Error> {
     let folder = Folder::new("report")?;
     let cubin = folder.path("k.cubin");
     let run = Run::assemble(ptx, cpu, &cubin, is_part, true).map_err(|error| {
@@ -77,6 +81,6 @@ pub(in super::super) fn of_ptx(
         };
         return Err(Error::new(ErrorKind::Pass, problem, remedy));
     }
-    let truth = Truth::read(&cubin, name, wanted, Some(&ptxas::parse(&words)), runs)?;
-    Ok(Truth { words, ..truth })
+    let measurement = Measurement::read(&cubin, name, wanted, Some(&ptxas::parse(&words)), runs)?;
+    Ok(Measurement { words, ..measurement })
 }

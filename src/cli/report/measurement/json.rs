@@ -1,28 +1,28 @@
-//! The truth as JSON, in the shape of the forecast's: `measured` says which of both it is.
+//! The measurement as JSON, in the shape of the forecast's: `measured` says which of both it is.
 
 use nvptx_ra::forecast::Forecast;
 use serde_json::{Value, json};
 
-use super::Truth;
+use super::Measurement;
 use super::allocation::Why;
 use super::kernel::{Held, Kernel, Point};
 use super::table::{instruction, reasons};
 use crate::machine::life_ranges::Kind;
 
 /// The object of one cubin: the processor, and `kernels`.
-pub(in super::super) fn object(truth: &Truth, forecasts: &[Forecast]) -> Value {
+pub(in super::super) fn object(measurement: &Measurement, forecasts: &[Forecast]) -> Value {
     let of = |kernel: &Kernel| {
         let forecast = forecasts.iter().find(|forecast| forecast.name == kernel.name);
-        kernel_object(truth, kernel, forecast)
+        kernel_object(measurement, kernel, forecast)
     };
-    let kernels: Vec<Value> = truth.kernels.iter().map(of).collect();
+    let kernels: Vec<Value> = measurement.kernels.iter().map(of).collect();
     json!({
-        "version": nvptx_ra::VERSION, "measured": true, "processor": truth.architecture.name, "kernels": kernels,
+        "version": nvptx_ra::VERSION, "measured": true, "processor": measurement.architecture.name, "kernels": kernels,
     })
 }
 
-fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Value {
-    let occupancy = truth.occupancy(kernel);
+fn kernel_object(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Value {
+    let occupancy = measurement.occupancy(kernel);
     let allocation = &kernel.allocation;
     let own_line = kernel.peak.point.places.first().copied();
     let (local, spills) = (&kernel.local, kernel.spills());
@@ -31,7 +31,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         .iter()
         .map(|(&place, of)| {
             json!({
-                "file": truth.file(place), "line": place.line, "instructions": of.instructions, "live": of.live,
+                "file": measurement.file(place), "line": place.line, "instructions": of.instructions, "live": of.live,
                 "held_at_peak": of.held, "loop_depth": of.depth, "local_store_bytes": of.local_stored,
                 "local_load_bytes": of.local_loaded,
             })
@@ -42,7 +42,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         .iter()
         .map(|line| {
             json!({
-                "file": line.place.map(|place| truth.file(place)), "line": line.place.map(|place| place.line),
+                "file": line.place.map(|place| measurement.file(place)), "line": line.place.map(|place| place.line),
                 "loop_depth": line.depth, "store_bytes": line.stored, "load_bytes": line.loaded,
                 "marked_bytes": line.marked, "computed_address_bytes": line.computed,
             })
@@ -51,7 +51,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
     let calls: Vec<Value> = kernel
         .calls
         .iter()
-        .map(|call| json!({ "function": call.callee, "loop_depth": call.depth, "at": point(truth, &call.point) }))
+        .map(|call| json!({ "function": call.callee, "loop_depth": call.depth, "at": point(measurement, &call.point) }))
         .collect();
     let mut object = json!({
         "name": kernel.name,
@@ -63,10 +63,10 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         "named_registers": allocation.named,
         "highest_register": allocation.end.checked_sub(1),
         "highest_because": allocation.top.map(|top| json!({
-            "width": top.width, "at": kernel.top.as_ref().map(|top| point(truth, top)),
+            "width": top.width, "at": kernel.top.as_ref().map(|top| point(measurement, top)),
             "cause": match top.why { Why::Full => "full", Why::Alignment => "alignment", Why::Choice => "choice" },
         })),
-        "registers_because": reasons(truth, kernel),
+        "registers_because": reasons(measurement, kernel),
         "predicates": kernel.live[1],
         "uniform_registers": kernel.live[2],
         "uniform_predicates": kernel.live[3],
@@ -84,13 +84,13 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
         "threads": kernel.facts.threads,
         "occupancy_warps": occupancy.warps,
         "limited_by": occupancy.limits.to_string(),
-        "next_step_registers": truth.next_step(kernel),
+        "next_step_registers": measurement.next_step(kernel),
         "peak": {
-            "function": kernel.name, "file": own_line.map(|place| truth.file(place)),
+            "function": kernel.name, "file": own_line.map(|place| measurement.file(place)),
             "line": own_line.map(|place| place.line), "words": kernel.live[0],
-            "instruction": kernel.peak.point.row, "at": point(truth, &kernel.peak.point),
+            "instruction": kernel.peak.point.row, "at": point(measurement, &kernel.peak.point),
             "loop_depth": kernel.peak.depth,
-            "live": kernel.peak.held.iter().map(|held| live(truth, held)).collect::<Vec<_>>(),
+            "live": kernel.peak.held.iter().map(|held| live(measurement, held)).collect::<Vec<_>>(),
         },
         "lines": lines,
         "local": local_lines,
@@ -100,7 +100,7 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
             "spill_load_bytes": forecast.spill_load_bytes, "words": forecast.peak.words, "line": forecast.peak.line,
         })),
     });
-    if let Some(executed) = super::executed::object(truth, &kernel.executed) {
+    if let Some(executed) = super::executed::object(measurement, &kernel.executed) {
         object["executed"] = executed;
     }
     object["spills_from"] = spills.source.name().into();
@@ -110,19 +110,19 @@ fn kernel_object(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) ->
 }
 
 /// An instruction: its offset and text, and the lines it comes from, inside out.
-fn point(truth: &Truth, point: &Point) -> Value {
+fn point(measurement: &Measurement, point: &Point) -> Value {
     let lines: Vec<Value> =
-        point.places.iter().map(|&place| json!({ "file": truth.file(place), "line": place.line })).collect();
+        point.places.iter().map(|&place| json!({ "file": measurement.file(place), "line": place.line })).collect();
     json!({ "offset": point.offset, "text": instruction(&point.text), "lines": lines })
 }
 
 /// A register at the peak, in the shape of the forecast's values.
-fn live(truth: &Truth, held: &Held) -> Value {
+fn live(measurement: &Measurement, held: &Held) -> Value {
     let written = held.written.as_ref();
     let place = written.and_then(|point| point.places.first().copied());
     json!({
         "register": format!("{}{}", held.kind.prefix(), held.number), "name": null,
-        "file": place.map(|place| truth.file(place)), "line": place.map(|place| place.line), "words": 1,
+        "file": place.map(|place| measurement.file(place)), "line": place.map(|place| place.line), "words": 1,
         "uniform": held.kind == Kind::Uniform, "written": written.map(|point| point.offset), "writes": held.writes,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nvptx_ra::forecast::MAX_STEPS;
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::allocation::Allocation;
 use super::assigned::keep_assigned;
@@ -26,7 +26,7 @@ pub(in super::super) struct Kernel {
     /// Bytes of shared memory that the launch adds.
     pub(in super::super) dynamic_shared: u32,
     /// ptxas's own words, where it was run.
-    pub(in super::super) real: Option<Real>,
+    pub(in super::super) ptxas_report: Option<PtxasReport>,
     /// Where it begins.
     pub(in super::super) begin: Option<Place>,
     pub(in super::super) instructions: u32,
@@ -122,7 +122,7 @@ impl Kernel {
         lines: &SourceLines,
         code: &[Instruction],
         facts: Facts,
-        real: Option<Real>,
+        ptxas_report: Option<PtxasReport>,
     ) -> Self {
         let flow = ControlFlow::of_table(&table, code);
         let depths = flow.as_ref().map_or_else(|| vec![0; table.len()], ControlFlow::depths);
@@ -193,19 +193,19 @@ impl Kernel {
             local: Local::of(&accesses, &depths, places),
             lines: by_line,
             facts,
-            real,
+            ptxas_report,
             executed: None,
         }
     }
 
     /// Bytes that a thread moves to spill slots and from them, in the code.
     pub(in super::super) fn spills(&self) -> SpillBytes {
-        SpillBytes::of(self.real, &self.local, self.facts.release)
+        SpillBytes::of(self.ptxas_report, &self.local, self.facts.release)
     }
 
     /// General registers of a thread: as ptxas says, else as the file says, else as many as are named.
     pub(in super::super) fn registers(&self) -> u32 {
-        let said = self.real.map(|real| real.registers).filter(|&registers| registers > 0);
+        let said = self.ptxas_report.map(|ptxas_report| ptxas_report.registers).filter(|&registers| registers > 0);
         said.or(self.facts.registers).unwrap_or(self.allocation.end)
     }
 }

@@ -30,10 +30,10 @@ use crate::kernel_names;
 use crate::machine::cubin::Facts;
 use crate::machine::source_lines::Place;
 use crate::machine::{cubin, disassembler, machine_code, program};
-use crate::ptxas::{self, Measured};
+use crate::ptxas::{self, PtxasReports};
 
 /// What is measured of one cubin.
-pub(super) struct Truth {
+pub(super) struct Measurement {
     /// What messages call it.
     pub(super) input: String,
     pub(super) architecture: &'static Architecture,
@@ -47,14 +47,14 @@ pub(super) struct Truth {
     pub(super) words: String,
 }
 
-impl Truth {
+impl Measurement {
     /// Measures the kernels of a cubin whose name has one of these parts, and its other functions. `said` is what ptxas
     /// said when it wrote it. With `runs`, a launch of each kernel is run.
     pub(super) fn read(
         path: &Path,
         name: &str,
         wanted: &[String],
-        said: Option<&Measured>,
+        said: Option<&PtxasReports>,
         runs: bool,
     ) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
@@ -81,9 +81,9 @@ impl Truth {
             disassembler::life_ranges(&nvdisasm, path, &part, name, |table| {
                 table.target.clone_into(&mut target);
                 let facts = facts.get(&table.name).cloned().unwrap_or_default();
-                let real = said.and_then(|said| said.get(&table.name)).copied();
+                let ptxas_report = said.and_then(|said| said.get(&table.name)).copied();
                 let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
-                let mut kernel = Kernel::new(table, &lines, code, facts, real);
+                let mut kernel = Kernel::new(table, &lines, code, facts, ptxas_report);
                 if let Some(program) = program.as_ref().filter(|_| kernel.facts.is_kernel) {
                     let line = |offset| lines.of(&kernel.name, offset).first().copied();
                     kernel.executed = Some(Executed::new(program, &kernel.name, &kernel.facts, line));

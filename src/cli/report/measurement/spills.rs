@@ -7,7 +7,7 @@
 //! * in a few kernels, ptxas marks some accesses more than it counts;
 //! * [`MARKS`] accesses do not fit into a cubin: the length of the table has 16 bits, and each mark has 8 bytes.
 
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::local::Local;
 
@@ -56,10 +56,10 @@ pub(in super::super) struct SpillBytes {
 
 impl SpillBytes {
     /// Those of a function; `release` is the release of CUDA that compiled it.
-    pub(super) fn of(real: Option<Real>, local: &Local, release: Option<u32>) -> Self {
+    pub(super) fn of(ptxas_report: Option<PtxasReport>, local: &Local, release: Option<u32>) -> Self {
         let of = |stored, loaded, source| Self { stored, loaded, least: stored + loaded, source };
-        if let Some(real) = real {
-            return of(real.spill_store_bytes, real.spill_load_bytes, SpillSource::Ptxas);
+        if let Some(ptxas_report) = ptxas_report {
+            return of(ptxas_report.spill_store_bytes, ptxas_report.spill_load_bytes, SpillSource::Ptxas);
         }
         let marks = of(local.marked_stored, local.marked_loaded, SpillSource::Marks);
         let is_marked = marks.least > 0 || release.is_some_and(|release| release >= FIRST_RELEASE);
@@ -97,13 +97,13 @@ mod tests {
     /// cubin has no room for all marks.
     #[test]
     fn sources() {
-        let real = Some(Real { spill_store_bytes: 8, spill_load_bytes: 12, ..Real::default() });
+        let ptxas_report = Some(PtxasReport { spill_store_bytes: 8, spill_load_bytes: 12, ..PtxasReport::default() });
         let array = Local { fixed_stored: 4, fixed_loaded: 16, at_fixed_places: 5, ..Local::default() };
         let marked = Local { marked_stored: 4, marked_loaded: 8, ..array.clone() };
         let many = |local: &Local| Local { at_fixed_places: MARKS, ..local.clone() };
         let none = Local::default();
         let cases = [
-            (real, &marked, None, SpillSource::Ptxas, "20", 20),
+            (ptxas_report, &marked, None, SpillSource::Ptxas, "20", 20),
             (None, &marked, None, SpillSource::Marks, "12", 12),
             (None, &array, Some(128), SpillSource::Marks, "0", 0),
             (None, &array, Some(118), SpillSource::FixedPlaces, "≤ 20", 0),
@@ -111,8 +111,8 @@ mod tests {
             (None, &many(&marked), Some(130), SpillSource::FixedPlaces, "≤ 20", 12),
             (None, &none, None, SpillSource::Marks, "0", 0),
         ];
-        for (real, local, release, source, text, least) in cases {
-            let spills = SpillBytes::of(real, local, release);
+        for (ptxas_report, local, release, source, text, least) in cases {
+            let spills = SpillBytes::of(ptxas_report, local, release);
             assert_eq!(
                 (spills.source, spills.to_string().as_str(), spills.least),
                 (source, text, least),

@@ -1,4 +1,4 @@
-//! The truth for people: a table, then each kernel with what holds its registers, by source line.
+//! The measurement for people: a table, then each kernel with what holds its registers, by source line.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use nvptx_ra::forecast::Forecast;
 use super::allocation::Why;
 use super::kernel::{Held, Kernel, Point};
 use super::spills::{SpillBytes, SpillSource};
-use super::{Place, Truth, executed};
+use super::{Measurement, Place, executed};
 use crate::kernel_names;
 use crate::machine::life_ranges::Kind;
 use crate::report::lines::SourceText;
@@ -36,18 +36,18 @@ impl Sources {
 }
 
 /// The report of one cubin. `forecasts` are those of the same kernels, where there are any.
-pub(in super::super) fn table(truth: &Truth, forecasts: &[Forecast]) -> String {
-    let names: Vec<String> = truth.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
+pub(in super::super) fn table(measurement: &Measurement, forecasts: &[Forecast]) -> String {
+    let names: Vec<String> = measurement.kernels.iter().map(|kernel| kernel_names::short(&kernel.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     let has_forecast = if forecasts.is_empty() { "" } else { "                 forecast" };
     let mut text = format!(
         "{:width$}  registers  live  predicates  uniform  spills (bytes)  stack  warps  limited by{has_forecast}\n",
         "kernel"
     );
-    for (kernel, name) in truth.kernels.iter().zip(&names) {
-        let occupancy = truth.occupancy(kernel);
+    for (kernel, name) in measurement.kernels.iter().zip(&names) {
+        let occupancy = measurement.occupancy(kernel);
         let spills = kernel.spills();
-        let warps = format!("{}/{}", occupancy.warps, truth.architecture.max_warps);
+        let warps = format!("{}/{}", occupancy.warps, measurement.architecture.max_warps);
         let limits = if kernel.facts.is_kernel { occupancy.limits.to_string() } else { "(function)".to_owned() };
         // Writing to a string cannot fail.
         let _ = write!(
@@ -66,54 +66,57 @@ pub(in super::super) fn table(truth: &Truth, forecasts: &[Forecast]) -> String {
         text.push('\n');
     }
     let mut sources = Sources::default();
-    for kernel in &truth.kernels {
-        describe(&mut text, truth, kernel, &mut sources);
+    for kernel in &measurement.kernels {
+        describe(&mut text, measurement, kernel, &mut sources);
     }
-    if !truth.has_lines {
+    if !measurement.has_lines {
         text += "\nno source lines: compile with nvcc's -lineinfo, or clang's -gline-tables-only\n";
     }
     text
 }
 
 /// A kernel: its registers, its peak by line, and its local memory.
-fn describe(text: &mut String, truth: &Truth, kernel: &Kernel, sources: &mut Sources) {
+fn describe(text: &mut String, measurement: &Measurement, kernel: &Kernel, sources: &mut Sources) {
     let _ = writeln!(text, "\n{}", kernel_names::readable(&kernel.name));
     let _ = write!(text, "  {} registers, {} live at most", kernel.registers(), kernel.live[0]);
-    let _ = match truth.next_step(kernel).filter(|_| kernel.facts.is_kernel) {
-        Some(step) => writeln!(text, "; {} warps on an SM, more with at most {step}", truth.occupancy(kernel).warps),
+    let _ = match measurement.next_step(kernel).filter(|_| kernel.facts.is_kernel) {
+        Some(step) => {
+            writeln!(text, "; {} warps on an SM, more with at most {step}", measurement.occupancy(kernel).warps)
+        }
         None => writeln!(text),
     };
-    for reason in reasons(truth, kernel) {
+    for reason in reasons(measurement, kernel) {
         let _ = writeln!(text, "  {reason}");
     }
     let peak = &kernel.peak;
     let loops = in_loops(peak.depth);
-    let _ = writeln!(text, "  most is live at {}{loops}: {}", truth.at(&peak.point), instruction(&peak.point.text));
+    let _ =
+        writeln!(text, "  most is live at {}{loops}: {}", measurement.at(&peak.point), instruction(&peak.point.text));
     if let Some(&place) = peak.point.places.first() {
-        let _ = writeln!(text, "  {:>5} {:<28}{}", "", "", quoted(truth, place, sources));
+        let _ = writeln!(text, "  {:>5} {:<28}{}", "", "", quoted(measurement, place, sources));
     }
-    for (place, held) in by_line(kernel).into_iter().take(if truth.has_lines { SHOWN } else { 0 }) {
+    for (place, held) in by_line(kernel).into_iter().take(if measurement.has_lines { SHOWN } else { 0 }) {
         let (at, line) = match place {
-            Some(place) => (truth.place(place), quoted(truth, place, sources)),
+            Some(place) => (measurement.place(place), quoted(measurement, place, sources)),
             None => ("no known line".to_owned(), String::new()),
         };
         let _ = writeln!(text, "  {:>5} from {at:<22}  ({}){line}", held.len(), names(&held));
     }
     let lines = by_line(kernel).len();
-    if truth.has_lines && lines > SHOWN {
+    if measurement.has_lines && lines > SHOWN {
         let rest: usize = by_line(kernel)[SHOWN..].iter().map(|(_, held)| held.len()).sum();
         let _ = writeln!(text, "  {rest:>5} from {} more lines", lines - SHOWN);
     }
-    local(text, truth, kernel);
-    executed::describe(text, truth, &kernel.executed);
+    local(text, measurement, kernel);
+    executed::describe(text, measurement, &kernel.executed);
     for call in &kernel.calls {
         let callee = call.callee.as_deref().map_or("an address in a register".to_owned(), kernel_names::readable);
-        let _ = writeln!(text, "  calls {callee} at {}{}", truth.at(&call.point), in_loops(call.depth));
+        let _ = writeln!(text, "  calls {callee} at {}{}", measurement.at(&call.point), in_loops(call.depth));
     }
 }
 
 /// Local memory, by line.
-fn local(text: &mut String, truth: &Truth, kernel: &Kernel) {
+fn local(text: &mut String, measurement: &Measurement, kernel: &Kernel) {
     let local = &kernel.local;
     if local.lines.is_empty() {
         return;
@@ -135,7 +138,7 @@ fn local(text: &mut String, truth: &Truth, kernel: &Kernel) {
     }
     let _ = writeln!(text, "  {}", kernel.stack_text());
     for line in local.lines.iter().take(SHOWN) {
-        let at = line.place.map_or("no known line".to_owned(), |place| truth.place(place));
+        let at = line.place.map_or("no known line".to_owned(), |place| measurement.place(place));
         let marked = if line.marked > 0 { format!(", {} bytes marked as spills", line.marked) } else { String::new() };
         let computed =
             if line.computed > 0 { format!(", {} at computed addresses", line.computed) } else { String::new() };
@@ -153,7 +156,7 @@ fn local(text: &mut String, truth: &Truth, kernel: &Kernel) {
 }
 
 /// Why a kernel has more registers than are live at once.
-pub(in super::super) fn reasons(truth: &Truth, kernel: &Kernel) -> Vec<String> {
+pub(in super::super) fn reasons(measurement: &Measurement, kernel: &Kernel) -> Vec<String> {
     let allocation = &kernel.allocation;
     let (registers, live, named, end) = (kernel.registers(), kernel.live[0], allocation.named, allocation.end);
     let mut reasons = Vec::new();
@@ -179,7 +182,7 @@ pub(in super::super) fn reasons(truth: &Truth, kernel: &Kernel) -> Vec<String> {
             Why::Alignment => "lower registers are free as long, but not side by side and aligned",
             Why::Choice => "lower registers are free as long: ptxas's choice, or a part of a wide operand",
         };
-        reasons.push(format!("{} is written{what} at {}: {why}", highest(end), truth.at(point)));
+        reasons.push(format!("{} is written{what} at {}: {why}", highest(end), measurement.at(point)));
     }
     reasons
 }
@@ -226,12 +229,12 @@ pub(in super::super) fn instruction(text: &str) -> &str {
     text.split("(*").next().unwrap_or(text).trim_end()
 }
 
-fn quoted(truth: &Truth, place: Place, sources: &mut Sources) -> String {
-    let text = sources.line(truth.file(place), place.line).trim();
+fn quoted(measurement: &Measurement, place: Place, sources: &mut Sources) -> String {
+    let text = sources.line(measurement.file(place), place.line).trim();
     if text.is_empty() { String::new() } else { format!("  | {}", text.chars().take(70).collect::<String>()) }
 }
 
-impl Truth {
+impl Measurement {
     /// A place as `k.cu:12`.
     pub(in super::super) fn place(&self, place: Place) -> String {
         format!("{}:{}", short(self.file(place)), place.line)
@@ -248,7 +251,7 @@ impl Truth {
 impl Kernel {
     /// Bytes of stack of a thread.
     pub(in super::super) fn stack_bytes(&self) -> u32 {
-        let said = self.real.map(|real| real.total_stack_bytes);
+        let said = self.ptxas_report.map(|ptxas_report| ptxas_report.total_stack_bytes);
         said.or(self.facts.stack).or(self.facts.frame).unwrap_or(0)
     }
 

@@ -4,22 +4,27 @@
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 
-use super::super::measured::Measured;
+use super::super::measurement::spills::SpillSource;
+use super::super::measurement::table::reasons;
+use super::super::measurement::{Kernel, Measurement};
+use super::super::sass::MeasuredInput;
 use super::super::table::short;
-use super::super::truth::spills::SpillSource;
-use super::super::truth::table::reasons;
-use super::super::truth::{Kernel, Truth};
 use super::{machine_pressure, machine_source, occupancy};
 use crate::kernel_names;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// The page. The same measurement gives the same bytes.
-pub(in super::super) fn page(measured: &Measured) -> String {
+pub(in super::super) fn page(measured: &MeasuredInput) -> String {
     let forecasts = measured.report.as_ref().map_or(&[][..], |report| &report.forecasts);
-    let first = measured.truths.first();
-    let processors: Vec<&str> = measured.truths.iter().map(|truth| truth.architecture.name).collect();
-    let title = format!("{} on {}", first.map_or("", |truth| short(&truth.input)), processors.join(", "));
-    let kernels = || measured.truths.iter().flat_map(|truth| truth.kernels.iter().map(move |kernel| (truth, kernel)));
+    let first = measured.measurements.first();
+    let processors: Vec<&str> = measured.measurements.iter().map(|measurement| measurement.architecture.name).collect();
+    let title = format!("{} on {}", first.map_or("", |measurement| short(&measurement.input)), processors.join(", "));
+    let kernels = || {
+        measured
+            .measurements
+            .iter()
+            .flat_map(|measurement| measurement.kernels.iter().map(move |kernel| (measurement, kernel)))
+    };
     let count = kernels().count();
     let said = html! {
         p {
@@ -31,44 +36,50 @@ pub(in super::super) fn page(measured: &Measured) -> String {
     let most = kernels().map(|(_, kernel)| kernel.registers()).max();
     let open = kernels().position(|(_, kernel)| Some(kernel.registers()) == most);
     let rest = html! {
-        @for (number, (truth, kernel)) in kernels().enumerate() {
+        @for (number, (measurement, kernel)) in kernels().enumerate() {
             @let forecast = forecasts.iter().find(|forecast| forecast.name == kernel.name);
-            (one(truth, kernel, forecast, number, count <= ALL_SHOWN || open == Some(number)))
+            (one(measurement, kernel, forecast, number, count <= ALL_SHOWN || open == Some(number)))
         }
     };
     shell(&title, &said, &rest)
 }
 
 /// A kernel: figures and occupancy, then the machine code and the source beside it.
-fn one(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>, number: usize, is_open: bool) -> Markup {
+fn one(
+    measurement: &Measurement,
+    kernel: &Kernel,
+    forecast: Option<&Forecast>,
+    number: usize,
+    is_open: bool,
+) -> Markup {
     html! {
         details open[is_open] {
             summary title=(kernel.name) {
                 (kernel_names::readable(&kernel.name))
                 span.brief {
                     (counted(kernel.registers() as usize, "register")) ", " (kernel.live[0]) " live at most, "
-                    (truth.occupancy(kernel).warps) "/" (truth.architecture.max_warps) " warps"
+                    (measurement.occupancy(kernel).warps) "/" (measurement.architecture.max_warps) " warps"
                     @if let Some(bytes) = kernel.spills().known().filter(|&bytes| bytes > 0) {
                         ", " (counted(bytes as usize, "byte")) " spilled"
                     }
                 }
             }
             div.panels id=(format!("k{number}")) {
-                section { h2 { "Measured" } (figures(truth, kernel, forecast)) }
+                section { h2 { "Measured" } (figures(measurement, kernel, forecast)) }
                 section {
                     h2 { "Occupancy" }
-                    (occupancy::occupancy(&Truth::launch(kernel, kernel.dynamic_shared), truth.architecture))
+                    (occupancy::occupancy(&Measurement::launch(kernel, kernel.dynamic_shared), measurement.architecture))
                 }
-                section { h2 { "Live registers along the machine code" } (machine_pressure::pressure(truth, kernel, forecast)) }
-                @if truth.has_lines { section { h2 { "Source" } (machine_source::source(truth, kernel)) } }
+                section { h2 { "Live registers along the machine code" } (machine_pressure::pressure(measurement, kernel, forecast)) }
+                @if measurement.has_lines { section { h2 { "Source" } (machine_source::source(measurement, kernel)) } }
             }
         }
     }
 }
 
 /// The figures, and those of the forecast beside them.
-fn figures(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
-    let occupancy = truth.occupancy(kernel);
+fn figures(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
+    let occupancy = measurement.occupancy(kernel);
     let number = |number: u32| grouped(u64::from(number));
     let spills = kernel.spills();
     let by = match spills.source {
@@ -97,7 +108,7 @@ fn figures(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Marku
             "warps",
             number(occupancy.warps),
             expected(|of| of.occupancy.warps),
-            format!("of {} on an SM; limited by {}", truth.architecture.max_warps, occupancy.limits),
+            format!("of {} on an SM; limited by {}", measurement.architecture.max_warps, occupancy.limits),
         ),
         ("predicates", number(kernel.live[1]), expected(|of| of.predicates), "live at most".to_owned()),
         (
@@ -121,6 +132,6 @@ fn figures(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Marku
                 }
             }
         }
-        @for reason in reasons(truth, kernel) { p.note { (reason) "." } }
+        @for reason in reasons(measurement, kernel) { p.note { (reason) "." } }
     }
 }
