@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::evidence::{Real, Sass, SpilledLoad, SpilledWord, Spills};
 use super::figures::{Block, Figures};
+use super::ptxas_output::{PtxasReport, Sass, SpilledLoad, SpilledWord, Spills};
 use super::question::NoAnswer;
 use super::relocatable::Relocatable;
 use crate::target::machine::Architecture;
 
 /// What is known of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct Judgement {
     /// Each kernel by its name.
-    pub kernels: BTreeMap<String, (Real, Sass)>,
+    pub kernels: BTreeMap<String, (PtxasReport, Sass)>,
     /// The CPU time of ptxas when it was asked.
     pub took: Duration,
     /// What each function spills, where that was asked.
@@ -22,7 +22,7 @@ pub struct Judged {
     pub object: Option<Relocatable>,
 }
 
-impl Judged {
+impl Judgement {
     /// What one kernel costs, which is launched in such blocks.
     pub fn figures(&self, kernel: &str, block: Block, architecture: &Architecture) -> Result<Figures, NoAnswer> {
         let nothing = || NoAnswer::Refused("ptxas: it makes nothing of the kernel".into());
@@ -39,13 +39,13 @@ const SPILLED: &str = "spilled ";
 const FUSED: &str = "fused ";
 
 /// An answer as text: the time, then a kernel a line and a spilled word a line; or why the file was refused.
-pub fn print(answer: &Result<Judged, String>) -> String {
+pub fn print(answer: &Result<Judgement, String>) -> String {
     let judged = match answer {
         Ok(judged) => judged,
         Err(problem) => return format!("{REFUSED}{}\n", problem.replace('\n', " ")),
     };
-    let line = |(name, (real, sass)): (&String, &(Real, Sass))| {
-        let Real {
+    let line = |(name, (ptxas_report, sass)): (&String, &(PtxasReport, Sass))| {
+        let PtxasReport {
             registers,
             spill_store_bytes,
             spill_load_bytes,
@@ -53,7 +53,7 @@ pub fn print(answer: &Result<Judged, String>) -> String {
             total_stack_bytes,
             shared_bytes,
             advice,
-        } = real;
+        } = ptxas_report;
         let Sass { instructions, local, work, stack_traffic, shared_traffic } = sass;
         let of_ptxas = format!(
             "{registers} {spill_store_bytes} {spill_load_bytes} {stack_bytes} {total_stack_bytes} {shared_bytes} {advice}"
@@ -86,7 +86,7 @@ fn parse_load(text: &str) -> Option<SpilledLoad> {
 }
 
 /// What [`print()`] wrote; `None` where it is anything else.
-pub fn parse(text: &str) -> Option<Result<Judged, String>> {
+pub fn parse(text: &str) -> Option<Result<Judgement, String>> {
     let mut lines = text.lines();
     let first = lines.next()?;
     if let Some(problem) = first.strip_prefix(REFUSED) {
@@ -112,7 +112,7 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
         }
         let mut words = line.splitn(13, ' ');
         let mut number = || words.next()?.parse::<u32>().ok();
-        let real = Real {
+        let ptxas_report = PtxasReport {
             registers: number()?,
             spill_store_bytes: number()?,
             spill_load_bytes: number()?,
@@ -124,9 +124,9 @@ pub fn parse(text: &str) -> Option<Result<Judged, String>> {
         let (instructions, local, work) = (number()?, number()?, number()?);
         let mut traffic = || words.next()?.parse().ok();
         let sass = Sass { instructions, local, work, stack_traffic: traffic()?, shared_traffic: traffic()? };
-        kernels.insert(words.next()?.to_owned(), (real, sass));
+        kernels.insert(words.next()?.to_owned(), (ptxas_report, sass));
     }
-    (!kernels.is_empty()).then_some(Ok(Judged { kernels, took, spills, object: None }))
+    (!kernels.is_empty()).then_some(Ok(Judgement { kernels, took, spills, object: None }))
 }
 
 #[cfg(test)]
@@ -136,15 +136,15 @@ mod tests {
     /// Kept answers read back, refusals too, and broken ones are none.
     #[test]
     fn kept_answers() {
-        let real = Real { registers: 40, spill_store_bytes: 8, ..Real::default() };
+        let ptxas_report = PtxasReport { registers: 40, spill_store_bytes: 8, ..PtxasReport::default() };
         let sass = Sass { instructions: 9, local: 2, work: 3, stack_traffic: 1 << 40, shared_traffic: 1 << 41 };
-        let kernels = BTreeMap::from([("a b".to_owned(), (real, sass))]);
+        let kernels = BTreeMap::from([("a b".to_owned(), (ptxas_report, sass))]);
         let loads = [(10, vec![8, 9]), (1, vec![])];
         let loads = loads.map(|(times, readers)| SpilledLoad { times, readers: readers.into_iter().collect() });
         let word = |loads| SpilledWord { line: 7, word: 1, of: 2, moves: 11, loads };
         let found = Spills { words: vec![word(loads.into()), word(vec![])], fused: [3, 9].into() };
         let spills = BTreeMap::from([("a b".to_owned(), found)]);
-        let judged = Ok(Judged { kernels, took: Duration::from_millis(17), spills, object: None });
+        let judged = Ok(Judgement { kernels, took: Duration::from_millis(17), spills, object: None });
         assert_eq!(parse(&print(&judged)), Some(judged));
         let refused = Err("ptxas: not today".to_owned());
         assert_eq!(parse(&print(&refused)), Some(refused));

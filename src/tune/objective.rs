@@ -6,7 +6,7 @@ use crate::target::machine::{Architecture, SHARED_COST};
 
 /// What a search is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Aim {
+pub struct Objective {
     /// The processor.
     pub architecture: &'static Architecture,
     /// What variants may be worse in than stock.
@@ -19,7 +19,7 @@ pub struct Aim {
     pub shared_cost: f64,
 }
 
-impl Aim {
+impl Objective {
     /// The seed, unless a user says another one.
     pub const SEED: u32 = 1;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What ptxas reports of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Real {
+pub struct PtxasReport {
     /// General registers of a thread.
     pub registers: u32,
     /// Bytes that a thread stores to spill slots, in the code.

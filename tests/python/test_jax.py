@@ -1,5 +1,5 @@
 """XLA's ptxas: which toolkit is wrapped, what XLA is told, and what the user is told where it cannot be. JAX need not be
-there; with it, tests/rust/assembler/doors.rs has XLA compile."""
+there; with it, tests/rust/ptxas_wrapper/doors.rs has XLA compile."""
 
 import os
 import sys

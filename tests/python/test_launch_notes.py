@@ -1,4 +1,4 @@
-"""What is written behind PTX for the program in ptxas's place; src/cli/assembler/launch_note.rs reads it."""
+"""What is written behind PTX for the program in ptxas's place; src/cli/ptxas_wrapper/launch_note.rs reads it."""
 
 import sys
 import unittest

@@ -1,5 +1,5 @@
 """nvptx-ra in ptxas's place, on a small model of Triton: which ptxas does the work, whatever else names one, and what is
-heard of it. tests/rust/assembler/doors.rs has Triton itself."""
+heard of it. tests/rust/ptxas_wrapper/doors.rs has Triton itself."""
 
 import functools
 import logging

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::assembler::spills;
 use super::cuda;
+use super::ptxas_wrapper::spills;
 
 /// A kernel that adds one to what each thread finds.
 fn adds() -> String {

@@ -17,10 +17,10 @@ use nvptx_ra::switch;
 use serde::Deserialize;
 
 use self::minimal::minimal;
-use crate::assembler::left_out;
 use crate::kernel_names::readable;
 use crate::page::counted;
 use crate::ptxas::Folder;
+use crate::ptxas_wrapper::exclusions;
 
 /// Find the kernel, and the choices, that make a test fail
 ///
@@ -87,7 +87,7 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
              makes the difference, or TEST fails by chance",
         ));
     }
-    if runs.fails("with all kernels as they are", &[], Some(left_out::ALL))? {
+    if runs.fails("with all kernels as they are", &[], Some(exclusions::ALL))? {
         return Ok(Verdict::Nothing(
             "TEST fails with all kernels as they are, but not with NVPTX_RA=off: either the plugin for LLVM makes the \
              difference, or TEST fails by chance",
@@ -107,7 +107,7 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
             .to_owned(),
     };
     for culprit in &culprits {
-        let all = left_out::choices(&culprit.entry);
+        let all = exclusions::choices(&culprit.entry);
         let without =
             |kept: &[String]| -> Vec<String> { all.iter().filter(|choice| !kept.contains(choice)).cloned().collect() };
         let needed = minimal(&all, |kept: &[String]| {
@@ -141,7 +141,7 @@ impl Changed {
 
     /// The line that leaves it, or choices of it, out.
     fn line(&self, without: &[String]) -> String {
-        left_out::line(&self.entry.name, &self.entry.hash, without)
+        exclusions::line(&self.entry.name, &self.entry.hash, without)
     }
 }
 
@@ -186,7 +186,7 @@ impl Runs<'_> {
         let path = |name: &str| -> PathBuf { self.folder.path(&format!("{name}-{}", self.count)) };
         let mut command = Command::new(&self.test[0]);
         command.args(&self.test[1..]);
-        for name in [switch::VARIABLE, "NVPTX_RA_REPORT", left_out::VARIABLE] {
+        for name in [switch::VARIABLE, "NVPTX_RA_REPORT", exclusions::VARIABLE] {
             command.env_remove(name);
         }
         // Compilers that keep what they have made would hide what changes.
@@ -199,7 +199,7 @@ impl Runs<'_> {
         if let Some(text) = unchanged {
             let list = path("unchanged");
             std::fs::write(&list, text).map_err(|error| Error::file(&list, &error))?;
-            command.env(left_out::VARIABLE, list);
+            command.env(exclusions::VARIABLE, list);
         }
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         let status = command.status().map_err(|error| Error::file(self.test[0].as_ref(), &error))?;

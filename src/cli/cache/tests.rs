@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 
 use arbtest::arbtest;
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use tempfile::TempDir;
 
 use super::*;
@@ -41,15 +41,15 @@ fn files(cache: &Cache) -> BTreeMap<String, u64> {
 }
 
 /// An entry of some form.
-type Entry = (Vec<Real>, Option<String>);
+type Entry = (Vec<PtxasReport>, Option<String>);
 
 /// What was put is got, as the last put it; what was not put is not.
 #[test]
 fn entries_are_found() {
     let (_parent, cache) = new_cache(PLENTY);
-    let real = |registers| Real { registers, spill_load_bytes: 8, ..Real::default() };
+    let ptxas_report = |registers| PtxasReport { registers, spill_load_bytes: 8, ..PtxasReport::default() };
     for choice in [None, Some("ptxas warning : \"quoted\" \u{1b} é".to_owned())] {
-        let entry: Entry = (vec![real(72), real(80)], choice);
+        let entry: Entry = (vec![ptxas_report(72), ptxas_report(80)], choice);
         cache.put(&key(1), &entry).expect("there is space");
         assert_eq!(cache.get(&key(1)), Some(entry));
     }

@@ -1,4 +1,4 @@
-//! How it is told what ptxas makes of kernels.
+//! Verdicts on kernels, as text and as JSON.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -7,7 +7,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ptx::other_names;
 
 use super::invocation::Invocation;
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use crate::ptxas::Folder;
 use crate::ptxas_run::{Assembled, Failure};
 
@@ -21,15 +21,15 @@ pub(super) enum Runs {
 }
 
 /// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
-pub(super) fn assemble(invocation: &Invocation, real: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
+pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
     let folder = Folder::new("ptxas")?;
     let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
     fs::write(&text, ptx).map_err(|error| Error::file(&text, &error))?;
-    let mut command = real.command();
+    let mut command = ptxas.command();
     command.args(invocation.verbose.then_some("--verbose")).args(&invocation.options);
     command.args(invocation.options_of_one_run.iter().filter(|_| runs == Runs::One));
     command.arg("--output-file").arg(&output).arg(&text);
-    let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&real.path, &error))?;
+    let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&ptxas.path, &error))?;
     let messages = String::from_utf8_lossy(&done.stderr).into_owned();
     if let Some(failure) = Failure::of(done.status, &messages) {
         return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));

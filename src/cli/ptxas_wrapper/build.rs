@@ -11,9 +11,9 @@ use super::entry::Entry;
 use super::improve::{Improved, improve, is_left_out, kernels_to_search, known, line_of, say};
 use super::invocation::Source;
 use super::settings::Log;
+use super::stock_run::StockResult;
 use super::task::Task;
-use super::unchanged::UnchangedResult;
-use super::{check, deliver, profiles, records, unchanged};
+use super::{check, deliver, profiles, records, stock_run};
 use crate::kernel_names::readable;
 use crate::ptxas_run::crash;
 use crate::{interrupt, output};
@@ -60,29 +60,30 @@ pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
             }
         }
     }
-    let unchanged = unchanged::run(task.invocation, task.real)?;
-    if !unchanged.status.success() {
-        let end = crash("ptxas", unchanged.status).unwrap_or_else(|| format!("ptxas ends with {}", unchanged.status));
+    let stock_result = stock_run::run(task.invocation, task.ptxas)?;
+    if !stock_result.status.success() {
+        let end =
+            crash("ptxas", stock_result.status).unwrap_or_else(|| format!("ptxas ends with {}", stock_result.status));
         task.settings.note(&format!("nothing is searched: {end}"));
     }
-    let is_searched = unchanged.status.success()
+    let is_searched = stock_result.status.success()
         && entry.is_none_or(|entry| entry.choice.is_some_and(|choice| !is_left_out(task, &choice)));
     let improved = if !task.may_get_better() {
-        record(task, &unchanged);
+        record(task, &stock_result);
         None
     } else if is_searched {
-        guarded(task, STAYS, || improve(task, &unchanged))
+        guarded(task, STAYS, || improve(task, &stock_result))
     } else {
         None
     };
     let improved = improved.and_then(|improved| put_in_place(task, improved));
-    let messages = improved.as_ref().map_or(&unchanged.messages, |improved| &improved.messages);
-    deliver::say(&unchanged.output, messages);
+    let messages = improved.as_ref().map_or(&stock_result.messages, |improved| &improved.messages);
+    deliver::say(&stock_result.output, messages);
     match &improved {
         Some(improved) => check_it(task, &improved.profile, &improved.cubin),
-        None => check_it(task, "", &unchanged.cubin),
+        None => check_it(task, "", &stock_result.cubin),
     }
-    Ok(end(&unchanged))
+    Ok(end(&stock_result))
 }
 
 /// ptxas on the text as it is.
@@ -92,12 +93,12 @@ fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
     // The standard input was read already.
     if is_checked && task.input.source != Source::StandardInput {
         known.iter().for_each(|known| check::say(task, known));
-        return Err(task.real.become_it(&task.invocation.arguments));
+        return Err(task.ptxas.become_it(&task.invocation.arguments));
     }
-    let unchanged = unchanged::run(task.invocation, task.real)?;
-    deliver::say(&unchanged.output, &unchanged.messages);
-    check_it(task, "", &unchanged.cubin);
-    Ok(end(&unchanged))
+    let stock_result = stock_run::run(task.invocation, task.ptxas)?;
+    deliver::say(&stock_result.output, &stock_result.messages);
+    check_it(task, "", &stock_result.cubin);
+    Ok(end(&stock_result))
 }
 
 /// Compares what is delivered with the text, where the user asks for it. A ptxas that failed has delivered nothing.
@@ -108,16 +109,16 @@ fn check_it(task: &Task<'_>, made_by: &str, cubin: &[u8]) {
     }
 }
 
-fn end(unchanged: &UnchangedResult) -> ExitCode {
-    if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(unchanged.status) }
+fn end(stock_result: &StockResult) -> ExitCode {
+    if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(stock_result.status) }
 }
 
 /// Notes a text for a later search, where the user asks for it and there is something to search.
-fn record(task: &Task<'_>, unchanged: &UnchangedResult) {
-    let Some(folder) = task.settings.record.as_deref().filter(|_| unchanged.status.success()) else { return };
+fn record(task: &Task<'_>, stock_result: &StockResult) {
+    let Some(folder) = task.settings.record.as_deref().filter(|_| stock_result.status.success()) else { return };
     guarded(task, STAYS, || {
-        let (kernels, left) = kernels_to_search(task, unchanged)?;
-        left.iter().for_each(|left| task.settings.note(&line_of(left)));
+        let (kernels, unchanged_kernels) = kernels_to_search(task, stock_result)?;
+        unchanged_kernels.iter().for_each(|kernel| task.settings.note(&line_of(kernel)));
         if !kernels.is_empty() {
             let kernels: Vec<String> = kernels.iter().map(|kernel| readable(kernel)).collect();
             match records::write(folder, task) {

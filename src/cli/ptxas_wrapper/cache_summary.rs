@@ -215,7 +215,7 @@ mod tests {
     use super::super::entry::Choice;
     use super::*;
     use crate::cache::KeyBuilder;
-    use crate::tune::request::Left;
+    use crate::tune::request::UnchangedKernel;
 
     fn cost(bytes: u32, warps: u32) -> Cost {
         Cost { spill_store_bytes: bytes, spill_load_bytes: bytes, registers: 64, warps, instructions: 1500 }
@@ -234,7 +234,12 @@ mod tests {
             after: cost(0, 36),
             with_fewer_warps: None,
         };
-        let left = |is_searched, cost| Left { kernel: "kept".into(), reason: "no better".into(), is_searched, cost };
+        let left = |is_searched, cost| UnchangedKernel {
+            kernel: "kept".into(),
+            reason: "no better".into(),
+            is_searched,
+            cost,
+        };
         let new = Entry {
             messages: String::new(),
             choice: Some(Choice { profile: String::new(), figures: String::new(), changes: vec![change] }),

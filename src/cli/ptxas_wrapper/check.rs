@@ -139,7 +139,7 @@ fn keep(
         }
     };
     let arguments = task.invocation.arguments.iter().map(|argument| quoted(&argument.to_string_lossy()));
-    let ptxas = quoted(&task.real.path.to_string_lossy());
+    let ptxas = quoted(&task.ptxas.path.to_string_lossy());
     let build = std::iter::once(ptxas).chain(arguments).collect::<Vec<_>>().join(" ");
     let compare = compare::command(["k.ptx", "k.cubin"], kernel, launches);
     let files = [

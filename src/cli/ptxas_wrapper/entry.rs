@@ -5,11 +5,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::invocation::{Input, Invocation};
-use super::known_kernels::KernelAnswers;
-use super::real::RealPtxas;
+use super::kernel_cache::KernelCache;
+use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyBuilder, program};
-use crate::tune::request::{Change, Left};
+use crate::tune::request::{Change, UnchangedKernel};
 
 /// Bytes that a cache may take on disk.
 pub(super) const BOUND: u64 = 1 << 30;
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     pub(super) milliseconds: u64,
     /// The kernels that stay as they are; none where an earlier version has not kept them.
     #[serde(default)]
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<UnchangedKernel>,
     /// How many of the kernels were not searched for this text, because earlier searches of other texts have found their answers.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) known: usize,
@@ -68,11 +68,11 @@ impl Place {
         invocation: &Invocation,
         input: &Input,
         settings: &Settings,
-        real: &RealPtxas,
+        ptxas: &RealPtxas,
     ) -> Result<Option<Self>, Error> {
         let Some(folder) = &settings.cache else { return Ok(None) };
         let cache = Cache::open(folder, BOUND)?;
-        let ptxas = program::digest(&real.path, Some(&cache)).map_err(|error| Error::file(&real.path, &error))?;
+        let ptxas = program::digest(&ptxas.path, Some(&cache)).map_err(|error| Error::file(&ptxas.path, &error))?;
         let (mut key, mut of_kernels) = (KeyBuilder::new("search"), KeyBuilder::new("kernel"));
         let mut of_checks = KeyBuilder::new("check");
         key.field("text", &input.text);
@@ -89,16 +89,16 @@ impl Place {
         key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
         of_kernels.field("linked later", &[u8::from(invocation.is_relocatable)]);
         of_kernels.field("settings", settings.of_kernels().as_bytes());
-        of_checks.field("left out", format!("{:?}", settings.left_out).as_bytes());
+        of_checks.field("left out", settings.exclusions.as_text().as_bytes());
         of_checks.field("dynamic-shared", format!("{:?}", settings.dynamic_shared).as_bytes());
         Ok(Some(Self { cache, key, of_kernels, of_checks }))
     }
 
     /// The answers of kernels that are searched as `how` says.
-    pub(super) fn kernels(&self, how: &str) -> KernelAnswers {
+    pub(super) fn kernels(&self, how: &str) -> KernelCache {
         let mut alike = self.of_kernels.clone();
         alike.field("how", how.as_bytes());
-        KernelAnswers::new(self.cache.clone(), alike)
+        KernelCache::new(self.cache.clone(), alike)
     }
 
     /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the

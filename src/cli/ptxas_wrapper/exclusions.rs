@@ -29,7 +29,7 @@ const BY_DEFAULT: [(&str, &str); 6] = [
 
 /// A kernel, or a function that kernels call, and what is not done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct LeftOut {
+struct Exclusion {
     name: String,
     /// That of its code; `None` is whatever code has the name.
     hash: Option<String>,
@@ -39,7 +39,7 @@ struct LeftOut {
 
 /// All that is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AllLeftOut(Vec<LeftOut>);
+pub(crate) struct Exclusions(Vec<Exclusion>);
 
 /// What becomes of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) enum Fate {
     Unchanged,
 }
 
-impl AllLeftOut {
+impl Exclusions {
     /// Reads the value of the variable: names with commas between, or a file, whose path has a slash, with a line for each.
     pub(super) fn read(value: OsString) -> Result<Self, Error> {
         let wrong = |problem: String| {
@@ -61,27 +61,35 @@ impl AllLeftOut {
             let path = PathBuf::from(&value);
             let text = std::fs::read_to_string(&path).map_err(|error| wrong(format!("{}: {error}", path.display())))?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-            return lines.map(LeftOut::read).collect::<Result<_, _>>().map(Self).map_err(wrong);
+            return lines.map(Exclusion::read).collect::<Result<_, _>>().map(Self).map_err(wrong);
         };
-        text.split(',').map(LeftOut::read).collect::<Result<_, _>>().map(Self).map_err(wrong)
+        text.split(',').map(Exclusion::read).collect::<Result<_, _>>().map(Self).map_err(wrong)
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// The exclusions as text, which is part of cache keys and of the version that is printed.
+    pub(super) fn as_text(&self) -> String {
+        let one = |Exclusion { name, hash, without }: &Exclusion| {
+            format!("LeftOut {{ name: {name:?}, hash: {hash:?}, without: {without:?} }}")
+        };
+        format!("AllLeftOut([{}])", self.0.iter().map(one).collect::<Vec<_>>().join(", "))
+    }
+
     /// What becomes of a function with these choices.
     pub(super) fn fate(&self, entry: &Entry) -> Fate {
-        let is_meant = |left: &&LeftOut| {
+        let is_meant = |left: &&Exclusion| {
             (left.name == ALL || left.name == entry.name) && left.hash.as_ref().is_none_or(|hash| *hash == entry.hash)
         };
-        let meant: Vec<&LeftOut> = self.0.iter().filter(is_meant).collect();
+        let meant: Vec<&Exclusion> = self.0.iter().filter(is_meant).collect();
         if meant.iter().any(|left| left.without.is_empty()) {
             return Fate::Unchanged;
         }
         let without: BTreeSet<&String> = meant.iter().flat_map(|left| &left.without).collect();
-        let left_out: Vec<String> = choices(entry).into_iter().filter(|choice| without.contains(choice)).collect();
-        if left_out.is_empty() { Fate::Changed } else { Fate::Partly(left_out) }
+        let exclusions: Vec<String> = choices(entry).into_iter().filter(|choice| without.contains(choice)).collect();
+        if exclusions.is_empty() { Fate::Changed } else { Fate::Partly(exclusions) }
     }
 
     /// The profile without what is left out, and whether something is.
@@ -91,7 +99,7 @@ impl AllLeftOut {
         for entry in &profile.functions {
             match self.fate(entry) {
                 Fate::Changed => functions.push(entry.clone()),
-                Fate::Partly(left_out) => functions.push(without(entry, &left_out)),
+                Fate::Partly(exclusions) => functions.push(without(entry, &exclusions)),
                 Fate::Unchanged => {}
             }
             is_other |= changes(entry) && functions.last() != Some(entry);
@@ -100,7 +108,7 @@ impl AllLeftOut {
     }
 }
 
-impl LeftOut {
+impl Exclusion {
     fn read(text: &str) -> Result<Self, String> {
         let mut words = text.split_whitespace().peekable();
         let name = words.next().ok_or("a name is empty")?.to_owned();
@@ -154,8 +162,8 @@ fn stem(option: &str) -> &str {
 }
 
 /// The entry without some of its choices.
-fn without(entry: &Entry, left_out: &[String]) -> Entry {
-    let is_out = |choice: &str| left_out.iter().any(|left| left == choice);
+fn without(entry: &Entry, exclusions: &[String]) -> Entry {
+    let is_out = |choice: &str| exclusions.iter().any(|left| left == choice);
     let none = |option: &str| BY_DEFAULT.iter().find(|(name, _)| *name == stem(option)).map(|(_, none)| *none);
     let mut options: Vec<&str> = Vec::new();
     for option in entry.options.split(';').filter(|option| !option.is_empty()) {
@@ -181,8 +189,8 @@ mod tests {
         Entry { name, hash, options, maxnreg: Some(64), smem_spilling: true, ..Entry::default() }
     }
 
-    fn read(value: &str) -> AllLeftOut {
-        AllLeftOut::read(value.into()).expect(value)
+    fn read(value: &str) -> Exclusions {
+        Exclusions::read(value.into()).expect(value)
     }
 
     /// Names, hashes and choices count, in the value and in a file.
@@ -203,11 +211,11 @@ mod tests {
         let file = folder.path().join("list");
         let text = ["# a note\n".to_owned(), line("k", "7", &["rename".into()]), line("l", "7", &[])].concat();
         std::fs::write(&file, text).expect("there is space");
-        let list = AllLeftOut::read(file.into_os_string()).expect("a list");
+        let list = Exclusions::read(file.into_os_string()).expect("a list");
         assert_eq!(list.fate(&k), Fate::Partly(vec!["rename".into()]));
         assert_eq!(list.fate(&entry("l", "")), Fate::Unchanged);
         for wrong in ["", "k,,l", "k without", "/no/such/file"] {
-            let error = AllLeftOut::read(wrong.into()).expect_err(wrong).to_string();
+            let error = Exclusions::read(wrong.into()).expect_err(wrong).to_string();
             assert!(
                 error.starts_with("nvptx-ra: NVPTX_RA_UNCHANGED: ") && error.contains("ptxas runs alone"),
                 "{error}"
@@ -223,18 +231,18 @@ mod tests {
         arbtest(|u| {
             let entry = entry("k", u.choose(&all)?);
             let choices = choices(&entry);
-            let mut left_out = Vec::new();
+            let mut exclusions = Vec::new();
             for choice in &choices {
                 if bool::arbitrary(u)? {
-                    left_out.push(choice.clone());
+                    exclusions.push(choice.clone());
                 }
             }
-            let rest = without(&entry, &left_out);
+            let rest = without(&entry, &exclusions);
             Config::check(&rest.options, Origin::Attribute).expect("they are options");
-            let expected: Vec<String> = choices.iter().filter(|choice| !left_out.contains(choice)).cloned().collect();
+            let expected: Vec<String> = choices.iter().filter(|choice| !exclusions.contains(choice)).cloned().collect();
             let now = super::choices(&rest);
             assert!(expected.iter().all(|choice| now.contains(choice)), "{expected:?} and {now:?}");
-            assert!(now.iter().all(|choice| !left_out.contains(choice)), "{left_out:?} and {now:?}");
+            assert!(now.iter().all(|choice| !exclusions.contains(choice)), "{exclusions:?} and {now:?}");
             Ok(())
         });
         use arbitrary::Arbitrary as _;

@@ -10,29 +10,29 @@ use nvptx_ra::error::Error;
 use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
-use nvptx_ra::tune::aim::{Budget, Effort};
 use nvptx_ra::tune::figures::Allowance;
+use nvptx_ra::tune::objective::{Budget, Effort};
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::assemble::{Runs, assemble};
 use super::entry::{Choice, Entry, digest};
+use super::exclusions::{self, Fate};
 use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
-use super::left_out::{self, Fate};
 use super::limit::{Limit, memory};
 use super::log::Reported;
 use super::progress_line::ProgressLine;
 use super::settings::Settings;
+use super::stock_run::StockResult;
 use super::task::Task;
-use super::unchanged::UnchangedResult;
-use super::unknown_kernels::{Finished, searched};
+use super::uncached_kernels::{Finished, search_uncached};
 use super::{log, messages, profiles};
 use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::{cubin, machine_code, relocatable, reported};
-use crate::ptxas::{self, Measured};
+use crate::ptxas::{self, PtxasReports};
 use crate::ptxas_run::Assembled;
-use crate::tune::request::{self, Answer, Build, Change, Found, Left, Pace, Request, Scope, Unchanged};
+use crate::tune::request::{self, Answer, Build, Change, Found, Pace, Request, Scope, StockOutput, UnchangedKernel};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -54,49 +54,51 @@ pub(super) struct Improved {
 /// of fla, five different cubins in six runs).
 /// Kernels and choices that the user leaves out are left out; then there are no figures of before.
 pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs) -> Result<Improved, Error> {
-    let Task { invocation, input, settings, real, .. } = task;
+    let Task { invocation, input, settings, ptxas, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     // Names are those of a profile of the text, which nobody has to have made here.
     let profile = if settings.allow_uncompared { profile } else { profile.with_own_names() };
-    let (profile, is_other) = settings.left_out.apply(profile);
+    let (profile, is_other) = settings.exclusions.apply(profile);
     let cpu = invocation.processor.as_deref().unwrap_or_default();
     let (output, unfit) = replay_on_ptx(&input.name(), &input.text, &profile, "", cpu)?;
-    let Assembled { cubin, messages } = assemble(invocation, real, &output.text, runs)?;
+    let Assembled { cubin, messages } = assemble(invocation, ptxas, &output.text, runs)?;
     if !unfit.is_empty() || (!is_other && figures(invocation, &cubin) != choice.figures) {
         return Err(odd("ptxas makes something else of the choice in the cache"));
     }
-    let unchanged = messages::with_name(&entry.messages, &input.name());
-    let messages = messages::merged(&messages, &unchanged).ok_or_else(|| odd(NEW_WARNING))?;
+    let stock_messages = messages::with_name(&entry.messages, &input.name());
+    let messages = messages::merged(&messages, &stock_messages).ok_or_else(|| odd(NEW_WARNING))?;
     Ok(Improved { cubin, messages: messages.into_bytes(), profile: choice.profile.clone() })
 }
 
 /// Searches for a better result. `None` and errors leave the unchanged result as it is. Why, stands in the log.
 ///
 /// The unchanged result is in its place already. Nothing here touches the output file or writes to the standard streams.
-pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Option<Improved>, Error> {
-    let Task { invocation, input, settings, real, profile: given, place, .. } = task;
+pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Option<Improved>, Error> {
+    let Task { invocation, input, settings, ptxas, profile: given, place, .. } = task;
     let start = Instant::now();
-    let messages_on_text = String::from_utf8_lossy(&unchanged.messages).into_owned();
-    let (measured, object) = read(task, unchanged)?;
+    let messages_on_text = String::from_utf8_lossy(&stock_result.messages).into_owned();
+    let (measured, object) = read(task, stock_result)?;
     let note = |line: &str| settings.note(line);
-    for (name, real) in measured.iter().filter(|(_, real)| u64::from(real.stack_bytes) > FRAME_LIMIT) {
+    for (name, ptxas_report) in
+        measured.iter().filter(|(_, ptxas_report)| u64::from(ptxas_report.stack_bytes) > FRAME_LIMIT)
+    {
         let name = crate::kernel_names::readable(name);
         note(&format!(
             "{name}: a thread has {} bytes of local memory, and {FRAME_LIMIT} are a frame's limit",
-            real.stack_bytes
+            ptxas_report.stack_bytes
         ));
     }
     let line = ProgressLine::start(&input.name(), task.start, &settings.log);
     let progress = |done, of| line.set(done, of);
     let request = || {
-        let request = request(task, unchanged, &measured, &messages_on_text, start, &note);
+        let request = request(task, stock_result, &measured, &messages_on_text, start, &note);
         Request { object: object.as_ref(), progress: &progress, ..request }
     };
     // With options that name kernels, the kernels of the whole text were judged with others.
     let has_same_options = invocation.options == invocation.options_of_one_kernel;
     let finish = |found: &Found| -> Finished {
         let assembled = found.assembled.clone().filter(|_| has_same_options);
-        let assembled = assembled.map_or_else(|| assemble(invocation, real, &found.ptx, Runs::Several), Ok)?;
+        let assembled = assembled.map_or_else(|| assemble(invocation, ptxas, &found.ptx, Runs::Several), Ok)?;
         let Assembled { cubin: code, messages } = assembled;
         let checked = check_object(object.as_ref(), &code);
         let after = || self::measured(&code).unwrap_or_default();
@@ -110,17 +112,17 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
             let finished = answer.found.as_ref().map(finish);
             (answer, finished)
         }
-        None => searched(task, &request, &finish)?,
+        None => search_uncached(task, &request, &finish)?,
     };
-    let Answer { found, left, lasts, known: count, .. } = answer;
-    left.iter().for_each(|left| note(&line_of(left)));
+    let Answer { found, unchanged_kernels, lasts, known: count, .. } = answer;
+    unchanged_kernels.iter().for_each(|kernel| note(&line_of(kernel)));
     let kept = |choice: Option<Choice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
         choice,
         file: input.name(),
         processor: invocation.processor.clone().unwrap_or_default(),
         milliseconds: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-        left: left.clone(),
+        left: unchanged_kernels.clone(),
         known: count,
     };
     let keep = |entry: Entry| {
@@ -143,21 +145,21 @@ pub(super) fn improve(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<Op
     let entry = kept(Some(choice.clone()));
     keep(entry.clone());
     say(task, &choice);
-    if settings.left_out.is_empty() {
+    if settings.exclusions.is_empty() {
         return Ok(Some(Improved { cubin: code, messages: messages.into_bytes(), profile: choice.profile }));
     }
     if is_left_out(task, &choice) { Ok(None) } else { known(task, &entry, &choice, Runs::Several).map(Some) }
 }
 
 /// What a search may cost: so many runs, where the user says so, or a share of what ptxas takes for the text.
-fn budget(settings: &Settings, unchanged: &UnchangedResult, kernels: usize, is_candidate: bool) -> Budget {
+fn budget(settings: &Settings, stock_result: &StockResult, kernels: usize, is_candidate: bool) -> Budget {
     if is_candidate {
         return Budget::of_runs(RUNS_OF_A_CANDIDATE);
     }
     if let Some(runs) = settings.runs {
         return Budget::of_runs(runs as usize);
     }
-    let file = work_of(&unchanged.cubin);
+    let file = work_of(&stock_result.cubin);
     // What was judged of a single kernel is delivered.
     Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
 }
@@ -171,35 +173,35 @@ pub(super) fn work_of(cubin: &[u8]) -> Work {
 /// The kernels that a search would look at, by the result on the unchanged text alone, and all others.
 pub(super) fn kernels_to_search(
     task: &Task<'_>,
-    unchanged: &UnchangedResult,
-) -> Result<(Vec<String>, Vec<Left>), Error> {
-    let (measured, object) = read(task, unchanged)?;
+    stock_result: &StockResult,
+) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
+    let (measured, object) = read(task, stock_result)?;
     let note = |line: &str| task.settings.note(line);
-    let messages = String::from_utf8_lossy(&unchanged.messages);
-    let request = request(task, unchanged, &measured, &messages, Instant::now(), &note);
+    let messages = String::from_utf8_lossy(&stock_result.messages);
+    let request = request(task, stock_result, &measured, &messages, Instant::now(), &note);
     request::kernels_to_search(&Request { object: object.as_ref(), ..request })
 }
 
 /// What the result on the unchanged text says of its functions, and what a linker sees of it where it is linked later.
-fn read(task: &Task<'_>, unchanged: &UnchangedResult) -> Result<(Measured, Option<Relocatable>), Error> {
+fn read(task: &Task<'_>, stock_result: &StockResult) -> Result<(PtxasReports, Option<Relocatable>), Error> {
     let unread = || odd("the machine code that ptxas made of the unchanged text cannot be read");
-    let measured = measured(&unchanged.cubin).ok_or_else(unread)?;
+    let measured = measured(&stock_result.cubin).ok_or_else(unread)?;
     let is_relocatable = task.invocation.is_relocatable;
-    let object = is_relocatable.then(|| relocatable::read(&unchanged.cubin).ok_or_else(unread)).transpose()?;
+    let object = is_relocatable.then(|| relocatable::read(&stock_result.cubin).ok_or_else(unread)).transpose()?;
     Ok((measured, object))
 }
 
 fn request<'a>(
     task: &'a Task<'a>,
-    unchanged: &'a UnchangedResult,
-    measured: &'a Measured,
+    stock_result: &'a StockResult,
+    measured: &'a PtxasReports,
     messages: &'a str,
     start: Instant,
     note: &'a (dyn Fn(&str) + Sync),
 ) -> Request<'a> {
-    let Task { invocation, input, settings, real, .. } = *task;
+    let Task { invocation, input, settings, ptxas, .. } = *task;
     let (limit, problem) = Limit::of_environment();
-    let limit = limit.at_most(memory::runs(unchanged.peak_memory));
+    let limit = limit.at_most(memory::runs(stock_result.peak_memory));
     problem.iter().for_each(|problem| settings.note(&problem.to_string()));
     // It is held until this process ends.
     let limit: &'static Limit = Box::leak(Box::new(limit));
@@ -215,20 +217,20 @@ fn request<'a>(
         content: &input.text,
         name: "found.ptx",
         cpu: invocation.processor.as_deref().unwrap_or_default(),
-        ptxas: real.path.clone(),
-        cuobjdump: beside(&real.path, "cuobjdump"),
-        nvdisasm: beside(&real.path, "nvdisasm"),
+        ptxas: ptxas.path.clone(),
+        cuobjdump: beside(&ptxas.path, "cuobjdump"),
+        nvdisasm: beside(&ptxas.path, "nvdisasm"),
         build: Build {
             options: invocation.options_of_one_kernel.iter().map(OsString::from).collect(),
             is_verbose: invocation.verbose,
             gate: Some(Box::new(move || Box::new(limit.acquire(&crate::interrupt::is_interrupted)))),
         },
-        unchanged: Unchanged { cubin: &unchanged.cubin, messages, took: unchanged.took },
+        stock_output: StockOutput { cubin: &stock_result.cubin, messages, took: stock_result.took },
         measured,
         object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
-        budget: budget(settings, unchanged, measured.len(), noted.is_candidate),
+        budget: budget(settings, stock_result, measured.len(), noted.is_candidate),
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
         allowance: Allowance {
             uncompared: settings.allow_uncompared,
@@ -236,7 +238,7 @@ fn request<'a>(
         },
         pace: Pace::new(start, settings.seconds, None),
         note,
-        recall: None,
+        lookup: None,
         progress: &|_, _| {},
     }
 }
@@ -255,14 +257,15 @@ fn beside(ptxas: &Path, name: &str) -> PathBuf {
 }
 
 /// What a cubin says of its functions. What ptxas spills does not stand in it, so the bytes spilled are 0.
-fn measured(cubin: &[u8]) -> Option<Measured> {
+fn measured(cubin: &[u8]) -> Option<PtxasReports> {
     let facts = cubin::facts(cubin)?.into_iter();
     Some(facts.map(|(name, facts)| (name, reported::by_attributes(&facts))).collect())
 }
 
 /// The digest of what a cubin says of its functions, and of what a linker sees where it is linked later.
 fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
-    let mut said = format!("{:?}", measured(cubin));
+    // The spelling is part of cache entries.
+    let mut said = format!("{:?}", measured(cubin)).replace("PtxasReport {", "Real {");
     if invocation.is_relocatable {
         _ = write!(said, "{:?}", relocatable::read(cubin));
     }
@@ -270,27 +273,27 @@ fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
 }
 
 /// An error unless the final code has the registers, the stack and the shared memory that the search saw.
-fn check(before: &Measured, after: &Measured, changes: &[Change]) -> Result<(), Error> {
+fn check(before: &PtxasReports, after: &PtxasReports, changes: &[Change]) -> Result<(), Error> {
     let changed: BTreeSet<&str> = changes.iter().map(|change| change.kernel.as_str()).collect();
-    for (kernel, real) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
-        if after.get(kernel) != Some(real) {
+    for (kernel, ptxas_report) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
+        if after.get(kernel) != Some(ptxas_report) {
             return Err(odd("a kernel that was not changed got other code"));
         }
     }
     for change in changes {
-        let real = after.get(&change.kernel);
-        if real.is_none_or(|real| real.registers != change.after.registers) {
+        let ptxas_report = after.get(&change.kernel);
+        if ptxas_report.is_none_or(|ptxas_report| ptxas_report.registers != change.after.registers) {
             return Err(odd("ptxas gives a kernel other registers than in the search"));
         }
     }
     Ok(())
 }
 
-/// An error unless an object that is linked later looks to the linker as that of the unchanged text, and takes no more.
-fn check_object(unchanged: Option<&Relocatable>, object: &[u8]) -> Result<(), Error> {
-    let Some(unchanged) = unchanged else { return Ok(()) };
+/// An error unless an object that is linked later looks to the linker as that of the stock text, and takes no more.
+fn check_object(stock: Option<&Relocatable>, object: &[u8]) -> Result<(), Error> {
+    let Some(stock) = stock else { return Ok(()) };
     let object = relocatable::read(object).ok_or_else(|| odd("the object that ptxas made cannot be read"))?;
-    object.check(unchanged).map_err(|difference| odd(&difference))
+    object.check(stock).map_err(|difference| odd(&difference))
 }
 
 /// Why a result with messages of its own is none.
@@ -303,7 +306,7 @@ fn odd(problem: &str) -> Error {
 /// Whether the user leaves all of a choice out.
 pub(super) fn is_left_out(task: &Task<'_>, choice: &Choice) -> bool {
     let profile = Profile::parse(&choice.profile);
-    profile.is_ok_and(|profile| !task.settings.left_out.apply(profile).0.functions.iter().any(left_out::changes))
+    profile.is_ok_and(|profile| !task.settings.exclusions.apply(profile).0.functions.iter().any(exclusions::changes))
 }
 
 /// Tells those who asked what was gained, and what the user has left out.
@@ -312,7 +315,8 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
     // That it is right is told elsewhere.
     let functions = Profile::parse(&choice.profile).map(|profile| profile.functions).unwrap_or_default();
     let is_kernel = |entry: &&ProfileEntry| choice.changes.iter().any(|change| change.kernel == entry.name);
-    let is_changed = |entry: &&ProfileEntry| left_out::changes(entry) && settings.left_out.fate(entry) == Fate::Changed;
+    let is_changed =
+        |entry: &&ProfileEntry| exclusions::changes(entry) && settings.exclusions.fate(entry) == Fate::Changed;
     let mut callees: Vec<&ProfileEntry> =
         functions.iter().filter(|entry| !is_kernel(entry)).filter(is_changed).collect();
     let file = input.name();
@@ -320,7 +324,7 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
     for change in &choice.changes {
         let own = functions.iter().find(|entry| entry.name == change.kernel);
         let name = crate::kernel_names::readable(&change.kernel);
-        match own.map_or(Fate::Changed, |entry| settings.left_out.fate(entry)) {
+        match own.map_or(Fate::Changed, |entry| settings.exclusions.fate(entry)) {
             Fate::Changed => {
                 settings.note(&line(change));
                 let entries = own.into_iter().chain(std::mem::take(&mut callees)).collect();
@@ -328,9 +332,9 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
                 settings.report.iter().for_each(|path| log::report(path, &reported));
             }
             Fate::Partly(choices) => {
-                settings.note(&format!("{name}: without {}, by {}", choices.join(" "), left_out::VARIABLE));
+                settings.note(&format!("{name}: without {}, by {}", choices.join(" "), exclusions::VARIABLE));
             }
-            Fate::Unchanged => settings.note(&format!("{name}: left as it is, by {}", left_out::VARIABLE)),
+            Fate::Unchanged => settings.note(&format!("{name}: left as it is, by {}", exclusions::VARIABLE)),
         }
     }
 }
@@ -363,13 +367,13 @@ pub(super) fn line(change: &Change) -> String {
 }
 
 /// What is said of a kernel that stays as it is.
-pub(super) fn line_of(left: &Left) -> String {
+pub(super) fn line_of(left: &UnchangedKernel) -> String {
     format!("{}: {}", crate::kernel_names::readable(&left.kernel), left.reason)
 }
 
 #[cfg(test)]
 mod tests {
-    use nvptx_ra::tune::evidence::Real;
+    use nvptx_ra::tune::ptxas_output::PtxasReport;
 
     use super::*;
     use crate::tune::verdict::{Cost, Offer};
@@ -417,10 +421,10 @@ mod tests {
     /// Kernels that did not change have to stay, and those that did have to have what was promised.
     #[test]
     fn what_is_checked() {
-        let real = |registers| Real { registers, ..Real::default() };
-        let of = |k, other| Measured::from([("k".into(), real(k)), ("other".into(), real(other))]);
+        let ptxas_report = |registers| PtxasReport { registers, ..PtxasReport::default() };
+        let of = |k, other| PtxasReports::from([("k".into(), ptxas_report(k)), ("other".into(), ptxas_report(other))]);
         let check = |after| check(&of(72, 9), &after, &[change()]).is_ok();
         assert!(check(of(80, 9)));
-        assert!(!check(of(81, 9)) && !check(of(80, 10)) && !check(Measured::new()));
+        assert!(!check(of(81, 9)) && !check(of(80, 10)) && !check(PtxasReports::new()));
     }
 }

@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::argument_parser::{self, Sources, Unread, Word};
 use super::options::{self, Class, Meaning, Row};
-use super::words::{self, Sources, Unread, Word};
 
 /// The file that ptxas writes unless it is told otherwise.
 const DEFAULT_OUTPUT: &str = "elf.o";
@@ -150,7 +150,7 @@ impl Invocation {
         let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
         let arguments = arguments.ok_or_else(|| Unread("an argument is no text".into()))?;
         let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
-        let words = words::expand(words::read(&arguments, sources)?, &names_files, sources, 0)?;
+        let words = argument_parser::expand(argument_parser::read(&arguments, sources)?, &names_files, sources, 0)?;
         let mut alone = None;
         for word in words {
             let (row, value, said) = match word {
@@ -233,7 +233,7 @@ impl Invocation {
         match meaning {
             Meaning::Blocks => self.bounds.blocks = Some(number(value)?),
             Meaning::Entries => {
-                let names = words::list(value)?;
+                let names = argument_parser::list(value)?;
                 if names.is_empty() {
                     return Err(Unread("it names no kernel".into()));
                 }
@@ -266,7 +266,8 @@ impl Invocation {
                 if !self.bounds.threads.is_empty() {
                     return Err(Unread("it is given twice".into()));
                 }
-                self.bounds.threads = words::list(value)?.iter().map(|part| number(part)).collect::<Result<_, _>>()?;
+                self.bounds.threads =
+                    argument_parser::list(value)?.iter().map(|part| number(part)).collect::<Result<_, _>>()?;
             }
             Meaning::Verbose => self.verbose = true,
             Meaning::Version => self.action = Action::Version,

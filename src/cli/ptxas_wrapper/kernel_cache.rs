@@ -3,31 +3,31 @@
 use nvptx_ra::error::Error;
 
 use crate::cache::{Cache, Key, KeyBuilder};
-use crate::tune::known::{KernelAnswer, Subject};
+use crate::tune::kernel_results::{KernelInput, KernelResult};
 
 /// The answers of kernels that are compiled and searched alike.
-pub(super) struct KernelAnswers {
+pub(super) struct KernelCache {
     cache: Cache,
     /// The key of what is the same for all of these kernels.
     alike: KeyBuilder,
 }
 
-impl KernelAnswers {
+impl KernelCache {
     pub(super) fn new(cache: Cache, alike: KeyBuilder) -> Self {
         Self { cache, alike }
     }
 
-    pub(super) fn get(&self, subject: &Subject) -> Option<KernelAnswer> {
-        self.cache.get(&self.key(subject))
+    pub(super) fn get(&self, input: &KernelInput) -> Option<KernelResult> {
+        self.cache.get(&self.key(input))
     }
 
-    pub(super) fn put(&self, subject: &Subject, answer: &KernelAnswer) -> Result<(), Error> {
-        self.cache.put(&self.key(subject), answer)
+    pub(super) fn put(&self, input: &KernelInput, answer: &KernelResult) -> Result<(), Error> {
+        self.cache.put(&self.key(input), answer)
     }
 
-    fn key(&self, subject: &Subject) -> Key {
+    fn key(&self, input: &KernelInput) -> Key {
         // Each field is named, so that none is forgotten.
-        let Subject { kernel, text, owned, launch } = subject;
+        let KernelInput { kernel, text, owned, launch } = input;
         let mut key = self.alike.clone();
         key.field("kernel", kernel.as_bytes()).field("text", text);
         for function in owned {

@@ -4,34 +4,34 @@
 //! Builds must not fail for our sake. What is not understood goes to ptxas with the arguments as they are, and an error
 //! of ours leaves ptxas's result.
 
+mod argument_parser;
 mod assemble;
 mod build;
 pub(crate) mod cache_summary;
 mod check;
 mod deliver;
 mod entry;
+pub(crate) mod exclusions;
 mod improve;
 mod inputs;
 mod invocation;
-mod known_kernels;
+mod kernel_cache;
 mod launch_note;
-pub(crate) mod left_out;
 mod limit;
 mod log;
 mod messages;
 mod options;
 mod profiles;
 mod progress_line;
-pub(crate) mod real;
+pub(crate) mod real_ptxas;
 mod recorded;
 mod records;
 pub(crate) mod search;
 mod settings;
+mod stock_run;
 mod task;
-mod unchanged;
-mod unknown_kernels;
+mod uncached_kernels;
 mod version;
-mod words;
 mod workers;
 
 use std::ffi::OsString;
@@ -42,7 +42,7 @@ use clap::Args;
 use invocation::{Action, Invocation};
 use nvptx_ra::error::Error;
 use nvptx_ra::switch;
-use real::RealPtxas;
+use real_ptxas::RealPtxas;
 use settings::{Log, Settings};
 use task::{Task, why_alone};
 
@@ -70,46 +70,46 @@ pub(crate) fn arguments_for_ptxas(mut all: impl Iterator<Item = OsString>) -> Op
 
 /// Does what ptxas would do with the arguments, or better.
 pub(crate) fn run(arguments: Vec<OsString>) -> Result<ExitCode, Error> {
-    let real = RealPtxas::find()?;
+    let ptxas = RealPtxas::find()?;
     if switch::is_off() {
         // The program that started this one says what it does.
-        if !real.is_nested {
+        if !ptxas.is_nested {
             note_alone(&Log::of_environment(), &arguments, "ptxas runs alone: NVPTX_RA is off");
         }
-        return Err(real.become_it(&arguments));
+        return Err(ptxas.become_it(&arguments));
     }
     let mut settings = match Settings::read() {
-        Ok(settings) if !settings.wants_ptxas_alone() && !real.is_nested => settings,
+        Ok(settings) if !settings.wants_ptxas_alone() && !ptxas.is_nested => settings,
         Ok(settings) => {
             // The program that started this one says what it does.
-            if !real.is_nested {
+            if !ptxas.is_nested {
                 note_alone(&settings.log, &arguments, &format!("ptxas runs alone: {}", settings.why_not()));
             }
-            return Err(real.become_it(&arguments));
+            return Err(ptxas.become_it(&arguments));
         }
         Err(error) => {
             say!("{error}; {}", switch::NOTE);
             note_alone(&Log::if_file(), &arguments, &error.to_string());
-            return Err(real.become_it(&arguments));
+            return Err(ptxas.become_it(&arguments));
         }
     };
-    let mut invocation = Invocation::read(arguments, &|name| real.takes_value(name));
+    let mut invocation = Invocation::read(arguments, &|name| ptxas.takes_value(name));
     settings.about = invocation.about();
     if invocation.action == Action::Version {
-        return version::print(&invocation, &settings, &real);
+        return version::print(&invocation, &settings, &ptxas);
     }
     if let Action::PassThrough(reason) = &invocation.action {
         settings.note(&format!("ptxas runs alone: {reason}"));
-        return Err(real.become_it(&invocation.arguments));
+        return Err(ptxas.become_it(&invocation.arguments));
     }
     let alone = why_alone(&invocation).map_or(Ok(()), Err);
     let ready = alone.and_then(|()| interrupt::watch().map_err(|error| error.to_string()));
     if let Err(reason) = ready.and_then(|()| inputs::read(&mut invocation)) {
         settings.note(&format!("ptxas runs alone: {reason}"));
-        return Err(real.become_it(&invocation.arguments));
+        return Err(ptxas.become_it(&invocation.arguments));
     }
     nvptx_ra::logging::start();
-    build::run(&Task::new(&invocation, &settings, &real))
+    build::run(&Task::new(&invocation, &settings, &ptxas))
 }
 
 /// Logs why ptxas is to do it alone, where nothing else is asked of the arguments than the file and the processor.

@@ -235,7 +235,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::assembler::tests::ptxas;
+    use crate::ptxas_wrapper::tests::ptxas;
 
     /// Names are in order, and each is there once.
     #[test]

@@ -197,7 +197,7 @@ mod tests {
         let folder = folder();
         let folder = folder.path();
         let ours = ["us", "link", "copy", "plain", "none"];
-        let found = |around: &Surroundings| RealPtxas::find_in(around).map(|real| real.path);
+        let found = |around: &Surroundings| RealPtxas::find_in(around).map(|ptxas| ptxas.path);
         let mut around = around(folder, &[&ours[..], &["real"]].concat());
         assert_eq!(found(&around), Ok(folder.join("real/ptxas")));
         around.path = self::around(folder, &ours).path;
@@ -220,7 +220,7 @@ mod tests {
         let mut around = around(folder, &["us", "real"]);
         let mut found = |name: &Path| {
             around.named = Some(name.into());
-            RealPtxas::find_in(&around).map(|real| real.path).map_err(|error| error.problem)
+            RealPtxas::find_in(&around).map(|ptxas| ptxas.path).map_err(|error| error.problem)
         };
         assert_eq!(found(&folder.join("cuda/bin/ptxas")), Ok(folder.join("cuda/bin/ptxas")));
         for ours in ["us/ptxas", "link/ptxas", "copy/ptxas"] {

@@ -10,13 +10,13 @@ use super::entry::{Choice, Entry};
 use super::improve::{improve, line, line_of};
 use super::invocation::{Action, Invocation};
 use super::profiles;
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use super::records::Record;
 use super::settings::Log;
 use super::task::{Task, why_alone};
-use super::{inputs, unchanged};
+use super::{inputs, stock_run};
 use crate::ptxas::{Folder, refusal};
-use crate::tune::request::{Change, Left};
+use crate::tune::request::{Change, UnchangedKernel};
 
 /// What a search has found of a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct Found {
     /// The kernels that are better.
     pub(super) changes: Vec<Change>,
     /// The kernels that stay as they are.
-    pub(super) left: Vec<Left>,
+    pub(super) left: Vec<UnchangedKernel>,
     pub(super) milliseconds: u64,
 }
 
@@ -48,14 +48,14 @@ impl Found {
 ///
 /// # Errors
 /// ptxas does not take the text, or the search came to no end that the next search would come to.
-pub(super) fn search(record: &Record, runs: u32, real: &RealPtxas) -> Result<(Found, String), Error> {
+pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(Found, String), Error> {
     let of = |problem: &str, remedy: &str| Error::new(ErrorKind::File, format!("{}: {problem}", record.digest), remedy);
     let folder = Folder::new("search")?;
     let [text, output] = ["text.ptx", "text.cubin"].map(|name| folder.path(name));
     fs::write(&text, &record.text).map_err(|error| Error::file(&text, &error))?;
     let mut arguments: Vec<_> = record.conditions.options.iter().map(Into::into).collect();
     arguments.extend(["--output-file".into(), output.into_os_string(), text.into_os_string()]);
-    let mut invocation = Invocation::read(arguments, &|name| real.takes_value(name));
+    let mut invocation = Invocation::read(arguments, &|name| ptxas.takes_value(name));
     let alone = match &invocation.action {
         Action::Search => why_alone(&invocation),
         Action::PassThrough(reason) => Some(reason.clone()),
@@ -74,13 +74,13 @@ pub(super) fn search(record: &Record, runs: u32, real: &RealPtxas) -> Result<(Fo
     settings.cache = Some(folder.path("cache"));
     settings.log = Log::of_environment();
     settings.about = format!("{} for {}", record.digest, invocation.processor.as_deref().unwrap_or_default());
-    let task = Task::new(&invocation, &settings, real);
-    let unchanged = unchanged::run(&invocation, real)?;
-    if !unchanged.status.success() {
-        let messages = String::from_utf8_lossy(&unchanged.messages);
+    let task = Task::new(&invocation, &settings, ptxas);
+    let stock_result = stock_run::run(&invocation, ptxas)?;
+    if !stock_result.status.success() {
+        let messages = String::from_utf8_lossy(&stock_result.messages);
         return Err(of(refusal(&messages), "let the ptxas of the build search it"));
     }
-    let searched = improve(&task, &unchanged);
+    let searched = improve(&task, &stock_result);
     let Some(Entry { choice, left, milliseconds, processor, .. }) =
         task.place.as_ref().and_then(|place| place.get(None))
     else {

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::tune::aim::Budget;
+use nvptx_ra::tune::objective::Budget;
 use serde_json::json;
 
 use super::profiles;
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use super::recorded::{self, Found};
 use super::records::{self, Record};
 use super::workers::{self, Workers};
@@ -83,21 +83,21 @@ impl Texts {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = std::path::absolute(&arguments.folder).map_err(|error| Error::file(&arguments.folder, &error))?;
     let texts = Texts::new(&folder, &arguments.only)?;
-    let real = RealPtxas::find_or(arguments.ptxas.as_deref())?;
+    let ptxas = RealPtxas::find_or(arguments.ptxas.as_deref())?;
     if let Some(path) = &arguments.ninja {
-        return write_graph(path, &texts, &folder, arguments.runs, &real.path);
+        return write_graph(path, &texts, &folder, arguments.runs, &ptxas.path);
     }
     interrupt::watch()?;
     let mut summary = Summary { done: texts.done, ..Summary::default() };
     texts.damaged.iter().for_each(|error| summary.add(Err(error.clone()), arguments.json));
     let mut add = |result| summary.add(result, arguments.json);
     match texts.open.values().collect::<Vec<_>>()[..] {
-        [record] => add(search(record, &folder, arguments.runs, &real).map(Some)),
+        [record] => add(search(record, &folder, arguments.runs, &ptxas).map(Some)),
         ref records => {
             let program = workers::this_program()?;
             let processors = || std::thread::available_parallelism().map_or(1, usize::from);
             let jobs = arguments.jobs.map_or_else(processors, usize::from);
-            let workers = Workers { program: &program, folder: &folder, runs: arguments.runs, ptxas: &real.path };
+            let workers = Workers { program: &program, folder: &folder, runs: arguments.runs, ptxas: &ptxas.path };
             workers.search(records, jobs, &mut add);
         }
     }
@@ -105,8 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// Searches one text, and writes its profile.
-fn search(record: &Record, folder: &Path, runs: u32, real: &RealPtxas) -> Result<Found, Error> {
-    let (found, profile) = recorded::search(record, runs, real)?;
+fn search(record: &Record, folder: &Path, runs: u32, ptxas: &RealPtxas) -> Result<Found, Error> {
+    let (found, profile) = recorded::search(record, runs, ptxas)?;
     profiles::write(folder, &found.profile, &profile)?;
     Ok(found)
 }

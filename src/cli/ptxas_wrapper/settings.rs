@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::logging::{self, Wanted};
-use nvptx_ra::tune::aim::Effort;
+use nvptx_ra::tune::objective::Effort;
 
-use super::left_out::{self, AllLeftOut};
+use super::exclusions::{self, Exclusions};
 use crate::dynamic_shared::DynamicShared;
 
 /// The variables that change what a search finds, beside the number of its runs.
@@ -53,7 +53,7 @@ pub(crate) struct Settings {
     /// `NVPTX_RA_RECORD`: a folder that gets the texts that could be searched, where there are no runs.
     pub record: Option<PathBuf>,
     /// `NVPTX_RA_UNCHANGED`: what is left out of what a search has found.
-    pub left_out: AllLeftOut,
+    pub exclusions: Exclusions,
     /// `NVPTX_RA_DYNAMIC_SHARED`: bytes of shared memory that launches add, as `[KERNEL=]BYTES`, several with commas.
     pub dynamic_shared: Vec<DynamicShared>,
 }
@@ -134,7 +134,7 @@ impl Settings {
         let report = given("NVPTX_RA_REPORT").map(PathBuf::from);
         let profiles = given("NVPTX_RA_PROFILE").map(PathBuf::from);
         let record = given("NVPTX_RA_RECORD").map(PathBuf::from);
-        let left_out = given(left_out::VARIABLE).map_or_else(|| Ok(AllLeftOut::default()), AllLeftOut::read)?;
+        let exclusions = given(exclusions::VARIABLE).map_or_else(|| Ok(Exclusions::default()), Exclusions::read)?;
         let dynamic_shared = match given("NVPTX_RA_DYNAMIC_SHARED") {
             None => Vec::new(),
             Some(value) => {
@@ -158,7 +158,7 @@ impl Settings {
             report,
             profiles,
             record,
-            left_out,
+            exclusions,
             dynamic_shared,
         })
     }
@@ -258,7 +258,7 @@ mod tests {
             report: None,
             profiles: None,
             record: None,
-            left_out: AllLeftOut::default(),
+            exclusions: Exclusions::default(),
             dynamic_shared,
         };
         assert_eq!(none, expected);
@@ -298,7 +298,7 @@ mod tests {
             report: Some("r.jsonl".into()),
             profiles: Some("profiles".into()),
             record: Some("records".into()),
-            left_out: AllLeftOut::default(),
+            exclusions: Exclusions::default(),
             dynamic_shared: vec!["1024".parse().expect("bytes"), "k=49152".parse().expect("bytes")],
         };
         assert_eq!(all, Ok(expected));

@@ -12,7 +12,7 @@ use nix::sys::time::TimeValLike as _;
 use nvptx_ra::error::Error;
 
 use super::invocation::{Invocation, Source};
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use crate::interrupt;
 
 /// Linux tells memory in these.
@@ -20,7 +20,7 @@ const KIB: u64 = 1024;
 
 /// What ptxas makes of the unchanged text.
 #[derive(Clone, Debug)]
-pub(crate) struct UnchangedResult {
+pub(crate) struct StockResult {
     pub status: ExitStatus,
     /// What it writes to the standard output.
     pub output: Vec<u8>,
@@ -35,9 +35,9 @@ pub(crate) struct UnchangedResult {
 }
 
 /// Runs ptxas with the arguments as they are: a cubin has some of them in it, `--verbose` among them.
-pub(super) fn run(invocation: &Invocation, real: &RealPtxas) -> Result<UnchangedResult, Error> {
-    let problem = |error: std::io::Error| Error::file(&real.path, &error);
-    let mut command = real.command();
+pub(super) fn run(invocation: &Invocation, ptxas: &RealPtxas) -> Result<StockResult, Error> {
+    let problem = |error: std::io::Error| Error::file(&ptxas.path, &error);
+    let mut command = ptxas.command();
     command.args(&invocation.arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
     let text = invocation.inputs.iter().find(|input| input.source == Source::StandardInput).map(|input| &input.text);
     command.stdin(if text.is_some() { Stdio::piped() } else { Stdio::inherit() });
@@ -59,7 +59,7 @@ pub(super) fn run(invocation: &Invocation, real: &RealPtxas) -> Result<Unchanged
         let took = time(&used).saturating_sub(time(&before));
         // Programs ahead of it were asked for an option at most, and had less.
         let peak_memory = used.map_or(0, |used| u64::try_from(used.max_rss()).unwrap_or(0) * KIB);
-        Ok(UnchangedResult { status, output, messages, cubin, took, peak_memory })
+        Ok(StockResult { status, output, messages, cubin, took, peak_memory })
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::entry::Place;
 use super::invocation::{Input, Invocation};
 use super::profiles;
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 
 /// Why ptxas is to do it alone, where it is.
@@ -23,7 +23,7 @@ pub(super) struct Task<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) input: &'a Input,
     pub(super) settings: &'a Settings,
-    pub(super) real: &'a RealPtxas,
+    pub(super) ptxas: &'a RealPtxas,
     /// The profile of the text, where the folder of profiles has one.
     pub(super) profile: Option<String>,
     /// When the work on it began.
@@ -34,12 +34,12 @@ pub(super) struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// Of an invocation that has one input.
-    pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, real: &'a RealPtxas) -> Self {
+    pub(super) fn new(invocation: &'a Invocation, settings: &'a Settings, ptxas: &'a RealPtxas) -> Self {
         let (start, input) = (Instant::now(), &invocation.inputs[0]);
         let profile = settings.profiles.as_deref().and_then(|folder| profiles::read(folder, invocation, input));
-        let mut task = Self { invocation, input, settings, real, profile, start, place: None };
+        let mut task = Self { invocation, input, settings, ptxas, profile, start, place: None };
         if task.may_get_better() || settings.check {
-            task.place = Place::of(invocation, input, settings, real).unwrap_or_else(|error| {
+            task.place = Place::of(invocation, input, settings, ptxas).unwrap_or_else(|error| {
                 settings.note(&error.to_string());
                 None
             });

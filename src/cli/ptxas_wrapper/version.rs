@@ -6,7 +6,7 @@ use nvptx_ra::error::Error;
 
 use super::deliver;
 use super::invocation::Invocation;
-use super::real::RealPtxas;
+use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 use crate::ptxas_run::crash;
 
@@ -14,9 +14,9 @@ use crate::ptxas_run::crash;
 const MARK: &[u8] = b", release ";
 
 /// Runs ptxas and adds the line.
-pub(super) fn print(invocation: &Invocation, settings: &Settings, real: &RealPtxas) -> Result<ExitCode, Error> {
-    let problem = |error: std::io::Error| Error::file(&real.path, &error);
-    let mut command = real.command();
+pub(super) fn print(invocation: &Invocation, settings: &Settings, ptxas: &RealPtxas) -> Result<ExitCode, Error> {
+    let problem = |error: std::io::Error| Error::file(&ptxas.path, &error);
+    let mut command = ptxas.command();
     let done = command.args(&invocation.arguments).stdin(Stdio::inherit()).output().map_err(problem)?;
     crash("ptxas", done.status).iter().for_each(|crash| settings.note(crash));
     let mut text = done.stdout;
@@ -35,8 +35,8 @@ fn line(settings: &Settings) -> String {
 /// A number for the settings that can change what is delivered.
 fn hash(settings: &Settings) -> u64 {
     let mut text = format!("{} profiles={:?}", settings.of_search(), settings.profiles);
-    if !settings.left_out.is_empty() {
-        text += &format!(" left-out={:?}", settings.left_out);
+    if !settings.exclusions.is_empty() {
+        text += &format!(" left-out={}", settings.exclusions.as_text());
     }
     // FNV-1a: the standard library's hash may be another one in its next version.
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
@@ -48,8 +48,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::assembler::left_out::AllLeftOut;
-    use crate::assembler::settings::Log;
+    use crate::ptxas_wrapper::exclusions::Exclusions;
+    use crate::ptxas_wrapper::settings::Log;
 
     /// What can change a result changes the line, and what cannot does not.
     #[test]
@@ -67,7 +67,7 @@ mod tests {
             report: None,
             profiles: None,
             record: None,
-            left_out: AllLeftOut::default(),
+            exclusions: Exclusions::default(),
             dynamic_shared: Vec::new(),
         };
         let first = line(&plain);
@@ -86,7 +86,7 @@ mod tests {
             line(&Settings { runs: None, effort: 8.0, ..plain.clone() }),
             line(&Settings { more_instructions: 1, ..plain.clone() }),
             line(&Settings { dynamic_shared, ..plain.clone() }),
-            line(&Settings { left_out: AllLeftOut::read("k".into()).expect("a name"), ..plain.clone() }),
+            line(&Settings { exclusions: Exclusions::read("k".into()).expect("a name"), ..plain.clone() }),
             line(&Settings { seconds, ..plain }),
         ];
         lines.sort();

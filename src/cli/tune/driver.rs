@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Budget;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::shares;
 
@@ -92,8 +92,8 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
         .zip(slices)
         .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
     let (mut kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
-    budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.aim, &mut kernels));
-    let search = Search { aim: *conditions.aim, budget, kernels: kernels.into() };
+    budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.objective, &mut kernels));
+    let search = Search { objective: *conditions.objective, budget, kernels: kernels.into() };
     let judges = conditions.judges;
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
     let void = |tuning| Ok(Searched { tuning, cut: None, is_void: true });

@@ -11,7 +11,7 @@ use nvptx_ra::tune::question::NoAnswer;
 
 use super::judge::cached::sealed;
 use super::judge::ptxas::{Ptxas, Tools};
-use super::judge::{Judge as _, Look};
+use super::judge::{Inspection, Judge as _};
 use crate::input;
 
 /// Run ptxas on one PTX file for the cache of `tune`; the graph that `tune --ninja` writes calls this
@@ -60,9 +60,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
             write the graph again with the programs that run it";
         return Err(Error::new(ErrorKind::File, problem, remedy));
     }
-    let look = if arguments.spills { Look::ForSpills } else { Look::Closely };
+    let inspection = if arguments.spills { Inspection::Spills } else { Inspection::Disassembler };
     // Elsewhere most machine code is read without the disassembler, for time alone.
-    let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), look) {
+    let answer = match ptxas.judge(&ptx, Duration::from_millis(arguments.limit_ms), inspection) {
         Ok(judged) => Ok(judged),
         Err(NoAnswer::Refused(problem)) => Err(problem),
         Err(trouble) => {

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::{Entry, Profile};
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use serde::{Deserialize, Serialize};
 
 use super::code::Code as _;
 use super::stock;
 use super::text::Text;
-use super::verdict::{Change, Left};
+use super::verdict::{Change, UnchangedKernel};
 use crate::dynamic_shared::{self, DynamicShared};
-use crate::ptxas::Measured;
+use crate::ptxas::PtxasReports;
 
 /// A kernel, with all that its answer depends on but for what is the same for all kernels of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Subject {
+pub(crate) struct KernelInput {
     /// Its name.
     pub(crate) kernel: String,
     /// The kernel with what it names, as PTX that stands by itself.
@@ -29,7 +29,7 @@ pub(crate) struct Subject {
 
 /// What a search has found of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct KernelAnswer {
+pub(crate) struct KernelResult {
     /// The choices for the kernel and for the functions that it alone reaches; none where the kernel stays as it is.
     entries: Vec<Entry>,
     verdict: Verdict,
@@ -38,23 +38,23 @@ pub(crate) struct KernelAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Verdict {
     Better(Change),
-    Same(Left),
+    Same(UnchangedKernel),
 }
 
 /// Where answers of earlier builds are.
-pub(crate) type Recall<'a> = dyn Fn(&Subject) -> Option<KernelAnswer> + 'a;
+pub(crate) type Lookup<'a> = dyn Fn(&KernelInput) -> Option<KernelResult> + 'a;
 
 /// The kernels of a text, by whether their answers are known.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct CachedResults {
     /// The names of those that are to be searched.
     pub(super) unknown: Vec<String>,
     /// What these are; empty where nobody keeps answers.
-    subjects: Vec<Subject>,
+    inputs: Vec<KernelInput>,
     /// The choices for all others.
     entries: Vec<Entry>,
     pub(super) changes: Vec<Change>,
-    pub(super) left: Vec<Left>,
+    pub(super) unchanged_kernels: Vec<UnchangedKernel>,
 }
 
 /// What is said of launches.
@@ -63,26 +63,26 @@ pub(super) struct Launches<'a> {
     pub(super) dynamic_shared: &'a [DynamicShared],
 }
 
-impl KernelAnswer {
+impl KernelResult {
     /// Whether the kernel is better by it.
     pub(crate) fn is_better(&self) -> bool {
         matches!(self.verdict, Verdict::Better(_))
     }
 
     /// Whether the answer is for this code, of which ptxas makes what it made then.
-    fn holds(&self, text: &Text, real: Option<&Real>) -> bool {
+    fn holds(&self, text: &Text, ptxas_report: Option<&PtxasReport>) -> bool {
         let before = match &self.verdict {
             Verdict::Better(change) => Some(change.before),
-            Verdict::Same(left) => left.cost,
+            Verdict::Same(kernel) => kernel.cost,
         };
         let is_there =
             |entry: &Entry| text.functions().iter().any(|(name, hash)| (name, hash) == (&entry.name, &entry.hash));
-        real.is_some_and(|real| before.is_none_or(|before| before.registers == real.registers))
+        ptxas_report.is_some_and(|ptxas_report| before.is_none_or(|before| before.registers == ptxas_report.registers))
             && self.entries.iter().all(is_there)
     }
 }
 
-impl Known {
+impl CachedResults {
     /// All kernels are to be searched.
     pub(super) fn nothing(wanted: Vec<String>) -> Self {
         Self { unknown: wanted, ..Self::default() }
@@ -93,61 +93,66 @@ impl Known {
         text: &Text,
         wanted: &[String],
         launches: &Launches<'_>,
-        measured: &Measured,
-        recall: &Recall<'_>,
+        measured: &PtxasReports,
+        lookup: &Lookup<'_>,
     ) -> Result<Self, Error> {
         let names: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let (texts, owned) = (text.texts_of(&names)?, stock::owned(text, &names)?);
-        let mut known = Self::default();
+        let mut cached = Self::default();
         for ((kernel, text_of_kernel), owned) in wanted.iter().zip(texts).zip(owned) {
             let launch = [launches.threads, dynamic_shared::bytes_of(launches.dynamic_shared, kernel)];
-            let subject = Subject { kernel: kernel.clone(), text: text_of_kernel, owned, launch };
-            match recall(&subject).filter(|answer| answer.holds(text, measured.get(kernel))) {
-                Some(KernelAnswer { entries, verdict }) => {
-                    known.entries.extend(entries);
+            let input = KernelInput { kernel: kernel.clone(), text: text_of_kernel, owned, launch };
+            match lookup(&input).filter(|answer| answer.holds(text, measured.get(kernel))) {
+                Some(KernelResult { entries, verdict }) => {
+                    cached.entries.extend(entries);
                     match verdict {
-                        Verdict::Better(change) => known.changes.push(change),
-                        Verdict::Same(left) => known.left.push(left),
+                        Verdict::Better(change) => cached.changes.push(change),
+                        Verdict::Same(kernel) => cached.unchanged_kernels.push(kernel),
                     }
                 }
                 None => {
-                    known.unknown.push(kernel.clone());
-                    known.subjects.push(subject);
+                    cached.unknown.push(kernel.clone());
+                    cached.inputs.push(input);
                 }
             }
         }
-        Ok(known)
+        Ok(cached)
     }
 
     /// How many kernels have an answer.
     pub(super) fn count(&self) -> usize {
-        self.changes.len() + self.left.len()
+        self.changes.len() + self.unchanged_kernels.len()
     }
 
     /// How many kernels have the answer of a search: the others are those that stock shows to have nothing to gain.
     pub(super) fn answered(&self) -> usize {
-        self.changes.len() + self.left.iter().filter(|left| left.is_searched).count()
+        self.changes.len() + self.unchanged_kernels.iter().filter(|kernel| kernel.is_searched).count()
     }
 
     /// A profile with the choices that are known.
     pub(super) fn join(&self, profile: &Profile) -> Profile {
-        let known = |entry: &Entry| self.entries.iter().find(|known| known.name == entry.name);
-        let functions = profile.functions.iter().map(|entry| known(entry).unwrap_or(entry).clone()).collect();
+        let cached = |entry: &Entry| self.entries.iter().find(|cached| cached.name == entry.name);
+        let functions = profile.functions.iter().map(|entry| cached(entry).unwrap_or(entry).clone()).collect();
         profile.clone().with_functions(functions)
     }
 
     /// What is known from now on of the kernels that were searched: these changed, and those stay as they are.
-    pub(super) fn learned(self, profile: &Profile, changes: &[Change], left: &[Left]) -> Vec<(Subject, KernelAnswer)> {
-        let answer = |subject: &Subject| {
-            let change = changes.iter().find(|change| change.kernel == subject.kernel);
+    pub(super) fn learned(
+        self,
+        profile: &Profile,
+        changes: &[Change],
+        unchanged_kernels: &[UnchangedKernel],
+    ) -> Vec<(KernelInput, KernelResult)> {
+        let answer = |input: &KernelInput| {
+            let change = changes.iter().find(|change| change.kernel == input.kernel);
             let Some(change) = change else {
-                let left = left.iter().find(|left| left.kernel == subject.kernel)?;
-                return Some(KernelAnswer { entries: Vec::new(), verdict: Verdict::Same(left.clone()) });
+                let kernel = unchanged_kernels.iter().find(|kernel| kernel.kernel == input.kernel)?;
+                return Some(KernelResult { entries: Vec::new(), verdict: Verdict::Same(kernel.clone()) });
             };
-            let own: BTreeSet<&String> = subject.owned.iter().chain([&subject.kernel]).collect();
+            let own: BTreeSet<&String> = input.owned.iter().chain([&input.kernel]).collect();
             let entries = profile.functions.iter().filter(|entry| own.contains(&entry.name)).cloned().collect();
-            Some(KernelAnswer { entries, verdict: Verdict::Better(change.clone()) })
+            Some(KernelResult { entries, verdict: Verdict::Better(change.clone()) })
         };
-        self.subjects.into_iter().filter_map(|subject| answer(&subject).map(|answer| (subject, answer))).collect()
+        self.inputs.into_iter().filter_map(|input| answer(&input).map(|answer| (input, answer))).collect()
     }
 }

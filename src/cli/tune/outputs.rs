@@ -85,7 +85,7 @@ pub(super) fn write(
         };
         let tuned = Tuned {
             input: Path::new(&input).file_name().and_then(|name| name.to_str()).unwrap_or(&input),
-            aim: &tuning.search.aim,
+            objective: &tuning.search.objective,
             stock: tuning.code.words().stock,
             runs: tuning.judges.ptxas.runs(),
             cut,

@@ -38,7 +38,7 @@ fn told<'a, T>(search: &'a Search, of: impl Fn(&'a Kernel) -> Option<T>) -> Opti
 
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search) {
-    let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
+    let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.objective));
     if let Some((count, kernel, (best, variant, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
@@ -61,7 +61,7 @@ pub(super) fn by_blocks(variant: &Variant) -> &'static str {
 
 /// How many more warps a few spills would make room for, said once.
 pub(super) fn warps_for_spills(search: &Search) {
-    let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.aim));
+    let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.objective));
     if let Some((count, kernel, (best, more))) = found {
         say!(
             "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
@@ -78,7 +78,7 @@ pub(super) fn warps_for_spills(search: &Search) {
 
 /// What a few spills would save of arrays in local memory, said once.
 pub(super) fn accesses_for_spills(search: &Search) {
-    let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
+    let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.objective));
     if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
@@ -116,7 +116,7 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
 /// What variants that could not be compared would bring, a line for each kernel.
 pub(super) fn what_is_not_allowed(search: &Search) {
     for kernel in search.kernels.iter() {
-        if let Some((best, variant, figures)) = kernel.with_uncompared(&search.aim) {
+        if let Some((best, variant, figures)) = kernel.with_uncompared(&search.objective) {
             let name = kernel_names::short(&kernel.name);
             say!("nvptx-ra: '{name}' with --allow-uncompared: {} by {variant}", gain(&best, &figures));
         }
@@ -260,7 +260,7 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
         "{:>16}  {:>9}  {:>9}  {:>15}",
         change(stock.spill_bytes(), tuned.spill_bytes()),
         change(stock.warps, tuned.warps),
-        change(stock.real.registers, tuned.real.registers),
+        change(stock.ptxas_report.registers, tuned.ptxas_report.registers),
         change(stock.sass.instructions, tuned.sass.instructions)
     )
 }

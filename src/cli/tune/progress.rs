@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
 
 use crate::progress_bar::Bar;
 
@@ -35,8 +35,8 @@ pub(super) struct Course {
 
 impl Course {
     /// Of a kernel of which so many variants are judged.
-    pub(super) fn of(kernel: &Kernel, aim: &Aim, runs: usize) -> Self {
-        let best = Cost::of(&kernel.best(aim).1);
+    pub(super) fn of(kernel: &Kernel, objective: &Objective, runs: usize) -> Self {
+        let best = Cost::of(&kernel.best(objective).1);
         Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
     }
 }

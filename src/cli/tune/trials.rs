@@ -29,9 +29,9 @@ pub(super) fn write(path: &Path, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -
 }
 
 fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Value {
-    let (search, aim) = (&tuning.search, &tuning.search.aim);
+    let (search, objective) = (&tuning.search, &tuning.search.objective);
     let kernel = &search.kernels[id];
-    let wins = kernel.winners(aim);
+    let wins = kernel.winners(objective);
     let predicted = |tried: &Tried| {
         let is_one = wins.iter().take(PREDICTED).any(|winner| *winner == tried.variant);
         is_one.then(|| comparer.predicted_beside(id, &tuning.slices[id], kernel.block, &tried.variant)).flatten()
@@ -47,7 +47,7 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
             "predicted": predicted,
         })
     };
-    let traits = kernel.traits(aim).numbers();
+    let traits = kernel.traits(objective).numbers();
     json!({
         "kernel": kernel.name, "traits": traits, "stock": figures(&kernel.stock),
         "tried": kernel.tried.iter().map(tried).collect::<Vec<Value>>(),
@@ -63,7 +63,7 @@ fn recipes(kernel: &Kernel, tried: &Tried) -> Vec<String> {
 
 fn figures(of: &Figures) -> Value {
     json!({
-        "registers": of.real.registers, "spilled": of.spill_bytes(), "cost": of.spill_cost(), "warps": of.warps,
+        "registers": of.ptxas_report.registers, "spilled": of.spill_bytes(), "cost": of.spill_cost(), "warps": of.warps,
         "instructions": of.instructions(), "local": of.sass.local,
     })
 }

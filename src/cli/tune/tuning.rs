@@ -7,18 +7,18 @@ use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::Relocatable;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
+use super::assembled_stock::AssembledStock;
 use super::benchmark::Benchmark;
 use super::code::{Code, Made};
 use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
-use super::known_stock::KnownStock;
 
 /// How fast a search goes on, and until when.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ pub(super) struct Judges<'a> {
     /// Has the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
     /// Stock, where a build has it already.
-    pub(super) stock: Option<&'a KnownStock<'a>>,
+    pub(super) stock: Option<&'a AssembledStock<'a>>,
 }
 
 impl Judges<'_> {
@@ -88,7 +88,7 @@ pub(super) struct Slice<'a> {
 
 impl Slice<'_> {
     /// Refuses a variant whose object may not stand in the place of stock's.
-    pub(super) fn check_object(&self, judged: &Judged) -> Result<(), NoAnswer> {
+    pub(super) fn check_object(&self, judged: &Judgement) -> Result<(), NoAnswer> {
         match (&judged.object, &self.object) {
             (Some(object), Some(stock)) => object.check(stock).map_err(NoAnswer::Refused),
             _ => Ok(()),

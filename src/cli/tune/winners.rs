@@ -20,11 +20,11 @@ use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
 use super::agreement::{self, Bound, Terms};
+use super::assembled_stock::{AssembledStock, code_of};
 use super::judge::ptxas::Ptxas;
-use super::known_stock::{KnownStock, code_of};
 use super::predict::{self, OfStock};
 use super::tuning::{Judges, Slice, Tuning};
-use super::turns::{Parties, take_turns};
+use super::work_queue::{Clients, serve_clients};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 use crate::time::code::Code;
@@ -44,7 +44,7 @@ pub(super) struct Comparer<'a> {
     /// Has the machine code.
     ptxas: &'a Ptxas,
     /// Has that of stock, where a build has it already.
-    known: Option<&'a KnownStock<'a>>,
+    known: Option<&'a AssembledStock<'a>>,
     keep: Keep,
     /// Whether they run. If not, the checker alone is asked.
     runs_them: bool,
@@ -95,7 +95,7 @@ impl<'a> Comparer<'a> {
 pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
     let Tuning { search, slices, pace, .. } = tuning;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
-    take_turns(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
+    serve_clients(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
         let id = KernelId::new(kernel);
         let compared = comparer.compared(id, &slices[id], blocks[id], &variant);
         (variant, compared)
@@ -107,7 +107,7 @@ struct Comparisons<'a> {
     search: &'a mut Search,
 }
 
-impl Parties for Comparisons<'_> {
+impl Clients for Comparisons<'_> {
     type Task = Variant;
     type Outcome = (Variant, Compared);
 
@@ -290,11 +290,11 @@ fn warning(kernel: &str, refused: &Refused) -> String {
 mod tests {
     use nvptx_ra::profile::fingerprint;
     use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-    use nvptx_ra::tune::aim::{Aim, Budget};
-    use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
+    use nvptx_ra::tune::objective::{Budget, Objective};
     use nvptx_ra::tune::optimisations::Choices;
+    use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 
     use super::*;
@@ -317,15 +317,15 @@ mod tests {
     fn searched(texts: &[String]) -> Search {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         let (allowance, preference) = (Allowance::default(), preference(&[]));
-        let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
+        let objective = Objective { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
         let figures = |spill_store_bytes| {
-            let (real, sass) = (Real { spill_store_bytes, ..Real::default() }, Sass::default());
-            Figures::new(real, sass, architecture, block)
+            let (ptxas_report, sass) = (PtxasReport { spill_store_bytes, ..PtxasReport::default() }, Sass::default());
+            Figures::new(ptxas_report, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
         let budget = Budget::of_runs(texts.len());
-        let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
+        let mut search = Search { objective, budget, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {
             let mut answer = |question: Question| match question {

@@ -1,29 +1,29 @@
-//! Many workers for many parties, each of which does one step behind the other.
+//! A work queue that serves clients fairly: each client has one step after another.
 //!
-//! A party never waits for another one: who has had the least time of the workers is served first.
+//! No client waits for another client: the client on which workers have spent the least time is served first.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Parties whose work comes in steps: the tasks of a step may be done at once, and the next step of the same party needs
+/// Clients whose work comes in steps: the tasks of a step may be done at once, and the next step of the same client needs
 /// all their outcomes.
-pub(super) trait Parties {
+pub(super) trait Clients {
     /// What is to be done.
     type Task;
     /// What came of it.
     type Outcome;
 
-    /// The next step of a party; no tasks where it has nothing more to do.
-    fn next(&mut self, party: usize) -> Vec<Self::Task>;
+    /// The next step of a client; no tasks where it has nothing more to do.
+    fn next(&mut self, client: usize) -> Vec<Self::Task>;
 
-    /// The outcomes of a party's step, in the order of its tasks.
-    fn take(&mut self, party: usize, outcomes: Vec<Self::Outcome>);
+    /// The outcomes of a client's step, in the order of its tasks.
+    fn take(&mut self, client: usize, outcomes: Vec<Self::Outcome>);
 }
 
-/// A party's place in the queue.
-struct Seat<P: Parties> {
+/// The tasks of one client.
+struct ClientQueue<P: Clients> {
     /// Tasks that nobody has begun, with their places in the step.
     waiting: VecDeque<(usize, P::Task)>,
     outcomes: Vec<Option<P::Outcome>>,
@@ -33,29 +33,29 @@ struct Seat<P: Parties> {
     running: u32,
 }
 
-struct State<'a, P: Parties> {
-    parties: &'a mut P,
-    seats: Vec<Seat<P>>,
+struct State<'a, P: Clients> {
+    clients: &'a mut P,
+    queues: Vec<ClientQueue<P>>,
     /// A worker is no more: nobody waits for what it held.
     is_broken: bool,
 }
 
-/// Does the work of so many parties with so many workers, until each has nothing more to do. `work` gets the number of
-/// the party. What a party is given depends on its own outcomes alone, not on the number of workers nor on the others.
+/// Does the work of so many clients with so many workers, until each has nothing more to do. `work` gets the number of
+/// the client. What a client is given depends on its own outcomes alone, not on the number of workers nor on the others.
 ///
-/// Choosing a task is O(parties).
-pub(super) fn take_turns<P>(
+/// Choosing a task is O(clients).
+pub(super) fn serve_clients<P>(
     workers: usize,
     count: usize,
-    parties: &mut P,
+    clients: &mut P,
     work: impl Fn(usize, P::Task) -> P::Outcome + Sync,
 ) where
-    P: Parties + Send,
+    P: Clients + Send,
     P::Task: Send,
     P::Outcome: Send,
 {
-    let mut state = State { parties, seats: (0..count).map(|_| Seat::new()).collect(), is_broken: false };
-    (0..count).for_each(|party| state.advance(party));
+    let mut state = State { clients, queues: (0..count).map(|_| ClientQueue::new()).collect(), is_broken: false };
+    (0..count).for_each(|client| state.advance(client));
     let state = Mutex::new(state);
     let changed = Condvar::new();
     std::thread::scope(|scope| {
@@ -68,17 +68,17 @@ pub(super) fn take_turns<P>(
 /// What `work` makes of each item, in their order, on so many threads.
 pub(super) fn in_parallel<T: Sync, R: Send>(workers: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let mut list = List { places: 0..items.len(), results: Vec::new() };
-    take_turns(workers.min(items.len()), 1, &mut list, |_, place: usize| work(&items[place]));
+    serve_clients(workers.min(items.len()), 1, &mut list, |_, place: usize| work(&items[place]));
     list.results
 }
 
-/// One party, whose one step is a whole list.
+/// One client, whose one step is a whole list.
 struct List<R> {
     places: Range<usize>,
     results: Vec<R>,
 }
 
-impl<R> Parties for List<R> {
+impl<R> Clients for List<R> {
     type Task = usize;
     type Outcome = R;
 
@@ -91,12 +91,12 @@ impl<R> Parties for List<R> {
     }
 }
 
-fn serve<P: Parties>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
+fn serve<P: Clients>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl Fn(usize, P::Task) -> P::Outcome) {
     // Ahead of the lock, so that it is dropped behind it.
-    let _alarm = Alarm { state, changed };
+    let _alarm = PanicAlarm { state, changed };
     let mut held = lock(state);
     loop {
-        if held.is_broken || held.seats.iter().all(Seat::is_done) {
+        if held.is_broken || held.queues.iter().all(ClientQueue::is_done) {
             changed.notify_all();
             return;
         }
@@ -113,13 +113,13 @@ fn serve<P: Parties>(state: &Mutex<State<'_, P>>, changed: &Condvar, work: &impl
     }
 }
 
-/// Wakes the other workers where a task or a party panics, so that the panic reaches the caller.
-struct Alarm<'a, 'p, P: Parties> {
+/// Wakes the other workers where a task or a client panics, so that the panic reaches the caller.
+struct PanicAlarm<'a, 'p, P: Clients> {
     state: &'a Mutex<State<'p, P>>,
     changed: &'a Condvar,
 }
 
-impl<P: Parties> Drop for Alarm<'_, '_, P> {
+impl<P: Clients> Drop for PanicAlarm<'_, '_, P> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(self.state).is_broken = true;
@@ -128,41 +128,41 @@ impl<P: Parties> Drop for Alarm<'_, '_, P> {
     }
 }
 
-/// What parties left behind that panicked under the lock is not looked at: the worker says that all is broken.
-fn lock<'a, 'p, P: Parties>(state: &'a Mutex<State<'p, P>>) -> MutexGuard<'a, State<'p, P>> {
+/// What clients left behind that panicked under the lock is not looked at: the worker says that all is broken.
+fn lock<'a, 'p, P: Clients>(state: &'a Mutex<State<'p, P>>) -> MutexGuard<'a, State<'p, P>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<P: Parties> State<'_, P> {
-    /// A task of the party that had the least time, the one with the fewest tasks in work of equals, then the first.
+impl<P: Clients> State<'_, P> {
+    /// A task of the client that had the least time, the one with the fewest tasks in work of equals, then the first.
     fn choose(&mut self) -> Option<(usize, usize, P::Task)> {
-        let waiting = self.seats.iter_mut().enumerate().filter(|(_, seat)| !seat.waiting.is_empty());
-        let (number, seat) = waiting.min_by_key(|(_, seat)| (seat.spent, seat.running))?;
-        let (place, task) = seat.waiting.pop_front()?;
-        seat.running += 1;
+        let waiting = self.queues.iter_mut().enumerate().filter(|(_, queue)| !queue.waiting.is_empty());
+        let (number, queue) = waiting.min_by_key(|(_, queue)| (queue.spent, queue.running))?;
+        let (place, task) = queue.waiting.pop_front()?;
+        queue.running += 1;
         Some((number, place, task))
     }
 
-    /// Begins a party's next step.
-    fn advance(&mut self, party: usize) {
-        let seat = &mut self.seats[party];
-        seat.waiting = self.parties.next(party).into_iter().enumerate().collect();
-        seat.outcomes = seat.waiting.iter().map(|_| None).collect();
+    /// Begins a client's next step.
+    fn advance(&mut self, client: usize) {
+        let queue = &mut self.queues[client];
+        queue.waiting = self.clients.next(client).into_iter().enumerate().collect();
+        queue.outcomes = queue.waiting.iter().map(|_| None).collect();
     }
 
-    fn finish(&mut self, party: usize, place: usize, outcome: P::Outcome, took: Duration) {
-        let seat = &mut self.seats[party];
-        seat.outcomes[place] = Some(outcome);
-        seat.spent += took;
-        seat.running -= 1;
-        if seat.is_done() {
-            self.parties.take(party, std::mem::take(&mut seat.outcomes).into_iter().flatten().collect());
-            self.advance(party);
+    fn finish(&mut self, client: usize, place: usize, outcome: P::Outcome, took: Duration) {
+        let queue = &mut self.queues[client];
+        queue.outcomes[place] = Some(outcome);
+        queue.spent += took;
+        queue.running -= 1;
+        if queue.is_done() {
+            self.clients.take(client, std::mem::take(&mut queue.outcomes).into_iter().flatten().collect());
+            self.advance(client);
         }
     }
 }
 
-impl<P: Parties> Seat<P> {
+impl<P: Clients> ClientQueue<P> {
     fn new() -> Self {
         Self { waiting: VecDeque::new(), outcomes: Vec::new(), spent: Duration::ZERO, running: 0 }
     }
@@ -203,52 +203,52 @@ mod tests {
         }
     }
 
-    impl Parties for Vec<Counter> {
+    impl Clients for Vec<Counter> {
         type Task = (u32, Duration);
         type Outcome = u32;
 
-        fn next(&mut self, party: usize) -> Vec<Self::Task> {
-            self[party].next()
+        fn next(&mut self, client: usize) -> Vec<Self::Task> {
+            self[client].next()
         }
 
-        fn take(&mut self, party: usize, outcomes: Vec<u32>) {
-            self[party].seen.extend(outcomes);
+        fn take(&mut self, client: usize, outcomes: Vec<u32>) {
+            self[client].seen.extend(outcomes);
         }
     }
 
-    fn run(workers: usize, mut parties: Vec<Counter>) -> Vec<Counter> {
-        take_turns(workers, parties.len(), &mut parties, |_, (number, pause)| {
+    fn run(workers: usize, mut clients: Vec<Counter>) -> Vec<Counter> {
+        serve_clients(workers, clients.len(), &mut clients, |_, (number, pause)| {
             std::thread::sleep(pause);
             number.wrapping_mul(7)
         });
-        parties
+        clients
     }
 
-    /// What a party sees is the same with any number of workers, alone and in company.
+    /// What a client sees is the same with any number of workers, alone and in company.
     #[test]
-    fn outcomes_are_of_the_party_alone() {
+    fn outcomes_depend_on_the_client_alone() {
         let alone: Vec<Vec<u32>> =
             [0, 1, 5].map(|steps| run(1, vec![Counter::new(steps, 0)]).remove(0).seen).into_iter().collect();
         for workers in [0, 1, 2, 9] {
-            let parties = run(workers, vec![Counter::new(0, 0), Counter::new(1, 0), Counter::new(5, 0)]);
-            assert_eq!(parties.into_iter().map(|party| party.seen).collect::<Vec<_>>(), alone, "{workers} workers");
+            let clients = run(workers, vec![Counter::new(0, 0), Counter::new(1, 0), Counter::new(5, 0)]);
+            assert_eq!(clients.into_iter().map(|client| client.seen).collect::<Vec<_>>(), alone, "{workers} workers");
         }
     }
 
-    /// A slow party does not hold up a quick one: the quick one ends first, though the slow one stands before it.
+    /// A slow client does not hold up a quick one: the quick one ends first, though the slow one stands before it.
     #[test]
     fn quick_ones_do_not_wait() {
-        let parties = run(1, vec![Counter::new(4, 30), Counter::new(4, 0)]);
-        let finished = |party: &Counter| party.finished.expect("it ended");
-        assert!(finished(&parties[1]) < finished(&parties[0]));
+        let clients = run(1, vec![Counter::new(4, 30), Counter::new(4, 0)]);
+        let finished = |client: &Counter| client.finished.expect("it ended");
+        assert!(finished(&clients[1]) < finished(&clients[0]));
     }
 
     /// A panic of a task reaches the caller, and nobody waits for ever.
     #[test]
     fn panics_end_it() {
         let outcome = std::panic::catch_unwind(|| {
-            let mut parties = vec![Counter::new(2, 0), Counter::new(2, 0)];
-            take_turns(3, 2, &mut parties, |_, _| -> u32 { std::panic::panic_any("task") });
+            let mut clients = vec![Counter::new(2, 0), Counter::new(2, 0)];
+            serve_clients(3, 2, &mut clients, |_, _| -> u32 { std::panic::panic_any("task") });
         });
         assert!(outcome.is_err());
     }
@@ -258,7 +258,7 @@ mod tests {
         is_asked: bool,
     }
 
-    impl Parties for Fragile {
+    impl Clients for Fragile {
         type Task = ();
         type Outcome = ();
 
@@ -268,16 +268,16 @@ mod tests {
         }
 
         fn take(&mut self, _: usize, _: Vec<()>) {
-            std::panic::panic_any("party")
+            std::panic::panic_any("client")
         }
     }
 
-    /// The same of a party's, though the other workers wait for its lock then.
+    /// A panic of a client also reaches the caller, though the other workers wait for its lock then.
     #[test]
-    fn panics_of_parties_end_it() {
+    fn panics_of_clients_end_it() {
         let outcome = std::panic::catch_unwind(|| {
             let pause = |_, ()| std::thread::sleep(Duration::from_millis(20));
-            take_turns(3, 1, &mut Fragile { is_asked: false }, pause);
+            serve_clients(3, 1, &mut Fragile { is_asked: false }, pause);
         });
         assert!(outcome.is_err());
     }
@@ -293,7 +293,7 @@ mod tests {
         assert!(in_parallel(4, &[] as &[u32], |item| *item).is_empty());
     }
 
-    /// Without parties there is nothing to do.
+    /// Without clients there is nothing to do.
     #[test]
     fn nobody() {
         assert!(run(4, Vec::new()).is_empty());

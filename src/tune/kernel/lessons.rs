@@ -4,8 +4,8 @@
 //! tried on the rest, and counts as a run that is spent: it is not to be replaced by what is less likely to help.
 
 use super::Kernel;
-use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
+use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 /// How many instances of a template are to have tried something in vain, so that the others do not try it.
@@ -42,11 +42,11 @@ struct InVain {
 
 impl Lessons {
     /// What a kernel learns from others, whose searches are over. O(what they have tried, squared).
-    pub(in super::super) fn of(aim: &Aim, kernel: &Kernel, others: &[&Kernel]) -> Self {
-        let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(aim, variant)).count();
+    pub(in super::super) fn of(objective: &Objective, kernel: &Kernel, others: &[&Kernel]) -> Self {
+        let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(objective, variant)).count();
         let mut ahead: Vec<Variant> = Vec::new();
         for other in others {
-            let best = other.best(aim).0;
+            let best = other.best(objective).0;
             // Its loops are turned at the end, as those of all winners are.
             let best = best.with_loops_as_they_come().unwrap_or(best);
             if kernel.may_copy(&best, other) && !ahead.contains(&best) {
@@ -65,7 +65,7 @@ impl Lessons {
         let in_vain = in_vain.filter(|variant| !may_differ(variant));
         let costs_run = |variant: &Variant| others.iter().any(|other| other.is_judged_for(variant));
         let in_vain = in_vain.map(|variant| InVain { variant: variant.clone(), costs_run: costs_run(variant) });
-        let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(aim)).collect();
+        let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(objective)).collect();
         let looks_in_vain = looks.and_then(|looks| looks.into_iter().min());
         Self { ahead, in_vain: in_vain.collect(), looks_in_vain }
     }
@@ -100,9 +100,9 @@ impl Kernel {
     }
 
     /// Whether a variant was tried and may win.
-    fn is_helped(&self, aim: &Aim, variant: &Variant) -> bool {
+    fn is_helped(&self, objective: &Objective, variant: &Variant) -> bool {
         let figures = self.figures(variant);
-        figures.is_some_and(|figures| self.may_win(aim, |_| false)(variant, &figures))
+        figures.is_some_and(|figures| self.may_win(objective, |_| false)(variant, &figures))
     }
 
     /// Whether ptxas judged a text for this variant, and not for an earlier one.
@@ -113,9 +113,9 @@ impl Kernel {
     }
 
     /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
-    fn looks_without_help(&self, aim: &Aim) -> Option<usize> {
+    fn looks_without_help(&self, objective: &Objective) -> Option<usize> {
         let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
-        let has_looked = self.looks.count() > 0 && !named().any(|variant| self.is_helped(aim, variant));
+        let has_looked = self.looks.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
         has_looked.then(|| self.looks.count() + named().filter(|variant| self.is_judged_for(variant)).count())
     }
 
@@ -137,7 +137,8 @@ impl Kernel {
     /// Whether the numbers of a variant, where it has some, say of this kernel what they say of another: registers and shared memory
     /// that are good for one are so for another with the same of both.
     fn may_take_numbers_of(&self, variant: &Variant, other: &Self) -> bool {
-        let of = |kernel: &Self| (kernel.stock.real.registers, kernel.stock.real.shared_bytes, kernel.block);
+        let of =
+            |kernel: &Self| (kernel.stock.ptxas_report.registers, kernel.stock.ptxas_report.shared_bytes, kernel.block);
         let has_numbers = variant.limits_registers() || variant.kept().is_some();
         !has_numbers || of(self) == of(other)
     }
@@ -146,13 +147,13 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::proposals::first_of_text;
-    use super::super::tests::{aim, answered, kernel, kernel_with};
+    use super::super::tests::{answered, kernel, kernel_with, objective};
     use super::*;
     use crate::config::RegisterNames;
-    use crate::tune::evidence::Real;
     use crate::tune::figures::{Figures, tests::figures};
     use crate::tune::kept::Kept;
     use crate::tune::optimisations::Choices;
+    use crate::tune::ptxas_output::PtxasReport;
     use crate::tune::question::{Answer, NoAnswer, Question};
 
     const LATE: fn() -> Variant = || Variant::ordered("late", 0);
@@ -161,13 +162,13 @@ mod tests {
     fn tried(variants: &[(Variant, Option<Figures>)]) -> Kernel {
         let mut kernel = kernel();
         for (number, (variant, figures)) in variants.iter().enumerate() {
-            kernel.record(&aim(0), variant.clone(), number.to_string(), *figures);
+            kernel.record(&objective(0), variant.clone(), number.to_string(), *figures);
         }
         kernel
     }
 
     fn taught(mut kernel: Kernel, others: &[&Kernel]) -> Kernel {
-        let lessons = Lessons::of(&aim(0), &kernel, others);
+        let lessons = Lessons::of(&objective(0), &kernel, others);
         kernel.learn(lessons);
         kernel
     }
@@ -195,7 +196,7 @@ mod tests {
         let other = tried(&[(bits.clone(), Some(figures(60, 32, 500))), (LATE(), Some(figures(20, 32, 500)))]);
         for others in [[&one, &other], [&other, &one]] {
             let mut kernel = taught(kernel(), &others);
-            let first: Vec<Variant> = (0..3).map(|_| kernel.propose(&aim(0))).collect();
+            let first: Vec<Variant> = (0..3).map(|_| kernel.propose(&objective(0))).collect();
             assert_eq!(first, [Variant::DEFAULT, bits.clone(), LATE()]);
         }
     }
@@ -206,11 +207,14 @@ mod tests {
     fn what_may_be_copied() {
         let ahead = |kernel: Kernel, best: Variant| {
             let other = tried(&[(best, Some(figures(10, 32, 500)))]);
-            Lessons::of(&aim(0), &kernel, &[&other]).ahead
+            Lessons::of(&objective(0), &kernel, &[&other]).ahead
         };
         let fewer = || {
             let stock = figures(100, 32, 500);
-            kernel_with(Figures { real: Real { registers: stock.real.registers - 8, ..stock.real }, ..stock })
+            kernel_with(Figures {
+                ptxas_report: PtxasReport { registers: stock.ptxas_report.registers - 8, ..stock.ptxas_report },
+                ..stock
+            })
         };
         let kept = |named: &[&str]| {
             let named: RegisterNames = named.iter().copied().collect();
@@ -259,7 +263,10 @@ mod tests {
         let [one, two, three] = [(); 3].map(|()| limited());
         let others = [&one, &two, &three];
         let stock = figures(100, 32, 500);
-        let more = kernel_with(Figures { real: Real { registers: stock.real.registers + 8, ..stock.real }, ..stock });
+        let more = kernel_with(Figures {
+            ptxas_report: PtxasReport { registers: stock.ptxas_report.registers + 8, ..stock.ptxas_report },
+            ..stock
+        });
         assert_eq!(taught(kernel(), &others).is_left_out(&LATE().with_limit(40)), Some(true));
         assert_eq!(taught(more, &others).is_left_out(&LATE().with_limit(40)), None);
         let instance = |stock| Kernel { template: Some("t".into()), ..kernel_with(stock) };
@@ -276,7 +283,7 @@ mod tests {
         for (text, expected) in [("stock", Some(false)), ("late", Some(true))] {
             let [one, two, three] = [(); 3].map(|()| {
                 let mut kernel = kernel();
-                kernel.record(&aim(0), LATE(), text.into(), Some(kernel.stock));
+                kernel.record(&objective(0), LATE(), text.into(), Some(kernel.stock));
                 kernel
             });
             assert_eq!(taught(kernel(), &[&one, &two, &three]).is_left_out(&LATE()), expected, "{text}");
@@ -288,10 +295,10 @@ mod tests {
     fn looks_in_vain() {
         let looked = |better: bool| {
             let mut kernel = tried(&[(Variant::DEFAULT, Some(figures(100, 32, 500)))]);
-            kernel.note_spilled(&aim(0), Variant::DEFAULT, None);
+            kernel.note_spilled(&objective(0), Variant::DEFAULT, None);
             let named = Kept { named: ["%r1"].into_iter().collect(), ..Kept::for_registers(64, 0) };
             let figures = figures(if better { 10 } else { 100 }, 32, 500);
-            kernel.record(&aim(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
+            kernel.record(&objective(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
             kernel
         };
         let ([one, two, three], helped) = ([(); 3].map(|()| looked(false)), looked(true));

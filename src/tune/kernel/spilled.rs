@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use super::Kernel;
 use crate::config::{NamedRegister, RegisterNames};
 use crate::target::machine::SHARED_PER_BLOCK;
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
 use crate::tune::kept::Kept;
+use crate::tune::objective::Objective;
 use crate::tune::question::Spilled;
 use crate::tune::variant::{Names, Variant};
 
@@ -64,7 +64,7 @@ impl Looks {
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
-    pub(super) fn to_look_at(&self, aim: &Aim, is_half_over: bool) -> Vec<Variant> {
+    pub(super) fn to_look_at(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
         let most = (FIRST_LOOKS + self.perturbed as usize).saturating_sub(self.looks.seen.len());
         // Behind the choices ahead of LLVM's optimisations, the orders are to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
@@ -91,7 +91,7 @@ impl Kernel {
         let fitting = worth.iter().filter(|(_, figures)| self.slot_bytes(figures) <= u64::from(SHARED_PER_BLOCK));
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
-        let by_rank = shortest.chain(self.ranked(aim, worth.iter().copied()));
+        let by_rank = shortest.chain(self.ranked(objective, worth.iter().copied()));
         // What spills alike spills the same values.
         let spills = |variant: &Variant| self.figures(variant).map(|figures| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
@@ -145,21 +145,21 @@ impl Kernel {
 
     /// Bytes of slots for all that is spilled, if no two values share one.
     fn slot_bytes(&self, figures: &Figures) -> u64 {
-        u64::from(figures.real.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
+        u64::from(figures.ptxas_report.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
     }
 
     /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
-    pub(super) fn note_spilled(&mut self, aim: &Aim, variant: Variant, spilled: Option<Spilled>) {
+    pub(super) fn note_spilled(&mut self, objective: &Objective, variant: Variant, spilled: Option<Spilled>) {
         self.looks.seen.push(variant.clone());
         let Some(Spilled { registers: spilled, text, figures }) = spilled else { return };
         if figures.is_some() && self.known(&text).is_none() {
             self.proposed.push(variant.clone());
-            self.record(aim, variant.clone(), text, figures);
+            self.record(objective, variant.clone(), text, figures);
         }
         let before = variant.named();
         let is_new = |found: &&NamedRegister| !before.iter().any(|known| known.name == found.name);
         let new: Vec<_> = spilled.iter().filter(is_new).collect();
-        let Some(kept) = self.kept(aim).filter(|_| !new.is_empty()) else { return };
+        let Some(kept) = self.kept(objective).filter(|_| !new.is_empty()) else { return };
         let named: RegisterNames = before.iter().chain(new).cloned().collect();
         let way = |(in_loops, access_bytes)| {
             variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
@@ -216,17 +216,22 @@ impl Kernel {
 
 /// What is equal where ptxas spills the same values, nearly always.
 fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
-    (figures.real.spill_store_bytes, figures.real.spill_load_bytes, figures.weighted_spills(), figures.sass.local)
+    (
+        figures.ptxas_report.spill_store_bytes,
+        figures.ptxas_report.spill_load_bytes,
+        figures.weighted_spills(),
+        figures.sass.local,
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, answered};
+    use super::super::tests::{answered, objective};
     use super::*;
     use crate::tune::agreement::Agreement;
-    use crate::tune::evidence::Sass;
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::optimisations::{Ahead, Choices, Optimisations};
+    use crate::tune::ptxas_output::Sass;
     use crate::tune::question::{Answer, Question};
 
     const BLOCK: Block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
@@ -277,13 +282,13 @@ mod tests {
         for (spills, traffic, expected) in [(100, 0, vec![]), (20, 0, vec![WIDE]), (20, 9000, vec![WIDE, OUTSIDE])] {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::Nothing);
             kernel.queue.clear();
-            let [variant] = &kernel.to_look_at(&aim(0), false)[..] else { panic!("there is stock alone") };
+            let [variant] = &kernel.to_look_at(&objective(0), false)[..] else { panic!("there is stock alone") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "text".into(), figures: None };
-            kernel.note_spilled(&aim(0), variant.clone(), Some(found));
-            let first = kernel.propose(&aim(0));
+            kernel.note_spilled(&objective(0), variant.clone(), Some(found));
+            let first = kernel.propose(&objective(0));
             let mut outcome = figures(spills, 32, 500);
             outcome.sass.shared_traffic = traffic;
-            kernel.record(&aim(0), first, "first".into(), Some(outcome));
+            kernel.record(&objective(0), first, "first".into(), Some(outcome));
             kernel.propose_wide();
             let mut asked: Vec<Variant> = kernel.looks.queue.drain(..).collect();
             kernel.until_next_look();
@@ -305,19 +310,19 @@ mod tests {
             kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
             let spilling = Some(figures(56, 32, 250));
-            kernel.record(&aim(0), inlined, "inlined".into(), spilling);
-            let [variant] = &kernel.to_look_at(&aim(0), false)[..] else { panic!("there is one that spills") };
+            kernel.record(&objective(0), inlined, "inlined".into(), spilling);
+            let [variant] = &kernel.to_look_at(&objective(0), false)[..] else { panic!("there is one that spills") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "own".into(), figures: spilling };
-            kernel.note_spilled(&aim(0), variant.clone(), Some(found));
-            let kept = kernel.propose(&aim(0));
-            kernel.record(&aim(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
-            assert_eq!(kernel.to_look_at(&aim(0), false).contains(&kept), is_looked_at, "{left} bytes");
+            kernel.note_spilled(&objective(0), variant.clone(), Some(found));
+            let kept = kernel.propose(&objective(0));
+            kernel.record(&objective(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
+            assert_eq!(kernel.to_look_at(&objective(0), false).contains(&kept), is_looked_at, "{left} bytes");
             kernel.until_next_look();
             let few = kernel.looks.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
             assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
             kernel.looks.queue.clear();
             kernel.stock = without;
-            assert_eq!(kernel.to_look_at(&aim(0), false), [], "no array pays for slots");
+            assert_eq!(kernel.to_look_at(&objective(0), false), [], "no array pays for slots");
         }
     }
 
@@ -329,9 +334,9 @@ mod tests {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
-            kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
-            kernel.record(&aim(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
-            assert_eq!(kernel.to_look_at(&aim(0), false).len(), expected, "{text}, {spills} bytes");
+            kernel.record(&objective(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
+            kernel.record(&objective(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
+            assert_eq!(kernel.to_look_at(&objective(0), false).len(), expected, "{text}, {spills} bytes");
         }
     }
 
@@ -354,17 +359,17 @@ mod tests {
     fn orders_come_ahead_of_looks() {
         let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
         for _ in 0..=Ahead::CHOICES.len() {
-            assert_eq!(kernel.to_look_at(&aim(0), false), []);
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, "default".into(), Some(figures(90, 32, 490)));
+            assert_eq!(kernel.to_look_at(&objective(0), false), []);
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant, "default".into(), Some(figures(90, 32, 490)));
         }
-        assert_eq!(kernel.to_look_at(&aim(0), false), []);
-        assert_eq!(kernel.to_look_at(&aim(0), true).len(), 1);
-        assert_eq!(kernel.propose(&aim(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
+        assert_eq!(kernel.to_look_at(&objective(0), false), []);
+        assert_eq!(kernel.to_look_at(&objective(0), true).len(), 1);
+        assert_eq!(kernel.propose(&objective(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
         while !kernel.queue.is_empty() {
-            kernel.propose(&aim(0));
+            kernel.propose(&objective(0));
         }
-        assert_eq!(kernel.to_look_at(&aim(0), false).len(), 1);
+        assert_eq!(kernel.to_look_at(&objective(0), false).len(), 1);
     }
 
     /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is

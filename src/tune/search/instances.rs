@@ -33,7 +33,7 @@ impl Search {
                 continue;
             }
             if !teachers.is_empty() {
-                let lessons = Lessons::of(&self.aim, &self.kernels[id], &teachers);
+                let lessons = Lessons::of(&self.objective, &self.kernels[id], &teachers);
                 self.kernels[id].learn(lessons);
             }
             ready.push(id);

@@ -131,7 +131,7 @@ fn ptxas_of(triton: &Path) -> String {
 /// A script of this folder, with stand-ins for PyTorch.
 fn script(triton: &Path, name: &str) -> Command {
     let mut command = python(triton);
-    command.arg(root().join("tests/rust/assembler").join(name)).arg(root().join("tests/bench"));
+    command.arg(root().join("tests/rust/ptxas_wrapper").join(name)).arg(root().join("tests/bench"));
     command.env("NVPTX_RA_CACHE", "off");
     command
 }
@@ -229,7 +229,7 @@ fn xla() {
         fs::create_dir(&folder).expect("there is space");
         std::os::unix::fs::symlink(toolkit, folder.join("toolkit")).expect("there is space");
         let mut command = python(jax);
-        command.arg(root().join("tests/rust/assembler/xla_program.py")).arg("executable").args(more);
+        command.arg(root().join("tests/rust/ptxas_wrapper/xla_program.py")).arg("executable").args(more);
         let packages = std::env::join_paths([root().join("python"), jax.clone()]).expect("paths without colons");
         command.env("CUDA_ROOT", "toolkit").env("PYTHONPATH", packages).env("NVPTX_RA_PROGRAM", TOOL);
         command.env("NVPTX_RA_RUNS", runs).env("NVPTX_RA_CACHE", "off").env("NVPTX_RA_LOG", folder.join("log"));

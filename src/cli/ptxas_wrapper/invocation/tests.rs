@@ -208,7 +208,7 @@ const WORDS: [&str; 30] = [
 /// that was read; what cannot be read makes it fail, and what is read it knows.
 #[test]
 fn ptxas_reads_the_same() {
-    let ptxas = crate::assembler::tests::ptxas();
+    let ptxas = crate::ptxas_wrapper::tests::ptxas();
     let folder = tempfile::tempdir().expect("there is space");
     let path = |name: &str| folder.path().join(name);
     let write_inputs = || {
@@ -225,11 +225,11 @@ fn ptxas_reads_the_same() {
         let arguments: Vec<String> = chosen.iter().map(|&word| word.to_owned()).collect();
         let takes_value = |name: &str| {
             let ptxas = std::process::Command::new(ptxas.as_ref()?);
-            crate::assembler::real::takes_value(ptxas, name)
+            crate::ptxas_wrapper::real_ptxas::takes_value(ptxas, name)
         };
         let exists = |name: &str| folder.path().join(name).exists();
         let sources = Sources { open: &open, exists: &exists, takes_value: &takes_value };
-        let read = words::read(&arguments, sources);
+        let read = argument_parser::read(&arguments, sources);
         if let Ok(read) = &read {
             let said = read.iter().flat_map(|word| match word {
                 Word::Input(name) => vec![name.clone()],

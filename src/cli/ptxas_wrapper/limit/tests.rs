@@ -63,7 +63,7 @@ fn log_of(text: &str) -> (usize, usize) {
 /// three do.
 #[test]
 fn processes_share_tokens() {
-    const NAME: &str = "assembler::limit::tests::processes_share_tokens";
+    const NAME: &str = "ptxas_wrapper::limit::tests::processes_share_tokens";
     if let Some(part) = part() {
         let parent = Path::new(&part);
         let limit = machine(&parent.join("limit"), 3);
@@ -107,7 +107,7 @@ fn children_have_room() {
 /// A process that is killed gives its token back.
 #[test]
 fn a_killed_process_gives_back() {
-    const NAME: &str = "assembler::limit::tests::a_killed_process_gives_back";
+    const NAME: &str = "ptxas_wrapper::limit::tests::a_killed_process_gives_back";
     if let Some(part) = part() {
         let limit = machine(Path::new(&part), 1);
         let _token = limit.acquire(NEVER).expect("it waits");
@@ -154,7 +154,7 @@ fn tokens_of_make() {
 /// beside them.
 #[test]
 fn tokens_of_make_in_open_files() {
-    const NAME: &str = "assembler::limit::tests::tokens_of_make_in_open_files";
+    const NAME: &str = "ptxas_wrapper::limit::tests::tokens_of_make_in_open_files";
     if part().is_some() {
         let (limit, note) = Limit::of_environment();
         assert!(matches!(limit.shared, Shared::Make(_)) && note.is_none());
