@@ -14,7 +14,7 @@ mod model;
 mod report;
 
 pub use footprint::dead_code::without_dead_code;
-pub use footprint::promotion::{InMemory, Index, Why};
+pub use footprint::promotion::{Index, PromotionObstacle, UnpromotedVariable};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use kernel::estimate::forecast_by_name;
 pub use kernel::estimate::{forecast, forecast_module};

@@ -4,7 +4,7 @@ use super::remedy::{self, Language};
 use super::source::UNROLLED;
 use super::subject::{Callee, HOLDERS, Subject};
 use super::{Finding, Lint, Place, Readable};
-use crate::forecast::Why;
+use crate::forecast::PromotionObstacle;
 use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
@@ -144,7 +144,8 @@ fn local_array(subject: &Subject<'_>) -> Option<Finding> {
         let line = if cause.line == 0 { cause.declared } else { cause.line };
         let place = Place { file: subject.begin.file.clone(), line };
         let reason = format!("{} bytes of stack: {cause}", subject.stack_bytes);
-        let lint = if matches!(cause.why, Why::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
+        let lint =
+            if matches!(cause.why, PromotionObstacle::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
         return Some(finding(lint, subject, &place, reason, remedy::local(Language::of(&place), cause)));
     }
     let place = subject.computed.as_ref()?;
@@ -247,7 +248,7 @@ mod tests {
 
     use super::super::subject::Holder;
     use super::*;
-    use crate::forecast::InMemory;
+    use crate::forecast::UnpromotedVariable;
     use crate::target::machine::Launch;
 
     /// A kernel in which nothing is to be found.
@@ -343,8 +344,9 @@ mod tests {
     /// What keeps a variable in memory is named where the code is there; else a computed address is.
     #[test]
     fn local_memory() {
-        let why = Why::Indexed(4);
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
+        let why = PromotionObstacle::Indexed(4);
+        let cause =
+            UnpromotedVariable { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
         let array = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&array), [(Lint::LocalArray, 8)]);
         assert_eq!(found(&Subject { stack_bytes: 0, ..array }), []);
@@ -356,8 +358,9 @@ mod tests {
     /// A variable whose address a function gets is that function's matter.
     #[test]
     fn passed_on() {
-        let why = Why::PassedOn(Some("f".into()));
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
+        let why = PromotionObstacle::PassedOn(Some("f".into()));
+        let cause =
+            UnpromotedVariable { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
         let subject = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&subject), [(Lint::NotInlined, 8)]);
         assert!(findings(&subject, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));

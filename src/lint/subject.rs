@@ -3,7 +3,7 @@
 use super::Place;
 use super::source::Source;
 use crate::error::Error;
-use crate::forecast::{Forecast, InMemory, UnknownCall, UnknownCallee};
+use crate::forecast::{Forecast, UnknownCall, UnknownCallee, UnpromotedVariable};
 use crate::loops::Fault;
 use crate::target::SYSTEM_FUNCTIONS;
 use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REGISTERS, RegisterShortage};
@@ -81,7 +81,7 @@ pub struct Subject<'a> {
     /// Bytes of stack.
     pub stack_bytes: u64,
     /// What keeps a variable in memory, where its code is there.
-    pub in_memory: Option<&'a InMemory>,
+    pub in_memory: Option<&'a UnpromotedVariable>,
     /// A line that accesses local memory at a computed address.
     pub computed: Option<Place>,
     /// Calls that follow the calling convention.

@@ -7,7 +7,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
-use nvptx_ra::tune::findings::{Compared, Executed, Reach};
+use nvptx_ra::tune::findings::{Compared, Coverage, Executed};
 use nvptx_ra::tune::price::Work;
 
 use crate::compare;
@@ -73,7 +73,7 @@ pub(super) fn compare(
     };
     let mut reasons = Vec::new();
     let (mut is_same, mut ends_any) = (false, false);
-    let (mut reach, mut executed) = (Reach::default(), Executed::default());
+    let (mut coverage, mut executed) = (Coverage::default(), Executed::default());
     for launches in launches(stock.len(), terms) {
         let mut reference = Reference::new(&first, kernel, &launches);
         let comparison = reference.compare(&second);
@@ -87,7 +87,7 @@ pub(super) fn compare(
             executed.local[which] += side.local;
         }
         let statements = comparison.sides[0].coverage.statements;
-        reach.statements = reach.statements.max(statements);
+        coverage.statements = coverage.statements.max(statements);
         for launched in &comparison.launches {
             match &launched.verdict {
                 Verdict::NotComparable { program: 0, reason } => reasons.push((true, reason.clone())),
@@ -125,8 +125,8 @@ pub(super) fn compare(
         Some((_, reason)) if !is_same => Agreement::NotComparable(reason),
         _ => Agreement::Same,
     };
-    let (executed, reach) = (ends_any.then_some(executed), is_whole.then_some(reach));
-    Compared { agreement, is_stocks, folder: None, reach, executed, predicted: None }
+    let (executed, coverage) = (ends_any.then_some(executed), is_whole.then_some(coverage));
+    Compared { agreement, is_stocks, folder: None, coverage, executed, predicted: None }
 }
 
 /// What is said of every variant where stock itself cannot be run.

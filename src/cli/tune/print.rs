@@ -7,7 +7,7 @@ use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::findings::{Barred, Executed, Reach};
+use nvptx_ra::tune::findings::{Coverage, DisqualifiedVariant, Executed};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
@@ -137,8 +137,8 @@ fn gain(before: &Figures, after: &Figures) -> String {
 
 /// Which comparisons reached little of the code, said once.
 pub(super) fn small_comparisons(search: &Search) {
-    let small = |kernel: &Kernel| kernel.findings.reach.filter(Reach::is_small);
-    if let Some((count, kernel, Reach { statements: [ran, all] })) = told(search, small) {
+    let small = |kernel: &Kernel| kernel.findings.coverage.filter(Coverage::is_small);
+    if let Some((count, kernel, Coverage { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
              statements ran; `nvptx-ra run` takes the arguments of a launch"
@@ -286,8 +286,8 @@ fn executed(of: Executed) -> Value {
 }
 
 /// A variant that may not win.
-fn barred(of: &Barred) -> Value {
-    let Barred { variant, uncompared, is_costly, slower } = of;
+fn disqualified(of: &DisqualifiedVariant) -> Value {
+    let DisqualifiedVariant { variant, uncompared, is_costly, slower } = of;
     json!({
         "choice": format!("{variant:#}"),
         "uncompared": uncompared,
@@ -335,7 +335,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "executed": kernel.findings.executed_of(variant).map(executed),
                 "predicted": kernel.findings.predicted_of(variant).map(|predicted| predicted.json("chosen")),
                 "refused": refused.collect::<Vec<Value>>(),
-                "barred": kernel.findings.barred.iter().map(barred).collect::<Vec<Value>>(),
+                "barred": kernel.findings.disqualified.iter().map(disqualified).collect::<Vec<Value>>(),
                 "tried": tried,
             })
         })

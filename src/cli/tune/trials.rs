@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::kernel::{Kernel, Tried};
+use nvptx_ra::tune::kernel::{Kernel, TriedVariant};
 use nvptx_ra::tune::recipe::Recipe;
 use nvptx_ra::tune::search::KernelId;
 use serde_json::{Value, json};
@@ -32,11 +32,11 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
     let (search, objective) = (&tuning.search, &tuning.search.objective);
     let kernel = &search.kernels[id];
     let wins = kernel.winners(objective);
-    let predicted = |tried: &Tried| {
+    let predicted = |tried: &TriedVariant| {
         let is_one = wins.iter().take(PREDICTED).any(|winner| *winner == tried.variant);
         is_one.then(|| comparer.predicted_beside(id, &tuning.slices[id], kernel.block, &tried.variant)).flatten()
     };
-    let tried = |tried: &Tried| {
+    let tried = |tried: &TriedVariant| {
         let predicted = predicted(tried).map(|predicted| json!([predicted.ratio, predicted.source.word()]));
         json!({
             "choice": tried.variant.to_string(),
@@ -55,7 +55,7 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
 }
 
 /// The names of the recipes that have made a variant. What keeps the values that a look has found is the look's.
-fn recipes(kernel: &Kernel, tried: &Tried) -> Vec<String> {
+fn recipes(kernel: &Kernel, tried: &TriedVariant) -> Vec<String> {
     let all = Recipe::all();
     let of_look = kernel.look_of(&tried.variant).into_iter();
     kernel.recipes_of(&tried.variant).chain(of_look).map(|number| all[number].name()).collect()

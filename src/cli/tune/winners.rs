@@ -13,7 +13,7 @@ use nvptx_ra::printable::printable;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
-use nvptx_ra::tune::findings::{Compared, Refused};
+use nvptx_ra::tune::findings::{Compared, DifferingVariant};
 use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::search::{KernelId, Search};
@@ -271,8 +271,8 @@ fn without_machine_code(compared: Compared) -> Compared {
     }
 }
 
-fn warning(kernel: &str, refused: &Refused) -> String {
-    let Refused { variant, difference, folder, .. } = refused;
+fn warning(kernel: &str, refused: &DifferingVariant) -> String {
+    let DifferingVariant { variant, difference, folder, .. } = refused;
     if variant.moves_along(Axis::Blocks) {
         let kernel = kernel_names::readable(kernel);
         return format!("nvptx-ra: kernel '{kernel}': '{variant}' does not win: {}", difference.place);

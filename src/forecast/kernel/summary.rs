@@ -6,7 +6,7 @@ use super::stack::Stack;
 use super::unknown_callees::Call;
 use crate::forecast::footprint::Footprint;
 use crate::forecast::footprint::dead_code::eliminate_dead_code;
-use crate::forecast::footprint::promotion::InMemory;
+use crate::forecast::footprint::promotion::UnpromotedVariable;
 use crate::forecast::live::Live;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::instruction_counts::Counts;
@@ -44,7 +44,7 @@ pub struct Summary {
     pub(in crate::forecast) repartition_lines: Vec<u32>,
     pub(in crate::forecast) stack: Stack,
     /// Why its stack variables are in memory, where they are and everything was asked for.
-    pub(in crate::forecast) in_memory: Option<Box<InMemory>>,
+    pub(in crate::forecast) in_memory: Option<Box<UnpromotedVariable>>,
     pub(in crate::forecast) shared_bytes: u64,
 }
 

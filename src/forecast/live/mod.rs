@@ -33,8 +33,8 @@ use early_loads::EarliestPlaces;
 use instruction_counts::Counts;
 use loop_carried::Carried;
 use loop_invariants::{Invariants, Policy};
-use pressure::{Declared, WordPressures};
-use reordering::{Reached, Reordering};
+use pressure::{DeclaredPressure, WordPressures};
+use reordering::{ReorderedPressure, Reordering};
 use unrolling::{UnrolledWords, Unrolling};
 use word_ranges::WordRanges;
 
@@ -42,13 +42,13 @@ use word_ranges::WordRanges;
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// Registers as PTX declares them.
-    pub(super) declared: Declared,
+    pub(super) declared: DeclaredPressure,
     /// Words as the hardware holds them, in the order of the code.
     pub(super) pressures: WordPressures,
     /// Varying words, where every load is issued as early as possible.
     pub(super) with_early_loads: u32,
     /// Words in the better of two orders.
-    pub(super) reached: Reached,
+    pub(super) reordered: ReorderedPressure,
     /// What is held in the loops that ptxas unrolls.
     pub(super) unrolled: UnrolledWords,
     /// Words in any order.
@@ -67,7 +67,7 @@ pub(super) struct Live {
 
 /// What only reports show of a function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ForReports {
+pub(super) struct ReportOnly {
     /// Words that are computed in a loop and could be computed in front of it.
     pub(super) invariant_words: u32,
     /// The same of innermost loops, in front of these alone.
@@ -87,7 +87,7 @@ impl Live {
         self.declared.compute(function, ranges);
         self.with_early_loads = self.hoist_loads(function, footprint);
         let Self { word_ranges, pressures, .. } = self;
-        self.reached = self.reordering.reach(&reordering::Input { function, footprint, word_ranges, pressures });
+        self.reordered = self.reordering.reach(&reordering::Input { function, footprint, word_ranges, pressures });
         self.counts = Counts::new(function, footprint, &pressures.varying);
         self.unrolled = self.unrolling.most_words(function, footprint, &pressures.varying);
         self.carried = Carried::most(function, footprint);
@@ -101,9 +101,9 @@ impl Live {
 
     /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
     /// stack is in registers.
-    pub(super) fn for_reports(&self, function: &Function, footprint: &Footprint) -> ForReports {
+    pub(super) fn for_reports(&self, function: &Function, footprint: &Footprint) -> ReportOnly {
         let invariant_words = |policy| Invariants::new(function, footprint, policy).most_words(function, footprint);
-        ForReports {
+        ReportOnly {
             invariant_words: invariant_words(Policy::Always),
             inner_invariant_words: invariant_words(Policy::InnerLoops),
             stack_words: self.pressures.stack.most(),

@@ -1,6 +1,6 @@
 //! How much is live at each point.
 
-use super::word_ranges::{Moved, WordRanges};
+use super::word_ranges::{MovedRanges, WordRanges};
 use crate::analysis::{LiveRanges, Point};
 use crate::forecast::footprint::words::{Word, Words};
 use crate::function::{Function, Inst, RegClass, VReg};
@@ -105,7 +105,7 @@ pub(in crate::forecast) struct WordPressures {
     changes: Changes<2>,
     hoisted: Changes<1>,
     is_moved: IndexVec<Word, bool>,
-    moved: Moved,
+    moved: MovedRanges,
 }
 
 impl WordPressures {
@@ -192,7 +192,7 @@ impl WordPressures {
 
 /// The most that is live at once of registers as PTX declares them. Memory for one function after another.
 #[derive(Debug, Default)]
-pub(in crate::forecast) struct Declared {
+pub(in crate::forecast) struct DeclaredPressure {
     /// Words.
     pub(in crate::forecast) words: u32,
     /// Words of 64-bit registers.
@@ -205,7 +205,7 @@ pub(in crate::forecast) struct Declared {
     changes: Changes<4>,
 }
 
-impl Declared {
+impl DeclaredPressure {
     /// Becomes that of a function. O(points + segments).
     pub(in crate::forecast) fn compute(&mut self, function: &Function, ranges: &LiveRanges) {
         self.changes.reset(function);

@@ -8,7 +8,7 @@ use super::Kernel;
 use crate::tune::agreement::Agreement;
 use crate::tune::axis::Axis;
 use crate::tune::figures::{Allowance, Figures};
-use crate::tune::findings::{Barred, Compared, Known, Refused};
+use crate::tune::findings::{Compared, ComparedText, DifferingVariant, DisqualifiedVariant};
 use crate::tune::objective::Objective;
 use crate::tune::predicted::Predicted;
 use crate::tune::variant::Variant;
@@ -64,7 +64,7 @@ impl Kernel {
 
     /// A variant that leads and is not covered by a proof, and whose comparison is due ahead of what is tried near it.
     pub(super) fn due_comparison(&mut self, objective: &Objective) -> Option<Variant> {
-        let is_due = self.queue.is_empty() && self.looks.queue.is_empty();
+        let is_due = self.queue.is_empty() && self.inspections.queue.is_empty();
         if !is_due {
             return None;
         }
@@ -124,7 +124,7 @@ impl Kernel {
     /// agree by the tolerance alone.
     pub(super) fn known_comparison(&self, variant: &Variant) -> Option<Compared> {
         let text = self.text(variant)?;
-        let says = |known: &&Known| {
+        let says = |known: &&ComparedText| {
             let is_different = matches!(known.compared.agreement, Agreement::Different(_));
             known.text.as_deref() == Some(text) && (is_different || known.is_exact == variant.is_proved())
         };
@@ -137,7 +137,7 @@ impl Kernel {
             self.findings.stock_is_uncompared.get_or_insert_with(|| compared.agreement.sentence());
         }
         let text = self.text(&variant).map(str::to_owned);
-        self.findings.known.push(Known { text, is_exact: variant.is_proved(), compared: compared.clone() });
+        self.findings.known.push(ComparedText { text, is_exact: variant.is_proved(), compared: compared.clone() });
         self.set_aside(objective, variant, compared, false)
     }
 
@@ -147,7 +147,7 @@ impl Kernel {
         let reason = match &compared.agreement {
             Agreement::Different(difference) => {
                 let (difference, folder) = (difference.clone(), compared.folder);
-                self.findings.refused.push(Refused { variant, difference, folder, is_known });
+                self.findings.refused.push(DifferingVariant { variant, difference, folder, is_known });
                 return true;
             }
             Agreement::NotComparable(_) | Agreement::NotCompared => Some(compared.agreement.sentence()),
@@ -160,7 +160,7 @@ impl Kernel {
         let slower = compared.predicted.filter(|predicted| self.is_vetoed(&variant, predicted));
         let may_win = !is_costly && slower.is_none() && (uncompared.is_none() || objective.allowance.uncompared);
         if !may_win {
-            self.findings.barred.push(Barred { variant, uncompared, is_costly, slower });
+            self.findings.disqualified.push(DisqualifiedVariant { variant, uncompared, is_costly, slower });
         }
         !may_win
     }
@@ -301,7 +301,10 @@ mod tests {
         kernel.tell_comparison(&objective(0), sunk.clone(), of(1.04, Source::Run));
         let (variant, predicted) = kernel.findings.first_slower().expect("it is slower");
         assert_eq!((variant, predicted.words().as_str()), (&sunk, "4 % slower"));
-        assert_eq!(kernel.findings.barred_of(&sunk).map(Barred::words).as_deref(), Some("predicted 4 % slower"));
+        assert_eq!(
+            kernel.findings.disqualification_of(&sunk).map(DisqualifiedVariant::words).as_deref(),
+            Some("predicted 4 % slower")
+        );
         let kept = Variant::DEFAULT.with_smem_spilling();
         assert!(!kernel.is_vetoed(&kept, &predicted) && kernel.is_vetoed(&sunk, &predicted));
         assert!(kernel.is_vetoed(&kept, &of(1.2, Source::Run).predicted.expect("a prediction")));

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::tune::agreement::Difference;
     use crate::tune::figures::{Block, tests::figures};
-    use crate::tune::findings::Refused;
+    use crate::tune::findings::DifferingVariant;
     use crate::tune::optimisations::{Choices, Optimisations};
 
     /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
@@ -165,7 +165,7 @@ mod tests {
         let mut kernel = judged(theirs);
         assert_eq!(kernel.best(&objective(0)), (Variant::Linked(1), theirs));
         let difference = Difference { place: "word 0".into(), command: String::new() };
-        let refused = Refused { variant: Variant::Linked(1), difference, folder: None, is_known: false };
+        let refused = DifferingVariant { variant: Variant::Linked(1), difference, folder: None, is_known: false };
         kernel.findings.refused.push(refused);
         assert_eq!(kernel.best(&objective(0)), (Variant::DEFAULT, own));
         // What is worse than stock itself forbids nothing.

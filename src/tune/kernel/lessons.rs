@@ -14,7 +14,7 @@ pub(in super::super) const TEACHERS: usize = 3;
 /// The kernels that learn from each other: instances of one template that lack the same. A limit on registers that wins warps on an
 /// instance with 8 of them helps none with 12 (`flash_attn_ext_vec` of ggml).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) struct Kind<'a> {
+pub(in super::super) struct TemplateGroup<'a> {
     template: &'a str,
     spills: bool,
     warps: u32,
@@ -27,14 +27,14 @@ pub(in super::super) struct Lessons {
     /// What helped others and may be made of the kernel, too, that first which helped most of them.
     ahead: Vec<Variant>,
     /// What was tried on all of the others, and helped none.
-    in_vain: Vec<InVain>,
+    unhelpful: Vec<UnhelpfulVariant>,
     /// Runs that each of the others has spent on the values that ptxas spills in it, if they helped none.
-    looks_in_vain: Option<usize>,
+    unhelpful_inspections: Option<usize>,
 }
 
 /// A variant that helped no other instance.
 #[derive(Clone, Debug)]
-struct InVain {
+struct UnhelpfulVariant {
     variant: Variant,
     /// Whether ptxas judged it for one of them: text that is known costs nothing.
     costs_run: bool,
@@ -61,22 +61,24 @@ impl Lessons {
         let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
         // The defaults are what all else is measured by.
         let may_differ = |variant: &Variant| others.iter().any(|other| !kernel.may_take_numbers_of(variant, other));
-        let in_vain = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
-        let in_vain = in_vain.filter(|variant| !may_differ(variant));
+        let unhelpful = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
+        let unhelpful = unhelpful.filter(|variant| !may_differ(variant));
         let costs_run = |variant: &Variant| others.iter().any(|other| other.is_judged_for(variant));
-        let in_vain = in_vain.map(|variant| InVain { variant: variant.clone(), costs_run: costs_run(variant) });
-        let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(objective)).collect();
-        let looks_in_vain = looks.and_then(|looks| looks.into_iter().min());
-        Self { ahead, in_vain: in_vain.collect(), looks_in_vain }
+        let unhelpful =
+            unhelpful.map(|variant| UnhelpfulVariant { variant: variant.clone(), costs_run: costs_run(variant) });
+        let inspections: Option<Vec<usize>> =
+            others.iter().map(|other| other.unhelpful_inspections(objective)).collect();
+        let unhelpful_inspections = inspections.and_then(|inspections| inspections.into_iter().min());
+        Self { ahead, unhelpful: unhelpful.collect(), unhelpful_inspections }
     }
 }
 
 impl Kernel {
     /// What it lacks, if it is an instance of a template.
-    pub(in super::super) fn kind(&self) -> Option<Kind<'_>> {
+    pub(in super::super) fn template_group(&self) -> Option<TemplateGroup<'_>> {
         let template = self.template.as_deref()?;
         let (spills, warps) = (self.stock.spill_bytes() > 0, self.stock.warps);
-        Some(Kind { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
+        Some(TemplateGroup { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
     }
 
     /// Takes what other instances have taught, ahead of the first round.
@@ -86,7 +88,7 @@ impl Kernel {
         for variant in lessons.ahead.iter().rev() {
             self.queue.insert(at, variant.clone());
         }
-        if let Some(runs) = lessons.looks_in_vain {
+        if let Some(runs) = lessons.unhelpful_inspections {
             self.may_be_looked_at = false;
             self.rounds.spare(runs);
         }
@@ -95,8 +97,8 @@ impl Kernel {
 
     /// Whether a variant is not tried, because it helped no other instance; and whether a run is spared by that.
     pub(super) fn is_left_out(&self, variant: &Variant) -> Option<bool> {
-        let in_vain = self.lessons.in_vain.iter().find(|in_vain| in_vain.variant == *variant);
-        in_vain.map(|in_vain| in_vain.costs_run)
+        let unhelpful = self.lessons.unhelpful.iter().find(|unhelpful| unhelpful.variant == *variant);
+        unhelpful.map(|unhelpful| unhelpful.costs_run)
     }
 
     /// Whether a variant was tried and may win.
@@ -113,10 +115,10 @@ impl Kernel {
     }
 
     /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
-    fn looks_without_help(&self, objective: &Objective) -> Option<usize> {
+    fn unhelpful_inspections(&self, objective: &Objective) -> Option<usize> {
         let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
-        let has_looked = self.looks.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
-        has_looked.then(|| self.looks.count() + named().filter(|variant| self.is_judged_for(variant)).count())
+        let has_looked = self.inspections.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
+        has_looked.then(|| self.inspections.count() + named().filter(|variant| self.is_judged_for(variant)).count())
     }
 
     /// Whether a variant of another kernel says of this one what it said of that.
@@ -238,9 +240,9 @@ mod tests {
     /// two instances, or three of which one was helped, leave nothing out. The defaults are always tried.
     #[test]
     fn in_vain_on_three() {
-        let in_vain = |_: &Variant| figures(100, 32, 500);
+        let unhelpful = |_: &Variant| figures(100, 32, 500);
         let search = |mut kernel: Kernel| {
-            let asked = searched(&mut kernel, 8, in_vain);
+            let asked = searched(&mut kernel, 8, unhelpful);
             (kernel, asked)
         };
         let text = || Kernel { choices: Choices::Nothing, queue: first_of_text(), ..kernel() };
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(search(taught(text(), &[&one, &two])).1, all);
         assert_eq!(search(taught(text(), &[&one, &two, &three])).1, [Variant::DEFAULT]);
         let mut helped = text();
-        searched(&mut helped, 8, |variant| if *variant == LATE() { figures(10, 32, 500) } else { in_vain(variant) });
+        searched(&mut helped, 8, |variant| if *variant == LATE() { figures(10, 32, 500) } else { unhelpful(variant) });
         let (last, asked) = search(taught(text(), &[&one, &helped, &three]));
         assert_eq!(asked[..2], [Variant::DEFAULT, LATE()]);
         assert!(asked.len() < 8 && last.is_over(8) && last.runs() < 8, "{asked:?}");
@@ -272,9 +274,9 @@ mod tests {
         let instance = |stock| Kernel { template: Some("t".into()), ..kernel_with(stock) };
         let kinds =
             [figures(100, 32, 500), figures(60, 32, 70), figures(0, 32, 500), figures(100, 24, 500)].map(instance);
-        let is_same = |other: &Kernel| other.kind() == kinds[0].kind();
+        let is_same = |other: &Kernel| other.template_group() == kinds[0].template_group();
         assert_eq!([1, 2, 3].map(|at: usize| is_same(&kinds[at])), [true, false, false]);
-        assert_eq!(kernel().kind(), None);
+        assert_eq!(kernel().template_group(), None);
     }
 
     /// What has changed no text spares no run where it is left out.
@@ -292,7 +294,7 @@ mod tests {
 
     /// Nobody looks for what ptxas spills where that has helped none of three, and the runs are spared.
     #[test]
-    fn looks_in_vain() {
+    fn unhelpful_inspections() {
         let looked = |better: bool| {
             let mut kernel = tried(&[(Variant::DEFAULT, Some(figures(100, 32, 500)))]);
             kernel.note_spilled(&objective(0), Variant::DEFAULT, None);

@@ -82,7 +82,7 @@ impl Kernel {
         let limited = variant.with_limit(limit);
         if variant.kept().is_some() {
             self.limit_of_kept = Some(limit);
-            self.looks.queue.push_front(limited);
+            self.inspections.queue.push_front(limited);
         } else if variant.has_order() && !variant.spills_to_shared() && self.limit_of_ordered.is_none() {
             // One tells whether orders pay with a limit; those to come have it.
             self.limit_of_ordered = Some(limit);

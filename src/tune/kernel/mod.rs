@@ -14,12 +14,12 @@ mod trades;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-pub(super) use self::lessons::{Kind, Lessons, TEACHERS};
+pub(super) use self::lessons::{Lessons, TEACHERS, TemplateGroup};
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
-use self::spilled::Looks;
+use self::spilled::Inspections;
 use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
@@ -31,7 +31,7 @@ use crate::target::machine::RegisterRequests;
 
 /// A variant that was tried.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TriedVariant {
     /// The variant.
     pub variant: Variant,
     /// The fingerprint of its PTX, if there is any.
@@ -40,7 +40,7 @@ pub struct Tried {
     pub figures: Option<Figures>,
 }
 
-impl Tried {
+impl TriedVariant {
     /// The fingerprint of its PTX, if there is any.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
@@ -82,7 +82,7 @@ pub struct Kernel {
     /// The fingerprint of its PTX without the passes.
     stock_text: String,
     /// What was tried, in this order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedVariant>,
     /// How many variants ptxas did not take.
     pub lost: usize,
     /// Why it did not take the first of them.
@@ -90,7 +90,7 @@ pub struct Kernel {
     /// What ptxas said of a kernel's PTX, by its fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
-    given: recipes::Given,
+    applied_recipes: recipes::AppliedRecipes,
     /// Whether recipes are tried ahead of all else: those for PTX of one compiler.
     by_recipes: bool,
     /// What may be spent on it; `None` where runs are counted.
@@ -103,7 +103,7 @@ pub struct Kernel {
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
-    looks: Looks,
+    inspections: Inspections,
     lessons: Lessons,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
@@ -138,7 +138,7 @@ impl Kernel {
             known: HashMap::from([(text.clone(), Some(stock))]),
             stock_text: text,
             proposed: Vec::new(),
-            given: Vec::new(),
+            applied_recipes: Vec::new(),
             by_recipes: choices == Choices::Nothing,
             work: None,
             tries_all: false,
@@ -146,7 +146,7 @@ impl Kernel {
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
-            looks: Looks::default(),
+            inspections: Inspections::default(),
             lessons: Lessons::default(),
             limit_of_kept: None,
             limit_of_ordered: None,
@@ -187,10 +187,10 @@ impl Kernel {
     /// What to try next: never the same twice.
     fn propose(&mut self, objective: &Objective) -> Variant {
         loop {
-            if self.looks.queue.is_empty() && self.queue.is_empty() {
+            if self.inspections.queue.is_empty() && self.queue.is_empty() {
                 self.look_around(objective);
             }
-            let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
+            let Some(variant) = self.inspections.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
             let variant = self.freed(objective, self.with_sparing_bits(objective, variant));
             if variant.limit().is_some_and(|limit| !self.may_be_limited_to(objective, limit)) {
                 continue;
@@ -216,7 +216,7 @@ impl Kernel {
         if let Some(figures) = &figures {
             self.limit_if_given_up(&variant, figures);
         }
-        self.tried.push(Tried { variant, text: Some(text), figures });
+        self.tried.push(TriedVariant { variant, text: Some(text), figures });
     }
 
     /// Whether every launch of stock has room for a variant of another compiler: if only the launch says how much shared
@@ -282,7 +282,8 @@ impl Kernel {
     ) -> impl Fn(&Variant, &Figures) -> bool + 'k {
         let counts = move |variant: &Variant, figures: &Figures| {
             let is_set_aside = || {
-                self.findings.has_refused(variant) || self.findings.has_barred(variant, objective.allowance.uncompared)
+                self.findings.has_refused(variant)
+                    || self.findings.has_disqualified(variant, objective.allowance.uncompared)
             };
             self.is_admissible(objective, variant, figures) && !is_set_aside() && !is_left_out(variant)
         };
@@ -312,13 +313,15 @@ impl Kernel {
         self.lost += 1;
         self.first_loss.get_or_insert(problem);
         self.known.extend(text.clone().map(|text| (text, None)));
-        self.tried.push(Tried { variant, text, figures: None });
+        self.tried.push(TriedVariant { variant, text, figures: None });
     }
 
     /// What was tried and ptxas took, and no comparison speaks against, in the order in which it was tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
         let judged = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
-        judged.filter(|(variant, _)| !self.findings.has_refused(variant) && !self.findings.has_barred(variant, false))
+        judged.filter(|(variant, _)| {
+            !self.findings.has_refused(variant) && !self.findings.has_disqualified(variant, false)
+        })
     }
 
     /// What was judged, of variants with the same PTX the first.
@@ -353,14 +356,14 @@ impl Kernel {
         let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
             may_win(variant, figures) && figures.compare(best, &objective.preference).is_lt()
         };
-        let after = |Tried { variant, figures, .. }: &Tried| {
+        let after = |TriedVariant { variant, figures, .. }: &TriedVariant| {
             best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);
             best
         };
         self.tried.iter().map(after).collect()
     }
 
-    fn tried(&self, variant: &Variant) -> Option<&Tried> {
+    fn tried(&self, variant: &Variant) -> Option<&TriedVariant> {
         self.tried.iter().find(|tried| tried.variant == *variant)
     }
 

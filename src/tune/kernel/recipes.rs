@@ -11,7 +11,7 @@ use crate::tune::recipe::{Base, Recipe, Step};
 use crate::tune::variant::Variant;
 
 /// The recipes that a kernel was given, by their numbers, each with what it made of it.
-pub(super) type Given = Vec<(usize, Variant)>;
+pub(super) type AppliedRecipes = Vec<(usize, Variant)>;
 
 /// A recipe that may come next.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,15 +26,17 @@ pub(super) struct Candidate {
 impl Kernel {
     /// The numbers of the recipes that have made a variant.
     pub fn recipes_of(&self, variant: &Variant) -> impl Iterator<Item = usize> {
-        self.given.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
+        self.applied_recipes.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
     }
 
     /// The number of the look that has found the values that a variant keeps, if one has.
     pub fn look_of(&self, variant: &Variant) -> Option<usize> {
         let recipes = Recipe::all();
-        let mut looks = self.given.iter().filter(|(number, _)| recipes[*number].step == Step::Look);
+        let mut inspections = self.applied_recipes.iter().filter(|(number, _)| recipes[*number].step == Step::Look);
         let has_found = |looked: &Variant| looked.order() == variant.order() && looked.limit() == variant.limit();
-        (!variant.named().is_empty()).then(|| looks.find(|(_, looked)| has_found(looked)))?.map(|(number, _)| *number)
+        (!variant.named().is_empty())
+            .then(|| inspections.find(|(_, looked)| has_found(looked)))?
+            .map(|(number, _)| *number)
     }
 
     /// What is known of the kernel ahead of any run.
@@ -82,7 +84,7 @@ impl Kernel {
             Step::Look => Some((*number, of_looks()?)),
             _ => Some((*number, self.tried(variant)?.figures.map_or(0.0, |figures| gain(variant, figures)))),
         };
-        self.given.iter().filter_map(observed).collect()
+        self.applied_recipes.iter().filter_map(observed).collect()
     }
 
     /// The recipes that may come next, those first that are expected to gain most; of equals in the order of the list.
@@ -94,7 +96,7 @@ impl Kernel {
         }
         let best = self.best(objective);
         let known = self.gain_of(objective, &best.0, &best.1);
-        let is_given = |number: usize| self.given.iter().any(|(given, _)| *given == number);
+        let is_given = |number: usize| self.applied_recipes.iter().any(|(applied, _)| *applied == number);
         let open = Recipe::all().iter().enumerate().filter(|(number, _)| !is_given(*number));
         let candidate = |(number, recipe): (usize, &Recipe)| {
             let variant = self.prepared(objective, *recipe, &best)?;
@@ -113,7 +115,7 @@ impl Kernel {
 
     /// Notes that a recipe is tried.
     pub(super) fn give(&mut self, candidate: &Candidate) {
-        self.given.push((candidate.number, candidate.variant.clone()));
+        self.applied_recipes.push((candidate.number, candidate.variant.clone()));
     }
 
     /// What a recipe makes of this kernel now, of which this is the best variant; nothing where it has nothing to change.
@@ -196,8 +198,9 @@ mod tests {
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), judged.len());
-        let given: std::collections::BTreeSet<usize> = kernel.given.iter().map(|(number, _)| *number).collect();
-        assert_eq!(given.len(), kernel.given.len(), "each once");
+        let applied_recipes: std::collections::BTreeSet<usize> =
+            kernel.applied_recipes.iter().map(|(number, _)| *number).collect();
+        assert_eq!(applied_recipes.len(), kernel.applied_recipes.len(), "each once");
         let orders = judged.iter().filter(|variant| variant.has_order()).count();
         assert!(orders >= 10 && judged.len() > 30, "{} of {}", orders, judged.len());
     }

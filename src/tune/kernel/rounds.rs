@@ -138,7 +138,7 @@ impl Kernel {
             }
             let widths = self.until_next_look().into_iter().chain(self.until_first_order());
             // Recipes come behind what is to be tried ahead of them.
-            let ahead = self.queue.len() + self.looks.queue.len();
+            let ahead = self.queue.len() + self.inspections.queue.len();
             let most = if self.by_recipes && ahead > 0 { ahead.min(ROUND) } else { ROUND };
             let width = widths.min().unwrap_or(most).clamp(1, most);
             self.draw(objective, width, runs);
@@ -221,7 +221,7 @@ impl Kernel {
     /// The recipes that come next, those first that are expected to gain most. In a share of work, none that is not worth its
     /// price.
     fn due_candidates(&self, objective: &Objective) -> Vec<Candidate> {
-        let is_due = self.by_recipes && self.queue.is_empty() && self.looks.queue.is_empty();
+        let is_due = self.by_recipes && self.queue.is_empty() && self.inspections.queue.is_empty();
         if !is_due {
             return Vec::new();
         }
@@ -243,7 +243,7 @@ impl Kernel {
 
     /// Whether nothing comes behind the recipes.
     fn ends_with_recipes(&self) -> bool {
-        let is_empty = self.queue.is_empty() && self.looks.queue.is_empty();
+        let is_empty = self.queue.is_empty() && self.inspections.queue.is_empty();
         self.by_recipes && is_empty && (self.tries_all || self.work.is_some())
     }
 

@@ -15,7 +15,7 @@ use crate::tune::question::Spilled;
 use crate::tune::variant::{Names, Variant};
 
 /// How many variants' machine code is looked at ahead of all else that is near the best.
-const FIRST_LOOKS: usize = 4;
+const FIRST_INSPECTIONS: usize = 4;
 
 /// How many are looked at at first, at once.
 const AT_FIRST: usize = 2;
@@ -43,7 +43,7 @@ const SLACK_OF_FEW: u32 = 24;
 
 /// What was looked at, and what came of it.
 #[derive(Default)]
-pub(super) struct Looks {
+pub(super) struct Inspections {
     /// The variants whose machine code was looked at.
     seen: Vec<Variant>,
     /// What is tried ahead of all else.
@@ -54,7 +54,7 @@ pub(super) struct Looks {
     later: VecDeque<Variant>,
 }
 
-impl Looks {
+impl Inspections {
     /// How many variants were looked at.
     pub(super) fn count(&self) -> usize {
         self.seen.len()
@@ -65,17 +65,17 @@ impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
     pub(super) fn to_look_at(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
-        let most = (FIRST_LOOKS + self.perturbed as usize).saturating_sub(self.looks.seen.len());
+        let most = (FIRST_INSPECTIONS + self.perturbed as usize).saturating_sub(self.inspections.seen.len());
         // Behind the choices ahead of LLVM's optimisations, the orders are to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
-        let is_due = self.looks.queue.is_empty() && (has_tried_all || is_half_over);
+        let is_due = self.inspections.queue.is_empty() && (has_tried_all || is_half_over);
         if !is_due || !self.may_look() {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
         let worth: Vec<(&Variant, Figures)> =
             stock.chain(self.judged_once()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
-        let is_new = |variant: &Variant| !self.looks.seen.contains(variant);
+        let is_new = |variant: &Variant| !self.inspections.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
         // What was kept is worth more of it where it spared most.
         let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
@@ -84,7 +84,7 @@ impl Kernel {
         if let Some((variant, _)) = least.filter(|_| most > 0) {
             return vec![(*variant).clone()];
         }
-        if !self.looks.seen.is_empty() && self.perturbed == 0 {
+        if !self.inspections.seen.is_empty() && self.perturbed == 0 {
             return Vec::new();
         }
         // What spills no more than fits may spill nothing then, and the fewest instructions count.
@@ -95,7 +95,7 @@ impl Kernel {
         // What spills alike spills the same values.
         let spills = |variant: &Variant| self.figures(variant).map(|figures| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
-        let mut seen: Vec<_> = self.looks.seen.iter().filter_map(spills).collect();
+        let mut seen: Vec<_> = self.inspections.seen.iter().filter_map(spills).collect();
         for (variant, alike) in by_rank.map(|variant| (with_own_names(&variant), spills(&variant))) {
             if is_new(&variant) && !found.contains(&variant) && !alike.is_some_and(|alike| seen.contains(&alike)) {
                 found.push(variant);
@@ -108,12 +108,12 @@ impl Kernel {
 
     /// How many variants are to be drawn at once, so that what is found of them tells what to look at next.
     pub(super) fn until_next_look(&mut self) -> Option<usize> {
-        if self.looks.queue.is_empty() {
-            let later = std::mem::take(&mut self.looks.later);
-            self.looks.queue = self.asked_for(later);
+        if self.inspections.queue.is_empty() {
+            let later = std::mem::take(&mut self.inspections.later);
+            self.inspections.queue = self.asked_for(later);
         }
-        let will_look = self.looks.seen.is_empty() && self.may_look() && self.is_worth_a_look(&self.stock);
-        match self.looks.queue.len() {
+        let will_look = self.inspections.seen.is_empty() && self.may_look() && self.is_worth_a_look(&self.stock);
+        match self.inspections.queue.len() {
             0 => will_look.then_some(self.queue.len()),
             waiting => Some(waiting),
         }
@@ -122,7 +122,7 @@ impl Kernel {
     /// A variant whose machine code is worth a look by itself, and was not looked at.
     pub(super) fn worth_a_look(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
         let variant = variant.with_registers(Names::Llvm, variant.coalesces());
-        let is_worth = self.may_look() && self.is_worth_a_look(figures) && !self.looks.seen.contains(&variant);
+        let is_worth = self.may_look() && self.is_worth_a_look(figures) && !self.inspections.seen.contains(&variant);
         is_worth.then_some(variant)
     }
 
@@ -150,7 +150,7 @@ impl Kernel {
 
     /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
     pub(super) fn note_spilled(&mut self, objective: &Objective, variant: Variant, spilled: Option<Spilled>) {
-        self.looks.seen.push(variant.clone());
+        self.inspections.seen.push(variant.clone());
         let Some(Spilled { registers: spilled, text, figures }) = spilled else { return };
         if figures.is_some() && self.known(&text).is_none() {
             self.proposed.push(variant.clone());
@@ -164,21 +164,21 @@ impl Kernel {
         let way = |(in_loops, access_bytes)| {
             variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
         };
-        self.looks.queue.push_back(way(FIRST_WAY));
-        self.looks.wide.push_back(way(WIDE));
-        self.looks.later.push_front(way(OUTSIDE));
+        self.inspections.queue.push_back(way(FIRST_WAY));
+        self.inspections.wide.push_back(way(WIDE));
+        self.inspections.later.push_front(way(OUTSIDE));
         if self.stock.spill_bytes() == 0 {
             let (in_loops, values) = ("on", Some(FEW));
             let few = Kept { slack: SLACK_OF_FEW, in_loops, values, ..kept };
-            self.looks.later.push_back(variant.with_kept_values(few));
+            self.inspections.later.push_back(variant.with_kept_values(few));
         }
     }
 
     /// Proposes wide accesses, if the last values that were kept ask for them.
     pub(super) fn propose_wide(&mut self) {
-        if self.looks.queue.is_empty() {
-            let wide = std::mem::take(&mut self.looks.wide);
-            self.looks.queue = self.asked_for(wide);
+        if self.inspections.queue.is_empty() {
+            let wide = std::mem::take(&mut self.inspections.wide);
+            self.inspections.queue = self.asked_for(wide);
         }
     }
 
@@ -290,9 +290,9 @@ mod tests {
             outcome.sass.shared_traffic = traffic;
             kernel.record(&objective(0), first, "first".into(), Some(outcome));
             kernel.propose_wide();
-            let mut asked: Vec<Variant> = kernel.looks.queue.drain(..).collect();
+            let mut asked: Vec<Variant> = kernel.inspections.queue.drain(..).collect();
             kernel.until_next_look();
-            asked.extend(kernel.looks.queue.drain(..));
+            asked.extend(kernel.inspections.queue.drain(..));
             let ways = asked.iter().filter_map(Variant::kept).map(|kept| (kept.in_loops, kept.access_bytes));
             assert_eq!(ways.collect::<Vec<_>>(), expected, "{spills} bytes");
         }
@@ -318,9 +318,9 @@ mod tests {
             kernel.record(&objective(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
             assert_eq!(kernel.to_look_at(&objective(0), false).contains(&kept), is_looked_at, "{left} bytes");
             kernel.until_next_look();
-            let few = kernel.looks.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
+            let few = kernel.inspections.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
             assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
-            kernel.looks.queue.clear();
+            kernel.inspections.queue.clear();
             kernel.stock = without;
             assert_eq!(kernel.to_look_at(&objective(0), false), [], "no array pays for slots");
         }

@@ -261,7 +261,7 @@ impl Asked {
         let theirs = kernels[id].tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let theirs = theirs.filter(|(other, figures)| {
             let is_set_aside =
-                findings.has_refused(other) || findings.has_barred(other, objective.allowance.uncompared);
+                findings.has_refused(other) || findings.has_disqualified(other, objective.allowance.uncompared);
             let counts =
                 worse(figures, &stock, objective.allowance).is_none() && is_better(figures, &stock, &objective);
             matches!(other, Variant::Linked(_)) && !is_set_aside && counts

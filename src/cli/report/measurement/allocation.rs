@@ -16,22 +16,22 @@ pub(super) struct Allocation {
     /// Whether the stack's pointer, R1, is among them.
     pub(super) names_stack: bool,
     /// What keeps the highest one there.
-    pub(super) top: Option<Top>,
+    pub(super) top: Option<HighestRegister>,
 }
 
 /// A value of the highest register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Top {
+pub(super) struct HighestRegister {
     /// The instruction that writes it.
     pub(super) row: usize,
     /// Registers that this writes side by side, the highest among them.
     pub(super) width: u32,
-    pub(super) why: Why,
+    pub(super) why: HighestRegisterReason,
 }
 
 /// Why a value is in the highest register. The later, the more is proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Why {
+pub(super) enum HighestRegisterReason {
     /// Lower registers are free as long as it lives.
     Choice,
     /// Enough of them are, but not side by side and aligned.
@@ -58,9 +58,9 @@ impl Allocation {
 }
 
 /// The value of the highest register for which most is proved, the first of these.
-fn top(table: &LifeRanges, highest: usize) -> Option<Top> {
+fn top(table: &LifeRanges, highest: usize) -> Option<HighestRegister> {
     let marks = |row: usize| table.marks(row, Kind::General);
-    let mut best: Option<Top> = None;
+    let mut best: Option<HighestRegister> = None;
     for row in (0..table.len()).filter(|&row| marks(row)[highest].is_write()) {
         let low = (0..highest).rev().take_while(|&at| marks(row)[at].is_write()).last().unwrap_or(highest);
         let width = highest - low + 1;
@@ -75,12 +75,12 @@ fn top(table: &LifeRanges, highest: usize) -> Option<Top> {
         let has_room =
             is_free.chunks(alignment).any(|slot| slot.iter().take(width).filter(|&&free| free).count() == width);
         let why = match is_free.iter().filter(|&&free| free).count() {
-            _ if has_room => Why::Choice,
-            free if free >= width => Why::Alignment,
-            _ => Why::Full,
+            _ if has_room => HighestRegisterReason::Choice,
+            free if free >= width => HighestRegisterReason::Alignment,
+            _ => HighestRegisterReason::Full,
         };
         if best.is_none_or(|best| why > best.why) {
-            best = Some(Top { row, width: width as u32, why });
+            best = Some(HighestRegister { row, width: width as u32, why });
         }
     }
     best
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::machine::drawn_tables::of_marks as table;
 
-    fn why(rows: &[&str]) -> (u32, Option<(usize, u32, Why)>) {
+    fn why(rows: &[&str]) -> (u32, Option<(usize, u32, HighestRegisterReason)>) {
         let of = Allocation::of(&table(rows));
         (of.named, of.top.map(|top| (top.row, top.width, top.why)))
     }
@@ -99,12 +99,12 @@ mod tests {
     /// What keeps the highest register there: nothing below is free, no aligned pair is, or ptxas chose it.
     #[test]
     fn the_highest_register() {
-        assert_eq!(why(&["^   ", ":^  ", "::^ ", ":::^", "vvvv"]), (4, Some((3, 1, Why::Full))));
-        assert_eq!(why(&[" ^    ", " :  ^^", " v  vv"]), (3, Some((1, 2, Why::Choice))));
-        assert_eq!(why(&["^    ", ":  ^^", "v  vv"]).1, Some((1, 2, Why::Alignment)));
-        assert_eq!(why(&["^  ", ": ^", "v v"]), (2, Some((1, 1, Why::Choice))));
+        assert_eq!(why(&["^   ", ":^  ", "::^ ", ":::^", "vvvv"]), (4, Some((3, 1, HighestRegisterReason::Full))));
+        assert_eq!(why(&[" ^    ", " :  ^^", " v  vv"]), (3, Some((1, 2, HighestRegisterReason::Choice))));
+        assert_eq!(why(&["^    ", ":  ^^", "v  vv"]).1, Some((1, 2, HighestRegisterReason::Alignment)));
+        assert_eq!(why(&["^  ", ": ^", "v v"]), (2, Some((1, 1, HighestRegisterReason::Choice))));
         // It is free where the value begins, and not as long as it lives.
-        assert_eq!(why(&["  ^", "^ :", "v^v", " v "]).1, Some((0, 1, Why::Full)));
+        assert_eq!(why(&["  ^", "^ :", "v^v", " v "]).1, Some((0, 1, HighestRegisterReason::Full)));
         assert_eq!(Allocation::of(&table(&["   "])).end, 0);
     }
 }

@@ -4,7 +4,7 @@ use nvptx_ra::forecast::Forecast;
 use serde_json::{Value, json};
 
 use super::Measurement;
-use super::allocation::Why;
+use super::allocation::HighestRegisterReason;
 use super::kernel::{Held, Kernel, Point};
 use super::table::{instruction, reasons};
 use crate::machine::life_ranges::Kind;
@@ -64,7 +64,7 @@ fn kernel_object(measurement: &Measurement, kernel: &Kernel, forecast: Option<&F
         "highest_register": allocation.end.checked_sub(1),
         "highest_because": allocation.top.map(|top| json!({
             "width": top.width, "at": kernel.top.as_ref().map(|top| point(measurement, top)),
-            "cause": match top.why { Why::Full => "full", Why::Alignment => "alignment", Why::Choice => "choice" },
+            "cause": match top.why { HighestRegisterReason::Full => "full", HighestRegisterReason::Alignment => "alignment", HighestRegisterReason::Choice => "choice" },
         })),
         "registers_because": reasons(measurement, kernel),
         "predicates": kernel.live[1],

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use nvptx_ra::forecast::Forecast;
 
-use super::allocation::Why;
+use super::allocation::HighestRegisterReason;
 use super::kernel::{Held, Kernel, Point};
 use super::spills::{SpillBytes, SpillSource};
 use super::{Measurement, Place, executed};
@@ -178,9 +178,11 @@ pub(in super::super) fn reasons(measurement: &Measurement, kernel: &Kernel) -> V
             width => format!(" with {} beside it", width - 1),
         };
         let why = match top.why {
-            Why::Full => "too few lower registers are free as long as this value lives",
-            Why::Alignment => "lower registers are free as long, but not side by side and aligned",
-            Why::Choice => "lower registers are free as long: ptxas's choice, or a part of a wide operand",
+            HighestRegisterReason::Full => "too few lower registers are free as long as this value lives",
+            HighestRegisterReason::Alignment => "lower registers are free as long, but not side by side and aligned",
+            HighestRegisterReason::Choice => {
+                "lower registers are free as long: ptxas's choice, or a part of a wide operand"
+            }
         };
         reasons.push(format!("{} is written{what} at {}: {why}", highest(end), measurement.at(point)));
     }

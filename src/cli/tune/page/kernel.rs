@@ -137,7 +137,7 @@ fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
                             td {
                                 @if **variant == outcome.variant { "▶" }
                                 @else if kernel.findings.has_refused(variant) { "computes something else" }
-                                @else if let Some(barred) = kernel.findings.barred_of(variant) { (barred.words()) }
+                                @else if let Some(disqualified) = kernel.findings.disqualification_of(variant) { (disqualified.words()) }
                                 @else if !counts(figures) { "worse than before" }
                             }
                             td.code { (variant) }

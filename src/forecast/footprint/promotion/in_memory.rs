@@ -17,7 +17,7 @@ const MOST_FOLLOWED: usize = 256;
 
 /// Why the stack variables of a function are in memory. ptxas promotes all of a function's or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InMemory {
+pub struct UnpromotedVariable {
     /// How many variables the function has.
     pub variables: usize,
     /// The variable that keeps them there, as the source or LLVM calls it; `None` where it has no name.
@@ -27,7 +27,7 @@ pub struct InMemory {
     /// The line of the instruction that is to blame; 0 where unknown.
     pub line: u32,
     /// What that does.
-    pub why: Why,
+    pub why: PromotionObstacle,
     /// What the index is, where a variable is indexed.
     pub index: Option<Index>,
 }
@@ -45,7 +45,7 @@ pub enum Index {
 
 /// What keeps a variable in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum PromotionObstacle {
     /// Its address is passed to a function, of this name where it is known.
     PassedOn(Option<String>),
     /// Its address is stored.
@@ -76,7 +76,7 @@ pub enum Why {
     Costly(u64),
 }
 
-impl fmt::Display for InMemory {
+impl fmt::Display for UnpromotedVariable {
     /// What is the matter: `'buffer' (line 4) is indexed by a variable at line 9, …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.variable {
@@ -88,32 +88,36 @@ impl fmt::Display for InMemory {
         }
         let line = if self.line == 0 { String::new() } else { format!(" at line {}", self.line) };
         match &self.why {
-            Why::PassedOn(Some(callee)) => write!(f, ": its address is passed to {}{line}", printable(callee)),
-            Why::PassedOn(None) => write!(f, ": its address is passed to a function{line}"),
-            Why::Stored => write!(f, ": its address is stored{line}"),
-            Why::Assembly => write!(f, ": its address goes into inline assembly{line}"),
-            Why::Volatile => write!(f, " is accessed as volatile or atomic{line}"),
-            Why::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
-            Why::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
-            Why::Mixed => write!(f, ": a pointer holds its address on some paths and another one on others"),
-            Why::NotAccessed => write!(f, ": it is never loaded or stored as a whole value"),
-            Why::Width(bits) => {
+            PromotionObstacle::PassedOn(Some(callee)) => {
+                write!(f, ": its address is passed to {}{line}", printable(callee))
+            }
+            PromotionObstacle::PassedOn(None) => write!(f, ": its address is passed to a function{line}"),
+            PromotionObstacle::Stored => write!(f, ": its address is stored{line}"),
+            PromotionObstacle::Assembly => write!(f, ": its address goes into inline assembly{line}"),
+            PromotionObstacle::Volatile => write!(f, " is accessed as volatile or atomic{line}"),
+            PromotionObstacle::Generic => write!(f, " is accessed{line} at an address that could be in another memory"),
+            PromotionObstacle::Opcode(name) => write!(f, ": its address is taken by {}{line}", printable(name)),
+            PromotionObstacle::Mixed => {
+                write!(f, ": a pointer holds its address on some paths and another one on others")
+            }
+            PromotionObstacle::NotAccessed => write!(f, ": it is never loaded or stored as a whole value"),
+            PromotionObstacle::Width(bits) => {
                 write!(
                     f,
                     " is accessed in values of {bits} bits{line}: only values of 16 and 32 bits are kept in registers"
                 )
             }
-            Why::Widths(first, second) => {
+            PromotionObstacle::Widths(first, second) => {
                 write!(f, " is accessed in values of {second} bits{line}, and elsewhere of {first}")
             }
-            Why::Misaligned => write!(f, " is accessed{line} across its values"),
-            Why::TooMany(values) => write!(f, " is too large: {values} values"),
-            Why::Indexed(values) => write!(
+            PromotionObstacle::Misaligned => write!(f, " is accessed{line} across its values"),
+            PromotionObstacle::TooMany(values) => write!(f, " is too large: {values} values"),
+            PromotionObstacle::Indexed(values) => write!(
                 f,
                 " is indexed by a variable{line}: {values} values could be meant, and ptxas picks from \
                  {MOST_PICKED_FROM} at most"
             ),
-            Why::Costly(values) => {
+            PromotionObstacle::Costly(values) => {
                 write!(f, " is indexed by a variable{line}: picking from {values} values costs more than the memory")
             }
         }?;
@@ -140,7 +144,7 @@ pub(super) struct Explained<'a> {
 
 impl Explained<'_> {
     /// The words for a refusal; `None` where there is no stack.
-    pub(super) fn of(&self, refusal: PromotionRefusal) -> Option<InMemory> {
+    pub(super) fn of(&self, refusal: PromotionRefusal) -> Option<UnpromotedVariable> {
         let width = |inst| Transfer::of(self.function, inst).map_or(0, |transfer| transfer.width);
         let values = self.layout.count.max(0) as u64;
         let (slot, line, why) = match refusal {
@@ -151,22 +155,24 @@ impl Explained<'_> {
                 (self.slot_at(inst), line.unwrap_or(0), why)
             }
             PromotionRefusal::Mixed(reg) => {
-                (self.stack.address(reg).and_then(|address| self.slot_of(address)), 0, Why::Mixed)
+                (self.stack.address(reg).and_then(|address| self.slot_of(address)), 0, PromotionObstacle::Mixed)
             }
-            PromotionRefusal::NotAccessed => (Some(Slot(0)), 0, Why::NotAccessed),
-            PromotionRefusal::Width(inst) => self.accessed(inst, Why::Width(width(inst))),
-            PromotionRefusal::OtherWidth(first, inst) => self.accessed(inst, Why::Widths(width(first), width(inst))),
-            PromotionRefusal::Misaligned(inst) => self.accessed(inst, Why::Misaligned),
-            PromotionRefusal::TooMany => (self.largest(), 0, Why::TooMany(values)),
-            PromotionRefusal::TooManyMeant(inst) => self.accessed(inst, Why::Indexed(values)),
-            PromotionRefusal::Costly(inst) => self.accessed(inst, Why::Costly(values)),
+            PromotionRefusal::NotAccessed => (Some(Slot(0)), 0, PromotionObstacle::NotAccessed),
+            PromotionRefusal::Width(inst) => self.accessed(inst, PromotionObstacle::Width(width(inst))),
+            PromotionRefusal::OtherWidth(first, inst) => {
+                self.accessed(inst, PromotionObstacle::Widths(width(first), width(inst)))
+            }
+            PromotionRefusal::Misaligned(inst) => self.accessed(inst, PromotionObstacle::Misaligned),
+            PromotionRefusal::TooMany => (self.largest(), 0, PromotionObstacle::TooMany(values)),
+            PromotionRefusal::TooManyMeant(inst) => self.accessed(inst, PromotionObstacle::Indexed(values)),
+            PromotionRefusal::Costly(inst) => self.accessed(inst, PromotionObstacle::Costly(values)),
         };
         let index = match refusal {
             PromotionRefusal::TooManyMeant(inst) | PromotionRefusal::Costly(inst) => Some(self.index_of(inst)),
             _ => None,
         };
         let data = slot.map(|slot| self.function.slot(slot));
-        Some(InMemory {
+        Some(UnpromotedVariable {
             variables: self.function.num_slots(),
             variable: data.and_then(|data| data.name.as_deref().map(str::to_owned)),
             declared: data.map_or(0, |data| data.line),
@@ -233,7 +239,7 @@ impl Explained<'_> {
             && operands.iter().all(is_known)
     }
 
-    fn accessed(&self, inst: Inst, why: Why) -> (Option<Slot>, u32, Why) {
+    fn accessed(&self, inst: Inst, why: PromotionObstacle) -> (Option<Slot>, u32, PromotionObstacle) {
         (self.slot_at(inst), self.function.line(inst), why)
     }
 
@@ -255,7 +261,7 @@ impl Explained<'_> {
     }
 
     /// What becomes of an address that an instruction gives away, and where: the first that is told of, along the code.
-    fn fate(&self, inst: Inst) -> (Inst, Why) {
+    fn fate(&self, inst: Inst) -> (Inst, PromotionObstacle) {
         let function = self.function;
         let mut followed = vec![(inst, None)];
         let mut next = 0;
@@ -273,12 +279,12 @@ impl Explained<'_> {
                 }
             }
         }
-        (inst, Why::Opcode(function.opcodes().name(function.opcode(inst)).to_owned()))
+        (inst, PromotionObstacle::Opcode(function.opcodes().name(function.opcode(inst)).to_owned()))
     }
 
     /// What an instruction does with an address in a register, or with the variable that it names; `None` where it
     /// computes something of it.
-    fn end(&self, inst: Inst, reg: Option<VReg>) -> Option<Why> {
+    fn end(&self, inst: Inst, reg: Option<VReg>) -> Option<PromotionObstacle> {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));
         let effects = function.effects(inst);
@@ -290,23 +296,24 @@ impl Explained<'_> {
             return None;
         }
         if name.starts_with("INLINEASM") {
-            return Some(Why::Assembly);
+            return Some(PromotionObstacle::Assembly);
         }
         // A call of PTX is one instruction with its arguments.
         if self.classification.is_call(function, inst) {
-            return Some(Why::PassedOn(self.callee_of(inst)));
+            return Some(PromotionObstacle::PassedOn(self.callee_of(inst)));
         }
         if let Some(transfer) = Transfer::of(function, inst) {
             let is_address = is_it(&function.operands(inst)[transfer.address]);
             return Some(match transfer.space {
-                _ if is_address && effects.contains(Effects::ORDERED) => Why::Volatile,
-                _ if is_address => Why::Generic,
-                MemorySpace::Param => Why::PassedOn(self.callee_behind(inst)),
-                _ => Why::Stored,
+                _ if is_address && effects.contains(Effects::ORDERED) => PromotionObstacle::Volatile,
+                _ if is_address => PromotionObstacle::Generic,
+                MemorySpace::Param => PromotionObstacle::PassedOn(self.callee_behind(inst)),
+                _ => PromotionObstacle::Stored,
             });
         }
         let has_result = function.operands(inst).iter().any(Operand::is_def);
-        (!has_result || effects.intersects(Effects::READ | Effects::WRITE)).then(|| Why::Opcode(name.to_owned()))
+        (!has_result || effects.intersects(Effects::READ | Effects::WRITE))
+            .then(|| PromotionObstacle::Opcode(name.to_owned()))
     }
 
     /// Whom the first call behind an instruction names.

@@ -15,7 +15,7 @@ mod stack_accesses;
 mod tests;
 
 use in_memory::Explained;
-pub use in_memory::{InMemory, Index, Why};
+pub use in_memory::{Index, PromotionObstacle, UnpromotedVariable};
 use promoted_values::{Input, PromotedValues};
 use refusal::PromotionRefusal;
 pub(in crate::forecast) use stack_accesses::Transfer;
@@ -103,7 +103,7 @@ impl Promotion {
         &self,
         (function, classification): (&Function, &Classification),
         occurrences: &Occurrences,
-    ) -> Option<InMemory> {
+    ) -> Option<UnpromotedVariable> {
         let explained = Explained { function, classification, occurrences, stack: &self.stack, layout: self.layout };
         explained.of(self.refusal?)
     }
@@ -115,7 +115,10 @@ impl Promotion {
 
     /// Between which points how many words of the variables are held, in the order of the code.
     pub(in crate::forecast) fn words(&self) -> impl Iterator<Item = ((Point, Point), u32)> + '_ {
-        self.promoted.holds().iter().map(|hold| ((hold.start, hold.end), self.layout.words_of(hold.values)))
+        self.promoted
+            .promoted_ranges()
+            .iter()
+            .map(|range| ((range.start, range.end), self.layout.words_of(range.values)))
     }
 
     /// The variables that are held at a point, and how many words of each; what two share is the first one's.
@@ -134,8 +137,8 @@ impl Promotion {
     /// Where any of a variable is held, in the order of the code.
     pub(in crate::forecast) fn stretches_of(&self, slot: Slot) -> impl Iterator<Item = (Point, Point)> + '_ {
         let own = self.values_of_slot(slot);
-        let holds = self.promoted.holds().iter().filter(move |hold| hold.values & own != 0);
-        holds.map(|hold| (hold.start, hold.end))
+        let ranges = self.promoted.promoted_ranges().iter().filter(move |range| range.values & own != 0);
+        ranges.map(|range| (range.start, range.end))
     }
 
     /// The stores that may write a variable.

@@ -19,7 +19,7 @@ pub(super) struct Input<'a> {
 
 /// Points between which the same values are held, in registers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hold {
+pub(super) struct PromotedRange {
     pub(super) start: Point,
     pub(super) end: Point,
     pub(super) values: Values,
@@ -27,7 +27,7 @@ pub(super) struct Hold {
 
 /// What a register holds, where that is the same as one of the stack's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Twin {
+struct RegisterCopy {
     reg: VReg,
     value: ValueNumber,
 }
@@ -36,30 +36,30 @@ struct Twin {
 #[derive(Debug, Default)]
 pub(super) struct PromotedValues {
     /// In the order of the code, apart.
-    holds: Vec<Hold>,
+    promoted_ranges: Vec<PromotedRange>,
     /// The values that are read before they are written in or behind a block.
     live_in: IndexVec<Block, Values>,
     /// The values that may have been written ahead of a block.
     written_in: IndexVec<Block, Values>,
-    /// Per value its twin where a block starts; `None` where nothing comes there.
-    twins_in: IndexVec<Block, Option<Vec<Option<Twin>>>>,
+    /// Per value its copy in a register where a block starts; `None` where nothing comes there.
+    copies_in: IndexVec<Block, Option<Vec<Option<RegisterCopy>>>>,
 }
 
 impl PromotedValues {
     /// Nothing is held.
     pub(super) fn clear(&mut self) {
-        self.holds.clear();
+        self.promoted_ranges.clear();
     }
 
     /// In the order of the code.
-    pub(super) fn holds(&self) -> &[Hold] {
-        &self.holds
+    pub(super) fn promoted_ranges(&self) -> &[PromotedRange] {
+        &self.promoted_ranges
     }
 
     /// The values that are held at a point.
     pub(super) fn at(&self, point: Point) -> Values {
-        let here = self.holds.iter().find(|hold| hold.start <= point && point < hold.end);
-        here.map_or(0, |hold| hold.values)
+        let here = self.promoted_ranges.iter().find(|range| range.start <= point && point < range.end);
+        here.map_or(0, |range| range.values)
     }
 
     /// Finds where which values are held: where they may have been written, and are read before they are written again,
@@ -70,9 +70,10 @@ impl PromotedValues {
         self.find_twins(input);
         for block in input.function.blocks() {
             let (live, shared) = (self.live_in(input, block), self.shared_in(input, block));
-            self.holds.extend(live.into_iter().flat_map(|hold| without(hold, &shared)).filter(|hold| hold.values != 0));
+            self.promoted_ranges
+                .extend(live.into_iter().flat_map(|range| without(range, &shared)).filter(|range| range.values != 0));
         }
-        debug_assert!(self.holds.is_sorted_by_key(|hold| hold.start), "the order of the code");
+        debug_assert!(self.promoted_ranges.is_sorted_by_key(|range| range.start), "the order of the code");
     }
 
     fn find_live(&mut self, input: &Input<'_>) {
@@ -108,27 +109,27 @@ impl PromotedValues {
 
     /// Finds the twins at the starts of blocks: those that there are whichever way one comes there.
     fn find_twins(&mut self, input: &Input<'_>) {
-        self.twins_in.clear();
-        self.twins_in.resize(input.function.num_blocks(), None);
+        self.copies_in.clear();
+        self.copies_in.resize(input.function.num_blocks(), None);
         if let Some(&entry) = input.cfg.rpo().first() {
-            self.twins_in[entry] = Some(vec![None; input.layout.count as usize]);
+            self.copies_in[entry] = Some(vec![None; input.layout.count as usize]);
         }
         let mut has_changed = true;
         while has_changed {
             has_changed = false;
             for &block in input.cfg.rpo() {
-                let Some(mut twins) = self.twins_in[block].clone() else { continue };
-                input.accesses_in(block).iter().for_each(|access| input.change_twins(access, &mut twins));
+                let Some(mut copies) = self.copies_in[block].clone() else { continue };
+                input.accesses_in(block).iter().for_each(|access| input.update_copies(access, &mut copies));
                 for &succ in input.function.succs(block) {
-                    let joined = match &self.twins_in[succ] {
-                        None => twins.clone(),
+                    let joined = match &self.copies_in[succ] {
+                        None => copies.clone(),
                         Some(others) => {
-                            let both = twins.iter().zip(others);
-                            both.map(|(twin, other)| twin.filter(|_| twin == other)).collect()
+                            let both = copies.iter().zip(others);
+                            both.map(|(copy, other)| copy.filter(|_| copy == other)).collect()
                         }
                     };
-                    has_changed |= self.twins_in[succ].as_ref() != Some(&joined);
-                    self.twins_in[succ] = Some(joined);
+                    has_changed |= self.copies_in[succ].as_ref() != Some(&joined);
+                    self.copies_in[succ] = Some(joined);
                 }
             }
         }
@@ -140,41 +141,41 @@ impl PromotedValues {
     }
 
     /// What has been written in or ahead of a block and is read before it is written again, from access to access.
-    fn live_in(&self, input: &Input<'_>, block: Block) -> Vec<Hold> {
+    fn live_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
         let accesses = input.accesses_in(block);
         let (mut live, mut end) = (self.live_out(input, block), Point::block_end(input.function, block));
-        let mut holds: Vec<Hold> = Vec::with_capacity(accesses.len() + 1);
+        let mut promoted_ranges: Vec<PromotedRange> = Vec::with_capacity(accesses.len() + 1);
         for access in accesses.iter().rev() {
             let start = Point::late(access.inst);
-            holds.push(Hold { start, end, values: live });
+            promoted_ranges.push(PromotedRange { start, end, values: live });
             (live, end) = (input.live_before(live, access), start);
         }
-        holds.push(Hold { start: Point::block_start(input.function, block), end, values: live });
-        holds.reverse();
+        promoted_ranges.push(PromotedRange { start: Point::block_start(input.function, block), end, values: live });
+        promoted_ranges.reverse();
         let mut written = self.written_in[block];
         let behind = accesses.iter().map(Some);
-        for (hold, access) in holds.iter_mut().zip([None].into_iter().chain(behind)) {
+        for (range, access) in promoted_ranges.iter_mut().zip([None].into_iter().chain(behind)) {
             written = access.map_or(written, |access| input.written(written, access));
-            hold.values &= written;
+            range.values &= written;
         }
-        holds
+        promoted_ranges
     }
 
     /// Where in a block a register that lives anyway holds the same as a value. O(accesses · values).
-    fn shared_in(&self, input: &Input<'_>, block: Block) -> Vec<Hold> {
-        let mut shared: Vec<Hold> = Vec::new();
-        let Some(mut twins) = self.twins_in[block].clone() else { return shared };
+    fn shared_in(&self, input: &Input<'_>, block: Block) -> Vec<PromotedRange> {
+        let mut shared: Vec<PromotedRange> = Vec::new();
+        let Some(mut copies) = self.copies_in[block].clone() else { return shared };
         let mut start = Point::block_start(input.function, block);
         let accesses = input.accesses_in(block).iter().map(|access| (Point::late(access.inst), Some(access)));
         for (end, access) in accesses.chain([(Point::block_end(input.function, block), None)]) {
-            for (number, &twin) in (0..).zip(&twins) {
-                let Some(Twin { reg, value }) = twin else { continue };
+            for (number, &copy) in (0..).zip(&copies) {
+                let Some(RegisterCopy { reg, value }) = copy else { continue };
                 let segments = input.ranges.segments(reg).iter().filter(|segment| segment.value == value);
                 let here = segments.map(|segment| (segment.start.max(start), segment.end.min(end)));
                 let here = here.filter(|(start, end)| start < end);
-                shared.extend(here.map(|(start, end)| Hold { start, end, values: numbered(number, 1) }));
+                shared.extend(here.map(|(start, end)| PromotedRange { start, end, values: numbered(number, 1) }));
             }
-            access.into_iter().for_each(|access| input.change_twins(access, &mut twins));
+            access.into_iter().for_each(|access| input.update_copies(access, &mut copies));
             start = end;
         }
         shared
@@ -204,33 +205,33 @@ impl Input<'_> {
         if access.is_store { written | self.layout.values_of(access) } else { written }
     }
 
-    /// What an access makes of the twins: what is stored, and what is loaded where there was none. Halves have none.
-    fn change_twins(&self, access: &Access, twins: &mut [Option<Twin>]) {
+    /// Updates the copies at an access: what is stored, and what is loaded where there was none. Halves have none.
+    fn update_copies(&self, access: &Access, copies: &mut [Option<RegisterCopy>]) {
         let Address::At(offset) = access.address else {
             if access.is_store {
-                twins.fill(None);
+                copies.fill(None);
             }
             return;
         };
         let point = if access.is_store { Point::early(access.inst) } else { Point::late(access.inst) };
-        let twin_of = |reg: VReg| {
+        let copy_of = |reg: VReg| {
             let value = self.ranges.value_at(reg, point).filter(|_| self.layout.step == 4);
-            value.map(|value| Twin { reg, value })
+            value.map(|value| RegisterCopy { reg, value })
         };
         let moved = self.function.operands(access.inst).iter().filter(|operand| operand.is_def() != access.is_store);
         let first = (offset / self.layout.step) as usize;
-        for (twin, operand) in twins[first..].iter_mut().zip(moved.take(access.values as usize)) {
-            if access.is_store || twin.is_none() {
-                *twin = operand.reg().and_then(twin_of);
+        for (copy, operand) in copies[first..].iter_mut().zip(moved.take(access.values as usize)) {
+            if access.is_store || copy.is_none() {
+                *copy = operand.reg().and_then(copy_of);
             }
         }
     }
 }
 
 /// What is held, without what is shared: piece by piece, in order.
-fn without(hold: Hold, shared: &[Hold]) -> Vec<Hold> {
-    let Hold { start, end, values } = hold;
-    let shared: Vec<&Hold> = shared.iter().filter(|share| share.start < end && start < share.end).collect();
+fn without(range: PromotedRange, shared: &[PromotedRange]) -> Vec<PromotedRange> {
+    let PromotedRange { start, end, values } = range;
+    let shared: Vec<&PromotedRange> = shared.iter().filter(|share| share.start < end && start < share.end).collect();
     let mut cuts: Vec<Point> = shared.iter().flat_map(|share| [share.start.max(start), share.end.min(end)]).collect();
     cuts.extend([start, end]);
     cuts.sort_unstable();
@@ -238,7 +239,7 @@ fn without(hold: Hold, shared: &[Hold]) -> Vec<Hold> {
     let piece = |ends: &[Point]| {
         let held_by_others = shared.iter().filter(|share| share.start <= ends[0] && ends[1] <= share.end);
         let values = held_by_others.fold(values, |values, share| values & !share.values);
-        Hold { start: ends[0], end: ends[1], values }
+        PromotedRange { start: ends[0], end: ends[1], values }
     };
     cuts.windows(2).map(piece).collect()
 }
