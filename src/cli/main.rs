@@ -18,6 +18,8 @@ mod allocate;
 mod bisect;
 mod cache;
 mod check_ptxas;
+#[cfg(feature = "llvm")]
+mod child_error;
 #[cfg(test)]
 mod child_tests;
 #[cfg(feature = "llvm")]
@@ -25,8 +27,6 @@ mod codegen;
 mod compare;
 #[cfg(feature = "llvm")]
 mod compile;
-#[cfg(feature = "llvm")]
-mod complaint;
 mod diff_ptxas;
 mod dynamic_shared;
 mod explain;

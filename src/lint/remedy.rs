@@ -1,7 +1,7 @@
 //! Remedies: what to change, in words that the user of a language can follow.
 
 use super::Place;
-use super::subject::Callee;
+use super::input::Callee;
 use crate::forecast::{Index, PromotionObstacle, UnpromotedVariable};
 
 /// The language of a source line, as the name of its file tells it.

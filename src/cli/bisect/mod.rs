@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// A function that the program in ptxas's place has changed.
 #[derive(Clone, Debug)]
-struct Changed {
+struct ChangedFunction {
     entry: Entry,
     /// The file and the processor of the first build that has changed it.
     place: String,
@@ -44,7 +44,7 @@ struct Changed {
 
 /// What this needs of a line of the report.
 #[derive(Deserialize)]
-struct Reported {
+struct ReportLine {
     file: String,
     processor: String,
     entries: Vec<Entry>,
@@ -93,13 +93,13 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
              difference, or TEST fails by chance",
         ));
     }
-    let culprits = minimal(&changed, |parts: &[Changed]| {
-        let is_part = |one: &Changed| parts.iter().any(|part| part.entry == one.entry);
+    let culprits = minimal(&changed, |parts: &[ChangedFunction]| {
+        let is_part = |one: &ChangedFunction| parts.iter().any(|part| part.entry == one.entry);
         let unchanged = changed.iter().filter(|one| !is_part(one)).map(|one| one.line(&[])).collect::<String>();
         let words = format!("with {} of {} changed", parts.len(), counted(changed.len(), "kernel"));
         runs.fails(&words, &[], Some(&unchanged))
     })?;
-    let is_culprit = |one: &Changed| culprits.iter().any(|culprit| culprit.entry == one.entry);
+    let is_culprit = |one: &ChangedFunction| culprits.iter().any(|culprit| culprit.entry == one.entry);
     let others: String = changed.iter().filter(|one| !is_culprit(one)).map(|one| one.line(&[])).collect();
     let mut text = match culprits.len() {
         1 => "TEST fails if this kernel is changed and all others stay as they are:\n".to_owned(),
@@ -134,7 +134,7 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
     Ok(Verdict::Found(text))
 }
 
-impl Changed {
+impl ChangedFunction {
     fn name(&self) -> String {
         readable(&self.entry.name)
     }
@@ -146,7 +146,7 @@ impl Changed {
 }
 
 /// What was changed, in the order of names and code, whatever the order of the builds.
-fn read_report(path: &std::path::Path) -> Result<Vec<Changed>, Error> {
+fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -158,11 +158,12 @@ fn read_report(path: &std::path::Path) -> Result<Vec<Changed>, Error> {
             let problem = format!("the report of a build cannot be read: {error}");
             Error::new(ErrorKind::File, problem, "let TEST's builds run this version of nvptx-ra")
         };
-        let Reported { file, processor, entries } = serde_json::from_str(line).map_err(problem)?;
+        let ReportLine { file, processor, entries } = serde_json::from_str(line).map_err(problem)?;
         for entry in entries {
             let place = format!("{file} for {processor}");
             let key = (entry.name.clone(), entry.hash.clone());
-            let first: &mut Changed = changed.entry(key).or_insert_with(|| Changed { entry, place: place.clone() });
+            let first: &mut ChangedFunction =
+                changed.entry(key).or_insert_with(|| ChangedFunction { entry, place: place.clone() });
             // Builds run side by side.
             if place < first.place {
                 first.place = place;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Kernel;
 use super::assembler::Assembler;
 use crate::input;
-use crate::meaning::{Compared, Meaning, Shown};
+use crate::meaning::{Compared, Counterexample, Meaning};
 
 /// A line for each kernel and assembler.
 pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel]) -> String {
@@ -29,7 +29,7 @@ pub(super) fn as_text(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
 /// All that is said of a file.
 pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel]) -> Value {
     let one = |(compared, assembler): (&Compared, &Assembler)| {
-        let Compared { meaning, shown } = compared;
+        let Compared { meaning, counterexample } = compared;
         let mut all = json!({
             "assembler": assembler.name(), "release": assembler.release(), "verdict": meaning.word(),
         });
@@ -38,8 +38,8 @@ pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
         } else {
             all["reason"] = meaning.reason().into();
         }
-        if let Some(shown) = shown {
-            all["shown"] = of_shown(shown);
+        if let Some(counterexample) = counterexample {
+            all["shown"] = of_counterexample(counterexample);
         }
         all
     };
@@ -52,8 +52,8 @@ pub(super) fn as_json(path: &Path, assemblers: &[Assembler], kernels: &[Kernel])
     json!({ "file": input::name(path), "kernels": kernels.iter().map(kernel).collect::<Vec<_>>() })
 }
 
-fn of_shown(shown: &Shown) -> Value {
-    let difference = &shown.difference;
+fn of_counterexample(counterexample: &Counterexample) -> Value {
+    let difference = &counterexample.difference;
     let store = |number: usize| {
         difference.stores()[number].map(|store| {
             json!({
@@ -65,7 +65,7 @@ fn of_shown(shown: &Shown) -> Value {
     let parameters: serde_json::Map<String, Value> =
         difference.parameters.iter().map(|(name, value)| (name.clone(), format!("{value:#x}").into())).collect();
     json!({
-        "grid": shown.shape[0], "block": shown.shape[1], "parameters": parameters, "instruction": shown.instruction,
+        "grid": counterexample.shape[0], "block": counterexample.shape[1], "parameters": parameters, "instruction": counterexample.instruction,
         "ptx": store(0), "machine": store(1),
     })
 }

@@ -2,11 +2,11 @@
 //!
 //! * [`assembler`]: which ptxas, with which options;
 //! * [`format`]: verdicts as text and as JSON;
-//! * [`reduction`], [`alone`], [`report`]: a difference made smaller, its launch, and the folder for a report.
+//! * [`reduction`], [`reduced_launch`], [`report`]: a difference made smaller, its launch, and the folder for a report.
 
-mod alone;
 mod assembler;
 mod format;
+mod reduced_launch;
 mod reduction;
 mod report;
 

@@ -20,7 +20,7 @@ use crate::time::code::Code;
 /// What ptxas says of a kernel that costs it performance, or might: a message's number, its first text, how often it stands
 /// there, and whether ptxas says that it is a loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct PtxasWarning {
     pub(super) text: String,
     pub(super) count: usize,
     pub(super) is_loss: bool,
@@ -37,7 +37,7 @@ pub(super) struct Figures {
     pub(super) warps: u32,
     pub(super) instructions: u32,
     /// By the numbers of the messages.
-    pub(super) said: BTreeMap<String, Said>,
+    pub(super) said: BTreeMap<String, PtxasWarning>,
 }
 
 /// Machine code of a file.
@@ -100,9 +100,9 @@ impl Built {
             dynamic_shared,
             ..Launch::new(ptxas_report.registers)
         };
-        let mut said: BTreeMap<String, Said> = BTreeMap::new();
+        let mut said: BTreeMap<String, PtxasWarning> = BTreeMap::new();
         for advice in ptxas::advice(&self.words).filter(|advice| advice.function == kernel) {
-            let first = || Said { text: advice.text.to_owned(), count: 0, is_loss: advice.is_loss() };
+            let first = || PtxasWarning { text: advice.text.to_owned(), count: 0, is_loss: advice.is_loss() };
             said.entry(advice.code.to_owned()).or_insert_with(first).count += 1;
         }
         Figures {

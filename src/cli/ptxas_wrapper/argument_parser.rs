@@ -6,26 +6,26 @@
 
 use std::path::Path;
 
-use super::options::{Row, Takes, by_word};
+use super::options::{OptionValue, Row, by_word};
 
 /// One part of an invocation.
 #[derive(Clone, Debug)]
-pub(super) enum Word {
+pub(super) enum ParsedArgument {
     /// An option, with its value where it takes one, and the arguments that say it.
-    Option { row: &'static Row, value: Option<String>, said: Vec<String> },
+    Option { row: &'static Row, value: Option<String>, spelling: Vec<String> },
     /// An option that is in no table, by its name with the dashes.
-    Unknown { name: String, value: Option<String>, said: Vec<String> },
+    Unknown { name: String, value: Option<String>, spelling: Vec<String> },
     /// An input, by its name.
     Input(String),
 }
 
 /// Why arguments cannot be read. ptxas gets them and says what it has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unread(pub String);
+pub(super) struct UnreadableArguments(pub String);
 
 /// Where answers are found that are not in the arguments.
 #[derive(Clone, Copy)]
-pub(super) struct Sources<'a> {
+pub(super) struct ArgumentSources<'a> {
     /// Reads a file.
     pub(super) open: &'a dyn Fn(&Path) -> std::io::Result<Vec<u8>>,
     /// Whether there is a file of a name.
@@ -35,64 +35,69 @@ pub(super) struct Sources<'a> {
 }
 
 /// Reads arguments.
-pub(super) fn read(arguments: &[String], sources: Sources<'_>) -> Result<Vec<Word>, Unread> {
-    let mut words = Vec::new();
+pub(super) fn read(
+    arguments: &[String],
+    sources: ArgumentSources<'_>,
+) -> Result<Vec<ParsedArgument>, UnreadableArguments> {
+    let mut parsed = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         // A lone dash is the standard input.
         if !argument.starts_with('-') || argument == "-" {
-            words.push(Word::Input(argument.clone()));
+            parsed.push(ParsedArgument::Input(argument.clone()));
             continue;
         }
-        let mut said = vec![argument.clone()];
+        let mut spelling = vec![argument.clone()];
         let (name, value) = match argument.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (argument.as_str(), None),
         };
         if let Some(row) = by_word(name) {
             let value = match (row.takes, value) {
-                (Takes::Nothing, Some(_)) => return Err(Unread(format!("{name} takes no value"))),
-                (Takes::Nothing, None) => None,
+                (OptionValue::Nothing, Some(_)) => return Err(UnreadableArguments(format!("{name} takes no value"))),
+                (OptionValue::Nothing, None) => None,
                 (_, Some(value)) => Some(value),
-                (Takes::JoinedNumber, None) if !name.starts_with("--") => None,
+                (OptionValue::JoinedNumber, None) if !name.starts_with("--") => None,
                 (_, None) => {
-                    let value = rest.next().ok_or_else(|| Unread(format!("{name} has no value")))?;
-                    said.push(value.clone());
+                    let value = rest.next().ok_or_else(|| UnreadableArguments(format!("{name} has no value")))?;
+                    spelling.push(value.clone());
                     Some(value.clone())
                 }
             };
-            words.push(Word::Option { row, value, said });
+            parsed.push(ParsedArgument::Option { row, value, spelling });
         } else if let Some((row, number)) = joined(argument) {
-            words.push(Word::Option { row, value: Some(number.to_owned()), said });
+            parsed.push(ParsedArgument::Option { row, value: Some(number.to_owned()), spelling });
         } else {
             let takes_value = match value {
                 Some(_) => false,
-                None => (sources.takes_value)(name).ok_or_else(|| Unread(format!("{name} is not known")))?,
+                None => {
+                    (sources.takes_value)(name).ok_or_else(|| UnreadableArguments(format!("{name} is not known")))?
+                }
             };
             let mut value = value;
             if takes_value {
-                let next = rest.next().ok_or_else(|| Unread(format!("{name} has no value")))?;
-                said.push(next.clone());
+                let next = rest.next().ok_or_else(|| UnreadableArguments(format!("{name} has no value")))?;
+                spelling.push(next.clone());
                 value = Some(next.clone());
             }
-            words.push(Word::Unknown { name: name.to_owned(), value, said });
+            parsed.push(ParsedArgument::Unknown { name: name.to_owned(), value, spelling });
         }
     }
-    Ok(words)
+    Ok(parsed)
 }
 
 /// The option and the number of `-O3` and `-m64`.
 fn joined(argument: &str) -> Option<(&'static Row, &str)> {
     let (name, number) = argument.split_at_checked(2)?;
-    let row = by_word(name).filter(|row| matches!(row.takes, Takes::Number | Takes::JoinedNumber))?;
+    let row = by_word(name).filter(|row| matches!(row.takes, OptionValue::Number | OptionValue::JoinedNumber))?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some((row, number))
 }
 
 /// The values of a list. Names of files and functions alone: ptxas has quotation marks and escapes for what is odder.
-pub(super) fn list(value: &str) -> Result<Vec<String>, Unread> {
+pub(super) fn list(value: &str) -> Result<Vec<String>, UnreadableArguments> {
     let is_plain = |c: char| c.is_alphanumeric() || "_$%./-+@~:,".contains(c);
     if !value.chars().all(is_plain) {
-        return Err(Unread(format!("the list '{value}' has unusual characters")));
+        return Err(UnreadableArguments(format!("the list '{value}' has unusual characters")));
     }
     Ok(value.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect())
 }
@@ -102,25 +107,27 @@ const DEEPEST: usize = 4;
 
 /// Puts in the place of each `--options-file` what its files say.
 pub(super) fn expand(
-    words: Vec<Word>,
+    parsed: Vec<ParsedArgument>,
     is_file: &dyn Fn(&Row) -> bool,
-    sources: Sources<'_>,
+    sources: ArgumentSources<'_>,
     depth: usize,
-) -> Result<Vec<Word>, Unread> {
+) -> Result<Vec<ParsedArgument>, UnreadableArguments> {
     let mut expanded = Vec::new();
-    for word in words {
-        match &word {
-            Word::Option { row, value: Some(value), .. } if is_file(row) => {
+    for argument in parsed {
+        match &argument {
+            ParsedArgument::Option { row, value: Some(value), .. } if is_file(row) => {
                 if depth == DEEPEST {
-                    return Err(Unread("files of options name each other".into()));
+                    return Err(UnreadableArguments("files of options name each other".into()));
                 }
                 for name in list(value)? {
-                    let bytes = (sources.open)(Path::new(&name)).map_err(|error| Unread(format!("{name}: {error}")))?;
-                    let text = String::from_utf8(bytes).map_err(|_| Unread(format!("{name} is no text")))?;
+                    let bytes = (sources.open)(Path::new(&name))
+                        .map_err(|error| UnreadableArguments(format!("{name}: {error}")))?;
+                    let text =
+                        String::from_utf8(bytes).map_err(|_| UnreadableArguments(format!("{name} is no text")))?;
                     expanded.extend(expand(read(&split(&text)?, sources)?, is_file, sources, depth + 1)?);
                 }
             }
-            _ => expanded.push(word),
+            _ => expanded.push(argument),
         }
     }
     Ok(expanded)
@@ -128,7 +135,7 @@ pub(super) fn expand(
 
 /// The arguments in a file of options: white space separates them, quotation marks keep it, and a backslash keeps the
 /// next character. Apostrophes and hashes are letters.
-fn split(text: &str) -> Result<Vec<String>, Unread> {
+fn split(text: &str) -> Result<Vec<String>, UnreadableArguments> {
     let mut arguments = Vec::new();
     let mut argument: Option<String> = None;
     let mut is_quoted = false;
@@ -140,7 +147,7 @@ fn split(text: &str) -> Result<Vec<String>, Unread> {
                 argument.get_or_insert_default();
             }
             '\\' if is_quoted => {
-                return Err(Unread("a file of options has a backslash between quotation marks".into()));
+                return Err(UnreadableArguments("a file of options has a backslash between quotation marks".into()));
             }
             '\\' => argument.get_or_insert_default().extend(letters.next()),
             _ if letter.is_whitespace() && !is_quoted => arguments.extend(argument.take()),
@@ -148,7 +155,7 @@ fn split(text: &str) -> Result<Vec<String>, Unread> {
         }
     }
     if is_quoted {
-        return Err(Unread("a file of options ends between quotation marks".into()));
+        return Err(UnreadableArguments("a file of options ends between quotation marks".into()));
     }
     arguments.extend(argument);
     Ok(arguments)
@@ -166,15 +173,15 @@ mod tests {
             _ => None,
         };
         let open = |_: &Path| Err(std::io::ErrorKind::NotFound.into());
-        let sources = Sources { open: &open, exists: &|_| false, takes_value: &takes_value };
-        let words = read(&arguments, sources).map_err(|unread| unread.0)?;
-        let one = |word: &Word| match word {
-            Word::Input(name) => format!("<{name}>"),
-            Word::Option { row, value: None, .. } => row.long.to_owned(),
-            Word::Option { row, value: Some(value), .. } => format!("{}={value}", row.long),
-            Word::Unknown { name, value, said } => format!("({name} {value:?} {})", said.join("|")),
+        let sources = ArgumentSources { open: &open, exists: &|_| false, takes_value: &takes_value };
+        let parsed = read(&arguments, sources).map_err(|unread| unread.0)?;
+        let one = |argument: &ParsedArgument| match argument {
+            ParsedArgument::Input(name) => format!("<{name}>"),
+            ParsedArgument::Option { row, value: None, .. } => row.long.to_owned(),
+            ParsedArgument::Option { row, value: Some(value), .. } => format!("{}={value}", row.long),
+            ParsedArgument::Unknown { name, value, spelling } => format!("({name} {value:?} {})", spelling.join("|")),
         };
-        Ok(words.iter().map(one).collect::<Vec<_>>().join(" "))
+        Ok(parsed.iter().map(one).collect::<Vec<_>>().join(" "))
     }
 
     /// Each form that ptxas takes is read, and each that it refuses is left to it.

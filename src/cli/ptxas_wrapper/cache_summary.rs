@@ -12,7 +12,7 @@ use super::settings;
 use crate::cache::Cache;
 use crate::kernel_names;
 use crate::page::{counted, grouped};
-use crate::tune::request::{Change, Cost};
+use crate::tune::request::{ChangedKernel, KernelCost};
 
 /// Show what the cache holds: the kernels that builds have searched, what was gained, and how long that took
 ///
@@ -45,19 +45,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     })?;
     let cache = Cache::existing(&folder, BOUND)?;
     let size = cache.as_ref().map_or(Ok((0, 0)), Cache::size)?;
-    let taken = Taken { folder: &folder, entries: size.0, bytes: size.1 };
+    let size = CacheSize { folder: &folder, entries: size.0, bytes: size.1 };
     let (text, json) = match arguments.command.unwrap_or_default() {
         Command::List => {
             let entries = cache.as_ref().map_or_else(|| Ok(Vec::new()), Cache::entries::<Entry>)?;
-            (list(&entries, &taken), list_as_json(&entries, &taken))
+            (list(&entries, &size), list_as_json(&entries, &size))
         }
         Command::Clear => {
             let (entries, bytes) = cache.as_ref().map_or(Ok((0, 0)), Cache::clear)?;
-            let cleared = Taken { folder: &folder, entries, bytes };
+            let cleared = CacheSize { folder: &folder, entries, bytes };
             let words = format!("removed {} of {} bytes", counted(entries, "file"), grouped(bytes));
             (format!("{}: {words}\n", folder.display()), cleared.json())
         }
-        Command::Size => (taken.text(), taken.json()),
+        Command::Size => (size.text(), size.json()),
     };
     if !arguments.json {
         return crate::print_text(&text);
@@ -67,13 +67,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// The space that the cache takes.
-struct Taken<'a> {
+struct CacheSize<'a> {
     folder: &'a Path,
     entries: usize,
     bytes: u64,
 }
 
-impl Taken<'_> {
+impl CacheSize<'_> {
     fn text(&self) -> String {
         let (files, bytes) = (counted(self.entries, "file"), grouped(self.bytes));
         format!("{}: {files}, {bytes} of at most {} bytes\n", self.folder.display(), grouped(BOUND))
@@ -88,7 +88,7 @@ impl Taken<'_> {
 const TITLES: [&str; 6] = ["kernel", "processor", "file", "bytes spilled", "warps", "instructions"];
 
 /// A row for each kernel, and what all searches have gained.
-fn list(entries: &[Entry], taken: &Taken<'_>) -> String {
+fn list(entries: &[Entry], size: &CacheSize<'_>) -> String {
     let mut rows: Vec<([String; 6], &str)> = Vec::new();
     for entry in entries {
         let row = |kernel: &str, figures: [String; 3]| {
@@ -133,10 +133,10 @@ fn list(entries: &[Entry], taken: &Taken<'_>) -> String {
             counted(gain.nameless, "text")
         );
     }
-    text + &taken.text()
+    text + &size.text()
 }
 
-fn list_as_json(entries: &[Entry], taken: &Taken<'_>) -> Value {
+fn list_as_json(entries: &[Entry], size: &CacheSize<'_>) -> Value {
     let of_entry = |entry: &Entry| {
         json!({
             "file": entry.file,
@@ -147,19 +147,19 @@ fn list_as_json(entries: &[Entry], taken: &Taken<'_>) -> Value {
             "left": entry.left,
         })
     };
-    json!({ "cache": taken.json(), "texts": entries.iter().map(of_entry).collect::<Vec<_>>() })
+    json!({ "cache": size.json(), "texts": entries.iter().map(of_entry).collect::<Vec<_>>() })
 }
 
-fn bytes(cost: &Cost) -> u64 {
+fn bytes(cost: &KernelCost) -> u64 {
     u64::from(cost.spill_store_bytes) + u64::from(cost.spill_load_bytes)
 }
 
 /// Figures before and after, where they differ.
-fn gains(change: &Change) -> [String; 3] {
+fn gains(change: &ChangedKernel) -> [String; 3] {
     let of = |before: u64, after: u64| {
         if before == after { grouped(before) } else { format!("{} → {}", grouped(before), grouped(after)) }
     };
-    let Change { before, after, .. } = change;
+    let ChangedKernel { before, after, .. } = change;
     [
         of(bytes(before), bytes(after)),
         of(before.warps.into(), after.warps.into()),
@@ -167,7 +167,7 @@ fn gains(change: &Change) -> [String; 3] {
     ]
 }
 
-fn figures(cost: &Cost) -> [String; 3] {
+fn figures(cost: &KernelCost) -> [String; 3] {
     [bytes(cost), cost.warps.into(), cost.instructions.into()].map(grouped)
 }
 
@@ -212,20 +212,20 @@ impl Gain {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::Choice;
+    use super::super::entry::CachedChoice;
     use super::*;
     use crate::cache::KeyBuilder;
     use crate::tune::request::UnchangedKernel;
 
-    fn cost(bytes: u32, warps: u32) -> Cost {
-        Cost { spill_store_bytes: bytes, spill_load_bytes: bytes, registers: 64, warps, instructions: 1500 }
+    fn cost(bytes: u32, warps: u32) -> KernelCost {
+        KernelCost { spill_store_bytes: bytes, spill_load_bytes: bytes, registers: 64, warps, instructions: 1500 }
     }
 
     /// What an earlier version has written: a text whose kernels are not named.
     const OLD: &str = r#"{"messages": "", "choice": null}"#;
 
     fn entries() -> Vec<Entry> {
-        let change = Change {
+        let change = ChangedKernel {
             kernel: "_Z1kv".into(),
             choice: "order=eager".into(),
             agreement: String::new(),
@@ -242,7 +242,7 @@ mod tests {
         };
         let new = Entry {
             messages: String::new(),
-            choice: Some(Choice { profile: String::new(), figures: String::new(), changes: vec![change] }),
+            choice: Some(CachedChoice { profile: String::new(), figures: String::new(), changes: vec![change] }),
             file: "/tmp/a.ptx".into(),
             processor: "sm_90".into(),
             milliseconds: 2500,
@@ -255,8 +255,8 @@ mod tests {
     /// Each kernel has a row, and the sums are those of the kernels that were searched.
     #[test]
     fn rows_and_sums() {
-        let taken = Taken { folder: Path::new("/c"), entries: 2, bytes: 8192 };
-        let text = list(&entries(), &taken);
+        let size = CacheSize { folder: Path::new("/c"), entries: 2, bytes: 8192 };
+        let text = list(&entries(), &size);
         let expected = "\
             kernel  processor  file   bytes spilled  warps    instructions  choice\n\
             k       sm_90      a.ptx  200 → 0        32 → 36  1,500         order=eager\n\
@@ -267,7 +267,7 @@ mod tests {
             1 text of an earlier version, which has not kept names of kernels\n\
             /c: 2 files, 8,192 of at most 1,073,741,824 bytes\n";
         assert_eq!(text, expected);
-        let json = list_as_json(&entries(), &taken);
+        let json = list_as_json(&entries(), &size);
         assert_eq!(json["texts"][1]["better"][0]["after"]["warps"], 36);
     }
 

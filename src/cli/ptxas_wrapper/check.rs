@@ -99,9 +99,9 @@ fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Err
         launches.dynamic_shared = said.unwrap_or(launches.dynamic_shared);
         launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
         let compared = text.checked(kernel, &launches).compare(code);
-        let Compared { meaning, shown } = compared.unwrap_or_else(|error| Compared::open(error.problem));
+        let Compared { meaning, counterexample } = compared.unwrap_or_else(|error| Compared::open(error.problem));
         // Code that does not wait shows it in any launch.
-        let shown_by = shown.map_or(launches, |shown| shown.launches);
+        let shown_by = counterexample.map_or(launches, |counterexample| counterexample.launches);
         let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
         let folder = folder.and_then(|kept| {
             kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()

@@ -9,7 +9,7 @@ use super::kernel_cache::KernelCache;
 use super::real_ptxas::RealPtxas;
 use super::settings::Settings;
 use crate::cache::{Cache, Key, KeyBuilder, program};
-use crate::tune::request::{Change, UnchangedKernel};
+use crate::tune::request::{ChangedKernel, UnchangedKernel};
 
 /// Bytes that a cache may take on disk.
 pub(super) const BOUND: u64 = 1 << 30;
@@ -20,7 +20,7 @@ pub(super) struct Entry {
     /// What ptxas prints of the text as it is, without the file's name.
     pub(super) messages: String,
     /// `None` if nothing is better than the text as it is.
-    pub(super) choice: Option<Choice>,
+    pub(super) choice: Option<CachedChoice>,
     /// The name of the file that was searched, and its processor; empty where an earlier version has not kept them.
     #[serde(default)]
     pub(super) file: String,
@@ -44,12 +44,12 @@ fn is_zero(number: &usize) -> bool {
 
 /// A variant that is better.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct CachedChoice {
     /// How it is made: the text of a profile.
     pub(super) profile: String,
     /// The digest of what the cubin says of its kernels.
     pub(super) figures: String,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ChangedKernel>,
 }
 
 /// The entry of an invocation: where it is, or is to be.

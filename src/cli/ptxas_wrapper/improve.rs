@@ -16,7 +16,7 @@ use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::assemble::{Runs, assemble};
-use super::entry::{Choice, Entry, digest};
+use super::entry::{CachedChoice, Entry, digest};
 use super::exclusions::{self, Fate};
 use super::invocation::Invocation;
 use super::launch_note::LaunchNote;
@@ -32,7 +32,9 @@ use crate::dynamic_shared::{Bytes, DynamicShared};
 use crate::machine::{cubin, machine_code, relocatable, reported};
 use crate::ptxas::{self, PtxasReports};
 use crate::ptxas_run::Assembled;
-use crate::tune::request::{self, Answer, Build, Change, Found, Pace, Request, Scope, StockOutput, UnchangedKernel};
+use crate::tune::request::{
+    self, Answer, Build, ChangedKernel, Found, Request, Scope, SearchLimits, StockOutput, UnchangedKernel,
+};
 
 /// How many variants of a candidate ptxas judges: the first has the registers.
 const RUNS_OF_A_CANDIDATE: usize = 1;
@@ -53,7 +55,7 @@ pub(super) struct Improved {
 /// bytes alone are no reason: ptxas gives equal slots of the stack another order from run to run (`chunkwise_fwd_kernel`
 /// of fla, five different cubins in six runs).
 /// Kernels and choices that the user leaves out are left out; then there are no figures of before.
-pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &Choice, runs: Runs) -> Result<Improved, Error> {
+pub(super) fn known(task: &Task<'_>, entry: &Entry, choice: &CachedChoice, runs: Runs) -> Result<Improved, Error> {
     let Task { invocation, input, settings, ptxas, .. } = task;
     let profile = Profile::parse(&choice.profile)?;
     // Names are those of a profile of the text, which nobody has to have made here.
@@ -116,7 +118,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     };
     let Answer { found, unchanged_kernels, lasts, known: count, .. } = answer;
     unchanged_kernels.iter().for_each(|kernel| note(&line_of(kernel)));
-    let kept = |choice: Option<Choice>| Entry {
+    let kept = |choice: Option<CachedChoice>| Entry {
         messages: messages::without_name(&messages_on_text, &input.name()),
         choice,
         file: input.name(),
@@ -141,7 +143,7 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
     if let Some(folder) = settings.profiles.as_deref().filter(|_| given.is_none()) {
         profiles::write(folder, &profiles::name(invocation, input), &profile)?;
     }
-    let choice = Choice { profile, figures: figures(invocation, &code), changes };
+    let choice = CachedChoice { profile, figures: figures(invocation, &code), changes };
     let entry = kept(Some(choice.clone()));
     keep(entry.clone());
     say(task, &choice);
@@ -236,7 +238,7 @@ fn request<'a>(
             uncompared: settings.allow_uncompared,
             ..allowance(noted.is_timed, settings.more_instructions)
         },
-        pace: Pace::new(start, settings.seconds, None),
+        pace: SearchLimits::new(start, settings.seconds, None),
         note,
         lookup: None,
         progress: &|_, _| {},
@@ -273,7 +275,7 @@ fn figures(invocation: &Invocation, cubin: &[u8]) -> String {
 }
 
 /// An error unless the final code has the registers, the stack and the shared memory that the search saw.
-fn check(before: &PtxasReports, after: &PtxasReports, changes: &[Change]) -> Result<(), Error> {
+fn check(before: &PtxasReports, after: &PtxasReports, changes: &[ChangedKernel]) -> Result<(), Error> {
     let changed: BTreeSet<&str> = changes.iter().map(|change| change.kernel.as_str()).collect();
     for (kernel, ptxas_report) in before.iter().filter(|(kernel, _)| !changed.contains(kernel.as_str())) {
         if after.get(kernel) != Some(ptxas_report) {
@@ -304,13 +306,13 @@ fn odd(problem: &str) -> Error {
 }
 
 /// Whether the user leaves all of a choice out.
-pub(super) fn is_left_out(task: &Task<'_>, choice: &Choice) -> bool {
+pub(super) fn is_left_out(task: &Task<'_>, choice: &CachedChoice) -> bool {
     let profile = Profile::parse(&choice.profile);
     profile.is_ok_and(|profile| !task.settings.exclusions.apply(profile).0.functions.iter().any(exclusions::changes))
 }
 
 /// Tells those who asked what was gained, and what the user has left out.
-pub(super) fn say(task: &Task<'_>, choice: &Choice) {
+pub(super) fn say(task: &Task<'_>, choice: &CachedChoice) {
     let Task { invocation, input, settings, .. } = task;
     // That it is right is told elsewhere.
     let functions = Profile::parse(&choice.profile).map(|profile| profile.functions).unwrap_or_default();
@@ -340,8 +342,8 @@ pub(super) fn say(task: &Task<'_>, choice: &Choice) {
 }
 
 /// A kernel's gain in one line.
-pub(super) fn line(change: &Change) -> String {
-    let Change { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
+pub(super) fn line(change: &ChangedKernel) -> String {
+    let ChangedKernel { kernel, choice, before, after, agreement, assurance, with_fewer_warps } = change;
     let mut text = format!("{}: ", crate::kernel_names::readable(kernel));
     if [before, after].iter().any(|cost| cost.spill_store_bytes + cost.spill_load_bytes > 0) {
         _ = write!(text, "{}+{} → ", before.spill_store_bytes, before.spill_load_bytes);
@@ -376,15 +378,15 @@ mod tests {
     use nvptx_ra::tune::ptxas_output::PtxasReport;
 
     use super::*;
-    use crate::tune::verdict::{Cost, Offer};
+    use crate::tune::verdict::{KernelCost, OccupancyTradeoff};
 
-    fn cost(spill_store_bytes: u32, registers: u32) -> Cost {
-        Cost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }
+    fn cost(spill_store_bytes: u32, registers: u32) -> KernelCost {
+        KernelCost { spill_store_bytes, spill_load_bytes: 336, registers, warps: 24, instructions: 500 }
     }
 
-    fn change() -> Change {
-        let after = Cost { spill_load_bytes: 0, ..cost(0, 80) };
-        Change {
+    fn change() -> ChangedKernel {
+        let after = KernelCost { spill_load_bytes: 0, ..cost(0, 80) };
+        ChangedKernel {
             kernel: "k".into(),
             choice: "order=eager".into(),
             agreement: "same".into(),
@@ -408,10 +410,13 @@ mod tests {
     fn lines() {
         let expected = "k: 232+336 → 0 bytes, 80 registers, 24 → 24 warps, 500 → 500 instructions, order=eager; proved; run on the CPU: same";
         assert_eq!(line(&change()), expected);
-        let unrolled = Change { before: Cost { spill_load_bytes: 0, ..cost(0, 72) }, ..change() };
+        let unrolled = ChangedKernel { before: KernelCost { spill_load_bytes: 0, ..cost(0, 72) }, ..change() };
         assert!(line(&unrolled).starts_with("k: 80 registers, 24 → 24 warps, "), "nothing spills");
-        let traded = Change {
-            with_fewer_warps: Some(Offer { cost: Cost { warps: 16, ..cost(8, 128) }, by: String::new() }),
+        let traded = ChangedKernel {
+            with_fewer_warps: Some(OccupancyTradeoff {
+                cost: KernelCost { warps: 16, ..cost(8, 128) },
+                by: String::new(),
+            }),
             ..change()
         };
         let offered = "; with 16 warps it would spill 344 bytes: nvptx-ra tune --allow-occupancy-loss takes that";

@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::argument_parser::{self, Sources, Unread, Word};
+use super::argument_parser::{self, ArgumentSources, ParsedArgument, UnreadableArguments};
 use super::options::{self, Class, Meaning, Row};
 
 /// The file that ptxas writes unless it is told otherwise.
@@ -112,10 +112,10 @@ impl Invocation {
     pub(crate) fn read(arguments: Vec<OsString>, takes_value: &dyn Fn(&str) -> Option<bool>) -> Self {
         let open = |path: &Path| std::fs::read(path);
         let exists = |name: &str| Path::new(name).exists();
-        Self::read_with(arguments, Sources { open: &open, exists: &exists, takes_value })
+        Self::read_with(arguments, ArgumentSources { open: &open, exists: &exists, takes_value })
     }
 
-    fn read_with(arguments: Vec<OsString>, sources: Sources<'_>) -> Self {
+    fn read_with(arguments: Vec<OsString>, sources: ArgumentSources<'_>) -> Self {
         let mut invocation = Self {
             arguments,
             inputs: Vec::new(),
@@ -139,37 +139,37 @@ impl Invocation {
             files: Vec::new(),
             action: Action::Search,
         };
-        if let Err(Unread(reason)) = invocation.understand(sources) {
+        if let Err(UnreadableArguments(reason)) = invocation.understand(sources) {
             invocation.action = Action::PassThrough(reason);
         }
         invocation
     }
 
-    fn understand(&mut self, sources: Sources<'_>) -> Result<(), Unread> {
+    fn understand(&mut self, sources: ArgumentSources<'_>) -> Result<(), UnreadableArguments> {
         let text = |argument: &OsString| argument.to_str().map(str::to_owned);
         let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
-        let arguments = arguments.ok_or_else(|| Unread("an argument is no text".into()))?;
+        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is no text".into()))?;
         let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
         let words = argument_parser::expand(argument_parser::read(&arguments, sources)?, &names_files, sources, 0)?;
         let mut alone = None;
         for word in words {
-            let (row, value, said) = match word {
-                Word::Input(name) => {
+            let (row, value, spelling) = match word {
+                ParsedArgument::Input(name) => {
                     self.inputs.push(Input { source: source(&name), text: Vec::new() });
                     continue;
                 }
-                Word::Unknown { name, value, said } => {
+                ParsedArgument::Unknown { name, value, spelling } => {
                     if let Err(reason) = options::unknown(&name, value.as_deref(), sources.exists) {
-                        alone.get_or_insert_with(|| Unread(format!("{name}: {reason}")));
+                        alone.get_or_insert_with(|| UnreadableArguments(format!("{name}: {reason}")));
                     }
-                    self.options_of_one_kernel.extend(said.iter().cloned());
-                    self.options.extend(said);
+                    self.options_of_one_kernel.extend(spelling.iter().cloned());
+                    self.options.extend(spelling);
                     continue;
                 }
-                Word::Option { row, value, said } => (row, value.unwrap_or_default(), said),
+                ParsedArgument::Option { row, value, spelling } => (row, value.unwrap_or_default(), spelling),
             };
             let mut because = |reason: &str| {
-                alone.get_or_insert_with(|| Unread(format!("--{}: {reason}", row.long)));
+                alone.get_or_insert_with(|| UnreadableArguments(format!("--{}: {reason}", row.long)));
             };
             match row.class {
                 Class::Search => {}
@@ -177,7 +177,7 @@ impl Invocation {
                 Class::PassThroughUnless(idle, reason) if value != idle => because(reason),
                 Class::PassThroughUnless(..) => {}
                 Class::OfOneRun => {
-                    self.options_of_one_run.extend(said);
+                    self.options_of_one_run.extend(spelling);
                     continue;
                 }
                 Class::SearchWith(Meaning::Text) => {
@@ -185,7 +185,7 @@ impl Invocation {
                     continue;
                 }
                 Class::SearchWith(meaning) => {
-                    if let Err(Unread(reason)) = self.note(meaning, &value) {
+                    if let Err(UnreadableArguments(reason)) = self.note(meaning, &value) {
                         because(&reason);
                     }
                     if matches!(meaning, Meaning::Output | Meaning::Verbose) {
@@ -194,24 +194,25 @@ impl Invocation {
                 }
             }
             if row.class != Class::SearchWith(Meaning::Entries) {
-                self.options_of_one_kernel.extend(said.iter().cloned());
+                self.options_of_one_kernel.extend(spelling.iter().cloned());
             }
-            self.options.extend(said);
+            self.options.extend(spelling);
         }
-        let asks_for_help = |reason: &Unread| ["--help:", "--list"].iter().any(|start| reason.0.starts_with(start));
+        let asks_for_help =
+            |reason: &UnreadableArguments| ["--help:", "--list"].iter().any(|start| reason.0.starts_with(start));
         if self.action == Action::Version && !alone.as_ref().is_some_and(asks_for_help) {
             return Ok(());
         }
         alone.map_or(Ok(()), Err)?;
         if self.inputs.is_empty() {
-            return Err(Unread("there is no input".into()));
+            return Err(UnreadableArguments("there is no input".into()));
         }
         let count = |source: &Source| self.inputs.iter().filter(|input| input.source == *source).count();
         if count(&Source::StandardInput) > 1 {
-            return Err(Unread("the standard input can be read once".into()));
+            return Err(UnreadableArguments("the standard input can be read once".into()));
         }
         if ![0, self.inputs.len()].contains(&count(&Source::Argument)) {
-            return Err(Unread("inputs are files and strings".into()));
+            return Err(UnreadableArguments("inputs are files and strings".into()));
         }
         Ok(())
     }
@@ -229,13 +230,13 @@ impl Invocation {
     }
 
     /// Notes what an option says. Of several, ptxas takes the last, except for names of kernels.
-    fn note(&mut self, meaning: Meaning, value: &str) -> Result<(), Unread> {
+    fn note(&mut self, meaning: Meaning, value: &str) -> Result<(), UnreadableArguments> {
         match meaning {
             Meaning::Blocks => self.bounds.blocks = Some(number(value)?),
             Meaning::Entries => {
                 let names = argument_parser::list(value)?;
                 if names.is_empty() {
-                    return Err(Unread("it names no kernel".into()));
+                    return Err(UnreadableArguments("it names no kernel".into()));
                 }
                 self.entries.extend(names);
             }
@@ -244,7 +245,7 @@ impl Invocation {
             Meaning::Level => {
                 self.level = number(value)?;
                 if self.level < 2 {
-                    return Err(Unread("little is optimised".into()));
+                    return Err(UnreadableArguments("little is optimised".into()));
                 }
             }
             Meaning::LocalMemoryWarnings => self.warn_on_local_memory = true,
@@ -253,7 +254,7 @@ impl Invocation {
             Meaning::OverridesDirectives => self.bounds.override_directives = true,
             Meaning::Processor => {
                 if !value.starts_with("sm_") {
-                    return Err(Unread("no machine code is made".into()));
+                    return Err(UnreadableArguments("no machine code is made".into()));
                 }
                 self.processor = Some(value.to_owned());
             }
@@ -264,7 +265,7 @@ impl Invocation {
             Meaning::SplitCompile => self.split_compile = Some(number(value)?),
             Meaning::Threads => {
                 if !self.bounds.threads.is_empty() {
-                    return Err(Unread("it is given twice".into()));
+                    return Err(UnreadableArguments("it is given twice".into()));
                 }
                 self.bounds.threads =
                     argument_parser::list(value)?.iter().map(|part| number(part)).collect::<Result<_, _>>()?;
@@ -284,9 +285,13 @@ fn source(name: &str) -> Source {
 }
 
 /// A number as people write it. ptxas knows others, `0x20` and `archmax` among them.
-fn number(value: &str) -> Result<u32, Unread> {
+fn number(value: &str) -> Result<u32, UnreadableArguments> {
     let is_plain = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    value.parse().ok().filter(|_| is_plain).ok_or_else(|| Unread(format!("the value '{value}' is unusual")))
+    value
+        .parse()
+        .ok()
+        .filter(|_| is_plain)
+        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is unusual")))
 }
 
 #[cfg(test)]

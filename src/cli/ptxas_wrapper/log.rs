@@ -9,13 +9,13 @@ use nvptx_ra::profile::Entry;
 use serde::Serialize;
 
 use super::settings::Log;
-use crate::tune::request::Change;
+use crate::tune::request::ChangedKernel;
 
 /// A kernel of the report.
 #[derive(Serialize)]
 pub(super) struct Reported<'a> {
     #[serde(flatten)]
-    pub(super) change: &'a Change,
+    pub(super) change: &'a ChangedKernel,
     pub(super) file: &'a str,
     pub(super) processor: &'a str,
     /// The choices, as a profile has them: those of the kernel, and behind the first kernel of a text those of functions that

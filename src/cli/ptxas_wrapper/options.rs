@@ -5,16 +5,16 @@
 
 /// How an option takes its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum OptionValue {
     /// It has no value. ptxas refuses `--verbose=true`.
     Nothing,
     /// `--name=value` or `--name value`.
     Value,
-    /// As [`Takes::Value`]; commas separate several values, and a second one adds to the first.
+    /// As [`OptionValue::Value`]; commas separate several values, and a second one adds to the first.
     List,
-    /// As [`Takes::Value`], and the short form may be joined with a number: `-m64`.
+    /// As [`OptionValue::Value`], and the short form may be joined with a number: `-m64`.
     Number,
-    /// As [`Takes::Number`], but the short form never takes the next argument: of `-O 3`, the 3 is an input file.
+    /// As [`OptionValue::Number`], but the short form never takes the next argument: of `-O 3`, the 3 is an input file.
     JoinedNumber,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Row {
     pub long: &'static str,
     /// Its name behind one dash.
     pub short: &'static str,
-    pub takes: Takes,
+    pub takes: OptionValue,
     pub class: Class,
     /// The first release that has it; 12.8 stands for this one and those before.
     #[cfg_attr(not(test), expect(dead_code, reason = "the test compares it with ptxas"))]
@@ -75,13 +75,13 @@ pub(super) struct Row {
 }
 
 use Class::{OfOneRun, PassThrough, PassThroughUnless, Search, SearchWith};
-use Takes::{JoinedNumber, List, Nothing, Number, Value};
+use OptionValue::{JoinedNumber, List, Nothing, Number, Value};
 
-const fn row(long: &'static str, short: &'static str, takes: Takes, class: Class) -> Row {
+const fn row(long: &'static str, short: &'static str, takes: OptionValue, class: Class) -> Row {
     since((12, 8), long, short, takes, class)
 }
 
-const fn since(since: (u32, u32), long: &'static str, short: &'static str, takes: Takes, class: Class) -> Row {
+const fn since(since: (u32, u32), long: &'static str, short: &'static str, takes: OptionValue, class: Class) -> Row {
     Row { long, short, takes, class, since }
 }
 

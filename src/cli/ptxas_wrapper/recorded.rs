@@ -6,7 +6,7 @@ use std::time::Duration;
 use nvptx_ra::error::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Choice, Entry};
+use super::entry::{CachedChoice, Entry};
 use super::improve::{improve, line, line_of};
 use super::invocation::{Action, Invocation};
 use super::profiles;
@@ -16,7 +16,7 @@ use super::settings::Log;
 use super::task::{Task, why_alone};
 use super::{inputs, stock_run};
 use crate::ptxas::{Folder, refusal};
-use crate::tune::request::{Change, UnchangedKernel};
+use crate::tune::request::{ChangedKernel, UnchangedKernel};
 
 /// What a search has found of a text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub(super) struct Found {
     /// The name of the profile.
     pub(super) profile: String,
     /// The kernels that are better.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ChangedKernel>,
     /// The kernels that stay as they are.
     pub(super) left: Vec<UnchangedKernel>,
     pub(super) milliseconds: u64,
@@ -89,7 +89,7 @@ pub(super) fn search(record: &Record, runs: u32, ptxas: &RealPtxas) -> Result<(F
             .unwrap_or_else(|| of("the search was interrupted, or ptxas had trouble", "search again")));
     };
     let (profile, changes) = match choice {
-        Some(Choice { profile, changes, .. }) => (profile, changes),
+        Some(CachedChoice { profile, changes, .. }) => (profile, changes),
         None => {
             let why: Vec<String> = left.iter().map(line_of).collect();
             (profiles::of_nothing(&processor, &why)?, Vec::new())

@@ -358,8 +358,7 @@ fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<Finding
     if !arguments.lints.is_on() {
         return Ok(vec![Vec::new(); reports.len()]);
     }
-    let of_report =
-        |report: &Report| Ok(lint::find(&lint::subject::of_forecasts(report)?, Vec::new(), &arguments.lints));
+    let of_report = |report: &Report| Ok(lint::find(&lint::input::of_forecasts(report)?, Vec::new(), &arguments.lints));
     reports.iter().map(of_report).collect()
 }
 

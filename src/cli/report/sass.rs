@@ -145,11 +145,11 @@ fn file(measurement: &Measurement) -> baseline::File<'_> {
     let kernels = measurement.kernels.iter().map(|kernel| baseline::Kernel {
         name: &kernel.name,
         registers: kernel.registers(),
-        peak: lint::subject::place(measurement, kernel.peak.point.places.first().copied()),
+        peak: lint::input::place(measurement, kernel.peak.point.places.first().copied()),
         spill_bytes: kernel.spills().most(),
         spills_from: Some(kernel.spills().source),
         marked_bytes: kernel.local.marked_stored + kernel.local.marked_loaded,
-        spills: lint::subject::place(measurement, kernel.local.spills().next().map(|(place, _)| place)),
+        spills: lint::input::place(measurement, kernel.local.spills().next().map(|(place, _)| place)),
         warps: kernel.facts.is_kernel.then(|| measurement.occupancy(kernel).warps),
     });
     baseline::File { input: &measurement.input, kernels: kernels.collect() }
@@ -163,10 +163,10 @@ fn findings(measured: &[MeasuredInput], arguments: &Arguments) -> Result<Vec<Vec
     let mut findings = Vec::new();
     for of in measured {
         for measurement in &of.measurements {
-            let subjects = lint::subject::of_measurement(measurement, of.report.as_ref())?;
-            let knows_setmaxnreg = subjects.iter().any(|subject| subject.ignores_repartition);
+            let inputs = lint::input::of_measurement(measurement, of.report.as_ref())?;
+            let knows_setmaxnreg = inputs.iter().any(|input| input.ignores_repartition);
             let said = lint::of_words(&measurement.words, &measurement.input, knows_setmaxnreg);
-            findings.push(lint::find(&subjects, said, &arguments.lints));
+            findings.push(lint::find(&inputs, said, &arguments.lints));
         }
     }
     Ok(findings)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::code::Code as _;
 use super::stock;
 use super::text::Text;
-use super::verdict::{Change, UnchangedKernel};
+use super::verdict::{ChangedKernel, UnchangedKernel};
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::ptxas::PtxasReports;
 
@@ -37,7 +37,7 @@ pub(crate) struct KernelResult {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Verdict {
-    Better(Change),
+    Better(ChangedKernel),
     Same(UnchangedKernel),
 }
 
@@ -53,7 +53,7 @@ pub(super) struct CachedResults {
     inputs: Vec<KernelInput>,
     /// The choices for all others.
     entries: Vec<Entry>,
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<ChangedKernel>,
     pub(super) unchanged_kernels: Vec<UnchangedKernel>,
 }
 
@@ -140,7 +140,7 @@ impl CachedResults {
     pub(super) fn learned(
         self,
         profile: &Profile,
-        changes: &[Change],
+        changes: &[ChangedKernel],
         unchanged_kernels: &[UnchangedKernel],
     ) -> Vec<(KernelInput, KernelResult)> {
         let answer = |input: &KernelInput| {

@@ -82,7 +82,7 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::driver::{Cut, Listener, Plan, Searched};
+use self::driver::{EarlyStop, Listener, Plan, SearchResult};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::Judge;
@@ -91,10 +91,10 @@ use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
 use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
-use self::progress::{Course, Progress};
-use self::stock::{Conditions, Wanted};
+use self::progress::{KernelProgress, Progress};
+use self::stock::{Conditions, KernelSelection};
 use self::text::Text;
-use self::tuning::{Judges, Pace, Tuning};
+use self::tuning::{Judges, SearchLimits, Tuning};
 #[cfg(feature = "llvm")]
 use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
@@ -326,7 +326,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         shared_cost: arguments.shared_cost,
         ..Objective::new(architecture, allowance)
     };
-    let pace = Pace::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
+    let pace = SearchLimits::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
     let conditions = Conditions {
         judges,
         objective: &objective,
@@ -336,10 +336,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         has_share: arguments.effort.is_some(),
     };
     let searched = search(arguments, &output, &*code, conditions, pace, start);
-    let result = searched.and_then(|(tuning, cut)| match (&arguments.ninja, &planned) {
+    let result = searched.and_then(|(tuning, early_stop)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
         (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
-        _ => outputs::write(arguments, &tuning, &output, cut),
+        _ => outputs::write(arguments, &tuning, &output, early_stop),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -409,11 +409,11 @@ impl Listener for Terminal<'_> {
     }
 
     fn note_round(&self, kernel: &Kernel) {
-        let course = Course::of(kernel, self.objective, self.runs);
+        let course = KernelProgress::of(kernel, self.objective, self.runs);
         self.progress().iter().for_each(|progress| progress.note(kernel, course));
     }
 
-    fn end(&self, _cut: Option<Cut>) {
+    fn end(&self, _cut: Option<EarlyStop>) {
         self.progress().take().into_iter().for_each(Progress::end);
     }
 }
@@ -424,9 +424,9 @@ fn search<'a>(
     output: &Path,
     code: &'a dyn Code,
     conditions: Conditions<'a>,
-    pace: Pace,
+    pace: SearchLimits,
     start: Instant,
-) -> Result<(Tuning<'a>, Option<Cut>), Error> {
+) -> Result<(Tuning<'a>, Option<EarlyStop>), Error> {
     let share = |times| Budget::of_effort(Effort { times, file: None, assembles_again: true });
     let budget = arguments.effort.map_or(Budget::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
@@ -437,7 +437,7 @@ fn search<'a>(
     let plan = Plan {
         code,
         path: &arguments.input,
-        wanted: Wanted::Parts(&arguments.kernel),
+        wanted: KernelSelection::Parts(&arguments.kernel),
         conditions,
         budget,
         pace,
@@ -446,7 +446,7 @@ fn search<'a>(
         keeps_best,
         trials: arguments.trials.as_deref(),
     };
-    let Searched { tuning, cut, is_void } = driver::search(plan, &terminal)?;
+    let SearchResult { tuning, early_stop, is_void } = driver::search(plan, &terminal)?;
     if !is_void {
         print::losses(&tuning.search);
         print::blocks_that_were_drawn(&tuning.search);
@@ -457,5 +457,5 @@ fn search<'a>(
         print::what_is_not_allowed(&tuning.search);
         winners::slower(&tuning.search).iter().for_each(|line| say!("{line}"));
     }
-    Ok((tuning, cut))
+    Ok((tuning, early_stop))
 }

@@ -14,7 +14,7 @@ use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
 use super::compose::Composed;
-use super::driver::Cut;
+use super::driver::EarlyStop;
 use super::tuning::Tuning;
 use crate::kernel_names;
 use crate::page::counted;
@@ -183,7 +183,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let gain = 100.0 * (1.0 - tuned.median / stock.median);
         let _ = writeln!(text, "run of {name}: {} → {}, {gain:.1} % less", stock.median, tuned.median);
     }
-    let _ = writeln!(text, "\n{}", sums(search, composed, tuning.code.words().stock));
+    let _ = writeln!(text, "\n{}", sums(search, composed, tuning.code.descriptions().stock));
     for (file, taken) in other_files(tuning, composed) {
         let _ = writeln!(text, "from {file}: {taken} of {} kernels", composed.chosen.len());
     }
@@ -225,7 +225,7 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
     said.map(|agreement| agreement.filter(|&agreement| *agreement != Agreement::NotCompared))
 }
 
-impl Cut {
+impl EarlyStop {
     /// What is said of such a search.
     pub(super) fn sentence(self) -> &'static str {
         match self {
@@ -237,9 +237,9 @@ impl Cut {
 
 /// What a profile says: whether the search was cut, a line for each kernel that is not stock on what shows that it computes the same,
 /// and how bodies of other files are linked.
-pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, cut: Option<Cut>) -> Vec<String> {
+pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, early_stop: Option<EarlyStop>) -> Vec<String> {
     let search = &tuning.search;
-    let cut = cut.map(|cut| cut.sentence().to_owned());
+    let early_stop = early_stop.map(|early_stop| early_stop.sentence().to_owned());
     let kernels = search.kernels.iter().zip(composed.chosen.iter()).zip(agreements(search, composed));
     let note = |((kernel, (variant, _)), agreement): ((&Kernel, &(Variant, Figures)), Option<&Agreement>)| {
         let word = kernel.findings.assurance_of(variant)?.word();
@@ -249,7 +249,7 @@ pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, cut: Option<Cut>) 
     let files = other_files(tuning, composed).filter(|&(_, taken)| taken > 0);
     let files: String = files.map(|(file, _)| format!(" --also {file}")).collect();
     let linked = format!("the kernels with a table 'linked' are linked by nvptx-ra ptx --profile FILE{files}");
-    cut.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
+    early_stop.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
 }
 
 fn row(stock: &Figures, tuned: &Figures) -> String {

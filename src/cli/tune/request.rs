@@ -25,18 +25,18 @@ use super::assembled_stock::AssembledStock;
 pub(crate) use super::assembled_stock::StockOutput;
 use super::code::Code as _;
 use super::compose::compose;
-use super::driver::{self, Plan, Searched};
+use super::driver::{self, Plan, SearchResult};
 pub(crate) use super::judge::ptxas::Build;
 use super::judge::ptxas::{Ptxas, Tools};
 use super::judge::{Inspection, Judge as _};
 use super::kernel_results::{CachedResults, KernelInput, KernelResult, Launches, Lookup};
-use super::stock::{self, Conditions, Wanted};
+use super::stock::{self, Conditions, KernelSelection};
 use super::text::{REPLAYED_BY, Text};
-pub(crate) use super::tuning::Pace;
+pub(crate) use super::tuning::SearchLimits;
 use super::tuning::{Judges, checked};
-pub(crate) use super::verdict::{Change, Cost, UnchangedKernel, offer};
+pub(crate) use super::verdict::{ChangedKernel, KernelCost, UnchangedKernel, offer};
 use super::verdict::{unchanged_kernel, with_fewer_warps};
-use super::winners::Keep;
+use super::winners::DifferenceFolder;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
@@ -73,7 +73,7 @@ pub(crate) struct Request<'a> {
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
-    pub(crate) pace: Pace,
+    pub(crate) pace: SearchLimits,
     /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
     pub(crate) lookup: Option<&'a Lookup<'a>>,
     /// Is told how many of how many kernels are done.
@@ -93,12 +93,12 @@ pub(crate) enum Scope {
 
 /// The kernels that [`search`] would look at, by the text and what is known of it as it is, and all others. No program runs.
 pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
-    let start = Start::new(request)?;
+    let start = SelectedKernels::new(request)?;
     Ok((start.wanted, start.unchanged_kernels))
 }
 
 /// Where a search starts.
-struct Start {
+struct SelectedKernels {
     text: Text,
     /// The kernels with loops that ptxas would unroll in another form.
     loops: BTreeSet<String>,
@@ -108,7 +108,7 @@ struct Start {
     unchanged_kernels: Vec<UnchangedKernel>,
 }
 
-impl Start {
+impl SelectedKernels {
     fn new(request: &Request<'_>) -> Result<Self, Error> {
         let architecture = Architecture::by_name(request.cpu)?;
         let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
@@ -138,7 +138,7 @@ pub(crate) struct Found {
     pub(crate) ptx: Vec<u8>,
     /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
     pub(crate) profile: String,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<ChangedKernel>,
     /// What ptxas made of the PTX, if that very text was judged with the options of the build.
     pub(crate) assembled: Option<Assembled>,
 }
@@ -146,7 +146,7 @@ pub(crate) struct Found {
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
-    let Start { text, loops, wanted, mut unchanged_kernels } = Start::new(&request)?;
+    let SelectedKernels { text, loops, wanted, mut unchanged_kernels } = SelectedKernels::new(&request)?;
     if wanted.is_empty() && unchanged_kernels.is_empty() {
         (request.note)("nothing to search: no kernel");
     }
@@ -174,7 +174,7 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     };
     let profile = known.join(&searched.profile);
     let ptx = if !known.changes.is_empty() { text.compile(&checked(profile.clone()))? } else { searched.ptx };
-    let mut changes: Vec<Change> = searched.changes.iter().chain(&known.changes).cloned().collect();
+    let mut changes: Vec<ChangedKernel> = searched.changes.iter().chain(&known.changes).cloned().collect();
     changes.sort_by_key(|change| text.functions().iter().position(|(name, _)| *name == change.kernel));
     unchanged_kernels.extend(searched.unchanged_kernels.iter().chain(&known.unchanged_kernels).cloned());
     unchanged_kernels.sort_by(|one, other| one.kernel.cmp(&other.kernel));
@@ -199,7 +199,7 @@ struct Outcome {
     /// What ptxas made of it.
     assembled: Option<Assembled>,
     profile: Profile,
-    changes: Vec<Change>,
+    changes: Vec<ChangedKernel>,
     unchanged_kernels: Vec<UnchangedKernel>,
     /// Those of the kernels left whose share has paid for no run: in another file it may.
     unpaid: BTreeSet<String>,
@@ -243,16 +243,16 @@ fn outcome(
     let plan = Plan {
         code: text,
         path: Path::new(request.name),
-        wanted: Wanted::Named(wanted),
+        wanted: KernelSelection::Named(wanted),
         conditions,
         budget: request.budget,
         pace: request.pace,
-        keep: Keep::Nowhere,
+        keep: DifferenceFolder::Nowhere,
         compares: true,
         keeps_best: true,
         trials: None,
     };
-    let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
+    let SearchResult { tuning, early_stop, is_void } = driver::search(plan, &log)?;
     let mut unchanged_kernels = log.unchanged_kernels.into_inner().unwrap_or_else(PoisonError::into_inner);
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
@@ -266,25 +266,25 @@ fn outcome(
     };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
         let is_better = figures.is_better(&kernel.stock, &objective.preference);
-        is_better.then(|| Change {
+        is_better.then(|| ChangedKernel {
             kernel: kernel.name.clone(),
             choice: variant.to_string(),
             agreement: kernel.findings.winner.as_ref().map(Agreement::sentence).unwrap_or_default(),
             assurance: kernel.findings.assurance_of(variant).map(Assurance::word).unwrap_or_default().into(),
-            before: Cost::from(&kernel.stock),
-            after: Cost::from(figures),
+            before: KernelCost::from(&kernel.stock),
+            after: KernelCost::from(figures),
             with_fewer_warps: with_fewer_warps(kernel, &objective),
         })
     };
     let chosen = composed.iter().flat_map(|composed| composed.chosen.iter());
-    let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
+    let changes: Vec<ChangedKernel> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
     unchanged_kernels
         .extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged_kernel(kernel, &objective)));
     let unpaid = tuning.search.kernels.iter().filter(|kernel| kernel.is_unpaid());
     let unpaid = unpaid.map(|kernel| kernel.name.clone()).collect();
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
-    let lasts = !ptxas.had_trouble() && cut.is_none();
+    let lasts = !ptxas.had_trouble() && early_stop.is_none();
     let Some(composed) = composed.filter(|_| !changes.is_empty()) else {
         return Ok(Outcome { unchanged_kernels, unpaid, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
     };
@@ -353,20 +353,20 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
         }
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
-            let (before, after) = (Cost::from(&stock), Cost::from(&figures));
+            let (before, after) = (KernelCost::from(&stock), KernelCost::from(&figures));
             // The checker was on, and PTX has no choices but those of the passes and of ptxas. Another name is beyond it.
             let has_other_name = choices.entry(kernel).is_some_and(|entry| entry.other_name);
             let assurance = if has_other_name { Assurance::Neither } else { Assurance::Proved };
             let (agreement, assurance) = (String::new(), assurance.word().into());
             let (kernel, with_fewer_warps) = (kernel.clone(), None);
-            changes.push(Change { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
+            changes.push(ChangedKernel { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
         } else {
             let (kernel, reason) = (kernel.clone(), "no better by the profile of the text".to_owned());
             unchanged_kernels.push(UnchangedKernel {
                 kernel,
                 reason,
                 is_searched: true,
-                cost: Some(Cost::from(&stock)),
+                cost: Some(KernelCost::from(&stock)),
             });
         }
     }

@@ -60,14 +60,14 @@ pub(super) struct Conditions<'a> {
 }
 
 /// Which kernels are searched.
-pub(super) enum Wanted<'a> {
+pub(super) enum KernelSelection<'a> {
     /// Those whose names contain one of the parts; all, without parts.
     Parts(&'a [String]),
     /// Those of these names.
     Named(&'a [String]),
 }
 
-impl Wanted<'_> {
+impl KernelSelection<'_> {
     fn check(&self, kernels: &[&str], input: &str) -> Result<(), Error> {
         match self {
             Self::Parts(parts) => kernel_names::check_wanted(parts, kernels.iter().copied(), input),
@@ -121,7 +121,7 @@ pub(super) struct Stock<'a> {
 pub(super) fn kernels<'a>(
     code: &'a dyn Code,
     path: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &KernelSelection<'_>,
     conditions: Conditions<'_>,
 ) -> Result<Stock<'a>, Error> {
     let in_code = code.kernels()?;
@@ -129,11 +129,11 @@ pub(super) fn kernels<'a>(
     let mut names: Vec<&str> = functions.filter(|&name| in_code.contains_key(name)).collect();
     if names.is_empty() {
         let problem = format!("{}: no kernel", path.display());
-        return Err(Error::new(ErrorKind::View, problem, code.words().kernels));
+        return Err(Error::new(ErrorKind::View, problem, code.descriptions().kernels));
     }
     let input = path.to_string_lossy();
     wanted.check(&names, &input)?;
-    let owners = Owners::new(code, &names)?;
+    let owners = FunctionOwners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
     wanted.check_launches(&conditions, &names, &input)?;
     let said = wanted.dynamic_shared(conditions.dynamic_shared, path);
@@ -155,7 +155,7 @@ pub(super) fn kernels<'a>(
     let (mut kernels, mut apart, mut refused, mut waits) = (Vec::new(), Vec::new(), Vec::new(), false);
     for ((name, code), judged) in slices.into_iter().zip(judged) {
         match judged {
-            Ok(Start { kernel, object, took, limit }) => {
+            Ok(StockKernel { kernel, object, took, limit }) => {
                 let owned = owners.owned(&*code);
                 apart.push(Slice { code, kernel: name.to_owned(), owned, object, took, limit });
                 kernels.push(kernel);
@@ -175,11 +175,11 @@ pub(super) fn kernels<'a>(
 }
 
 /// Of which kernels shared memory is not known, and which cannot be launched.
-fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architecture) -> Vec<String> {
+fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &Architecture) -> Vec<String> {
     let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     // A build has no such option, and says it of each kernel.
-    if unknown > 0 && matches!(wanted, Wanted::Parts(_)) {
+    if unknown > 0 && matches!(wanted, KernelSelection::Parts(_)) {
         notes.push(format!(
             "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
              say the size with --dynamic-shared"
@@ -205,12 +205,12 @@ fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architect
 }
 
 /// Which functions several kernels reach.
-struct Owners {
+struct FunctionOwners {
     /// How many kernels reach each function that is none itself.
     reached: BTreeMap<String, usize>,
 }
 
-impl Owners {
+impl FunctionOwners {
     /// Of all kernels of a module, whatever is tuned. O(kernels) modules, where a function is no kernel.
     fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
@@ -239,7 +239,7 @@ impl Owners {
 pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
     let in_code = code.kernels()?;
     let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
-    let owners = Owners::new(code, &all)?;
+    let owners = FunctionOwners::new(code, &all)?;
     if owners.reached.is_empty() {
         return Ok(vec![Vec::new(); kernels.len()]);
     }
@@ -247,7 +247,7 @@ pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>
 }
 
 /// A kernel of which stock is known.
-struct Start {
+struct StockKernel {
     kernel: Kernel,
     /// What a linker sees of it, where it is linked later.
     object: Option<Relocatable>,
@@ -275,9 +275,9 @@ impl Conditions<'_> {
         slice: &dyn Code,
         threads: Option<u32>,
         inspection: Inspection,
-    ) -> Result<Start, Option<Error>> {
+    ) -> Result<StockKernel, Option<Error>> {
         let refused = |reason: NoAnswer| {
-            let problem = format!("{reason}, {}", slice.words().refused);
+            let problem = format!("{reason}, {}", slice.descriptions().refused);
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
         let start = cpu_time::of_thread();
@@ -321,6 +321,6 @@ impl Conditions<'_> {
         } else {
             limit_of_variants(of_stock)
         };
-        Ok(Start { kernel, object: judged.object, took, limit })
+        Ok(StockKernel { kernel, object: judged.object, took, limit })
     }
 }

@@ -15,21 +15,21 @@ use nvptx_ra::tune::variant::Variant;
 
 use super::assembled_stock::AssembledStock;
 use super::benchmark::Benchmark;
-use super::code::{Code, Made};
+use super::code::{Code, CompiledVariant};
 use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
 
 /// How fast a search goes on, and until when.
 #[derive(Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct SearchLimits {
     /// Time after which no round starts.
     pub(super) until: Option<Instant>,
     /// Threads.
     pub(super) jobs: usize,
 }
 
-impl Pace {
+impl SearchLimits {
     /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
     /// can tell is no limit.
     pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
@@ -113,10 +113,10 @@ impl Slice<'_> {
         Ok((made.ptx, left))
     }
 
-    fn compile_metered(&self, variant: &Variant) -> Result<Made, Error> {
+    fn compile_metered(&self, variant: &Variant) -> Result<CompiledVariant, Error> {
         let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, variant));
         match variant {
-            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)).map(Made::from),
+            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)).map(CompiledVariant::from),
             _ => self.code.compile_variant(variant, &profile_of, self.took),
         }
     }
@@ -160,7 +160,7 @@ pub(super) struct Tuning<'a> {
     pub(super) slices: IndexVec<KernelId, Slice<'a>>,
     /// Whether stock of a kernel is judged later, so that the kernel is not among these.
     pub(super) stock_waits: bool,
-    pub(super) pace: Pace,
+    pub(super) pace: SearchLimits,
 }
 
 impl Tuning<'_> {

@@ -18,7 +18,7 @@ pub(crate) struct UnchangedKernel {
     pub(crate) is_searched: bool,
     /// What it costs, where a search has measured that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<Cost>,
+    pub(crate) cost: Option<KernelCost>,
 }
 
 impl UnchangedKernel {
@@ -29,7 +29,7 @@ impl UnchangedKernel {
 
 /// A kernel that is better than it was.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Change {
+pub(crate) struct ChangedKernel {
     pub(crate) kernel: String,
     pub(crate) choice: String,
     /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
@@ -37,18 +37,18 @@ pub(crate) struct Change {
     /// What shows that it does; empty where an earlier version has not said it.
     #[serde(default)]
     pub(crate) assurance: String,
-    pub(crate) before: Cost,
-    pub(crate) after: Cost,
+    pub(crate) before: KernelCost,
+    pub(crate) after: KernelCost,
     /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) with_fewer_warps: Option<Offer>,
+    pub(crate) with_fewer_warps: Option<OccupancyTradeoff>,
 }
 
 /// What a kernel would cost in another way.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Offer {
+pub(crate) struct OccupancyTradeoff {
     #[serde(flatten)]
-    pub(crate) cost: Cost,
+    pub(crate) cost: KernelCost,
     /// The way, in words, where the user may go it without a search.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) by: String,
@@ -56,7 +56,7 @@ pub(crate) struct Offer {
 
 /// What a kernel costs, as ptxas and the machine code tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Cost {
+pub(crate) struct KernelCost {
     pub(crate) spill_store_bytes: u32,
     pub(crate) spill_load_bytes: u32,
     pub(crate) registers: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Cost {
     pub(crate) instructions: u32,
 }
 
-impl From<&Figures> for Cost {
+impl From<&Figures> for KernelCost {
     fn from(figures: &Figures) -> Self {
         let PtxasReport { spill_store_bytes, spill_load_bytes, registers, .. } = figures.ptxas_report;
         let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
@@ -75,14 +75,14 @@ impl From<&Figures> for Cost {
 }
 
 /// What spills at most half as much as the best and would count if it might hold fewer warps.
-pub(super) fn with_fewer_warps(kernel: &Kernel, objective: &Objective) -> Option<Offer> {
+pub(super) fn with_fewer_warps(kernel: &Kernel, objective: &Objective) -> Option<OccupancyTradeoff> {
     let (_, variant, least) = kernel.half_the_spills_for_warps(objective)?;
-    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
+    Some(OccupancyTradeoff { cost: KernelCost::from(&least), by: by_blocks(&variant).to_owned() })
 }
 
 /// What fewer warps would save, behind all else that a line says of a kernel.
-pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
-    let offer = with_fewer_warps.map(|Offer { cost, by }| {
+pub(crate) fn offer(with_fewer_warps: Option<&OccupancyTradeoff>) -> String {
+    let offer = with_fewer_warps.map(|OccupancyTradeoff { cost, by }| {
         let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
         let warps = counted(cost.warps as usize, "warp");
         format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
@@ -92,8 +92,8 @@ pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
 
 /// A kernel that was searched and stays as it is.
 pub(super) fn unchanged_kernel(kernel: &Kernel, objective: &Objective) -> UnchangedKernel {
-    let cost = Cost::from(&kernel.stock);
-    let Cost { warps, instructions, .. } = cost;
+    let cost = KernelCost::from(&kernel.stock);
+    let KernelCost { warps, instructions, .. } = cost;
     let bytes = kernel.stock.spill_bytes();
     let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
     let variants = counted(kernel.tried.len(), "variant");

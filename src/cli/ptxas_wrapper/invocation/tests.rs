@@ -14,7 +14,7 @@ fn read(arguments: &[&str]) -> Invocation {
         _ => None,
     };
     let exists = |name: &str| name == "here";
-    let sources = Sources { open: &files, exists: &exists, takes_value: &takes_value };
+    let sources = ArgumentSources { open: &files, exists: &exists, takes_value: &takes_value };
     Invocation::read_with(arguments.iter().map(OsString::from).collect(), sources)
 }
 
@@ -228,12 +228,12 @@ fn ptxas_reads_the_same() {
             crate::ptxas_wrapper::real_ptxas::takes_value(ptxas, name)
         };
         let exists = |name: &str| folder.path().join(name).exists();
-        let sources = Sources { open: &open, exists: &exists, takes_value: &takes_value };
+        let sources = ArgumentSources { open: &open, exists: &exists, takes_value: &takes_value };
         let read = argument_parser::read(&arguments, sources);
         if let Ok(read) = &read {
             let said = read.iter().flat_map(|word| match word {
-                Word::Input(name) => vec![name.clone()],
-                Word::Option { said, .. } | Word::Unknown { said, .. } => said.clone(),
+                ParsedArgument::Input(name) => vec![name.clone()],
+                ParsedArgument::Option { spelling, .. } | ParsedArgument::Unknown { spelling, .. } => spelling.clone(),
             });
             assert_eq!(said.collect::<Vec<_>>(), arguments);
         }

@@ -110,7 +110,7 @@ impl Limit {
     }
 
     /// A token that is free now.
-    fn look(&self) -> Option<Held> {
+    fn look(&self) -> Option<HeldToken> {
         // Only who has the turn adds to them.
         if self.running.load(Ordering::Acquire) >= self.most {
             return None;
@@ -120,13 +120,13 @@ impl Limit {
         held
     }
 
-    fn look_at_tokens(&self) -> Option<Held> {
+    fn look_at_tokens(&self) -> Option<HeldToken> {
         if self.own.as_ref().is_some_and(|taken| !taken.swap(true, Ordering::Acquire)) {
-            return Some(Held::Own);
+            return Some(HeldToken::Own);
         }
         match &self.shared {
-            Shared::Make(jobserver) => jobserver.take().map(Held::OfMake),
-            Shared::Machine(slots) => slots.take().map(Held::Slot),
+            Shared::Make(jobserver) => jobserver.take().map(HeldToken::OfMake),
+            Shared::Machine(slots) => slots.take().map(HeldToken::Slot),
             Shared::Nothing => None,
         }
     }
@@ -136,10 +136,10 @@ impl Limit {
 /// process gives back only if it ends in order: so make's protocol wants it.
 pub(crate) struct Token<'a> {
     limit: &'a Limit,
-    held: Option<Held>,
+    held: Option<HeldToken>,
 }
 
-enum Held {
+enum HeldToken {
     Own,
     OfMake(u8),
     Slot(usize),
@@ -149,13 +149,13 @@ impl Drop for Token<'_> {
     fn drop(&mut self) {
         self.limit.running.fetch_sub(usize::from(self.held.is_some()), Ordering::AcqRel);
         match (self.held.take(), &self.limit.shared) {
-            (Some(Held::Own), _) => {
+            (Some(HeldToken::Own), _) => {
                 if let Some(own) = &self.limit.own {
                     own.store(false, Ordering::Release);
                 }
             }
-            (Some(Held::OfMake(byte)), Shared::Make(jobserver)) => jobserver.give_back(byte),
-            (Some(Held::Slot(slot)), Shared::Machine(slots)) => slots.give_back(slot),
+            (Some(HeldToken::OfMake(byte)), Shared::Make(jobserver)) => jobserver.give_back(byte),
+            (Some(HeldToken::Slot(slot)), Shared::Machine(slots)) => slots.give_back(slot),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use tempfile::TempDir;
 
 use super::*;
-use crate::child_tests::{Mortal, child, part};
+use crate::child_tests::{KillOnDrop, child, part};
 
 fn machine(folder: &Path, count: usize) -> Limit {
     Limit::of_machine(folder, NonZeroUsize::new(count).expect("not 0")).expect("it can be made")
@@ -117,7 +117,7 @@ fn a_killed_process_gives_back() {
     }
     let folder = folder();
     let path = folder.path().join("limit");
-    let mut child = Mortal(child(NAME, &path).stdout(Stdio::piped()).spawn().expect("it starts"));
+    let mut child = KillOnDrop(child(NAME, &path).stdout(Stdio::piped()).spawn().expect("it starts"));
     let said = BufReader::new(child.0.stdout.take().expect("it is piped"));
     assert!(said.lines().any(|line| line.is_ok_and(|line| line == "holds it")), "the child ended");
     let limit = machine(&path, 1);
@@ -141,7 +141,7 @@ fn tokens_of_make() {
     assert!(limit.acquire(AT_ONCE).is_none());
     // The first has no byte in the pipe.
     drop(tokens.remove(0));
-    assert!(limit.look().is_some_and(|held| matches!(held, Held::Own)));
+    assert!(limit.look().is_some_and(|held| matches!(held, HeldToken::Own)));
     drop(tokens);
     let mut back = [0; 2];
     std::io::Read::read_exact(&mut pipe, &mut back).expect("they are back");

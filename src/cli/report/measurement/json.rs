@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Measurement;
 use super::allocation::HighestRegisterReason;
-use super::kernel::{Held, Kernel, Point};
+use super::kernel::{Kernel, LiveRegister, Point};
 use super::table::{instruction, reasons};
 use crate::machine::life_ranges::Kind;
 
@@ -117,7 +117,7 @@ fn point(measurement: &Measurement, point: &Point) -> Value {
 }
 
 /// A register at the peak, in the shape of the forecast's values.
-fn live(measurement: &Measurement, held: &Held) -> Value {
+fn live(measurement: &Measurement, held: &LiveRegister) -> Value {
     let written = held.written.as_ref();
     let place = written.and_then(|point| point.places.first().copied());
     json!({

@@ -75,12 +75,12 @@ pub(in super::super) struct Peak {
     pub(in super::super) point: Point,
     /// How many loops it is in.
     pub(in super::super) depth: u32,
-    pub(in super::super) held: Vec<Held>,
+    pub(in super::super) held: Vec<LiveRegister>,
 }
 
 /// A register that is live at the peak.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Held {
+pub(in super::super) struct LiveRegister {
     pub(in super::super) kind: Kind,
     pub(in super::super) number: u32,
     /// The write that stands nearest ahead of the peak; `None` where it has a value when the function begins.
@@ -145,7 +145,7 @@ impl Kernel {
             for (number, _) in (0..).zip(table.marks(peak_row, kind)).filter(|&(_, &mark)| mark != Mark::Free) {
                 let found = flow.as_ref().map_or(Vec::new(), |flow| writes(table, flow, peak_row, kind, number));
                 let written = nearest(&found, peak_row).map(point);
-                held.push(Held { kind, number: number as u32, written, writes: found.len() });
+                held.push(LiveRegister { kind, number: number as u32, written, writes: found.len() });
             }
         }
         let peak = Peak { point: point(peak_row), depth: depths[peak_row], held };

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use nvptx_ra::forecast::Forecast;
 
 use super::allocation::HighestRegisterReason;
-use super::kernel::{Held, Kernel, Point};
+use super::kernel::{Kernel, LiveRegister, Point};
 use super::spills::{SpillBytes, SpillSource};
 use super::{Measurement, Place, executed};
 use crate::kernel_names;
@@ -194,8 +194,8 @@ fn highest(end: u32) -> String {
 }
 
 /// The registers that are live at the peak by the line that wrote them; those with most first.
-pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&Held>)> {
-    let mut lines: BTreeMap<Option<Place>, Vec<&Held>> = BTreeMap::new();
+pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&LiveRegister>)> {
+    let mut lines: BTreeMap<Option<Place>, Vec<&LiveRegister>> = BTreeMap::new();
     for held in kernel.peak.held.iter().filter(|held| held.kind == Kind::General) {
         let place = held.written.as_ref().and_then(|point| point.places.first().copied());
         lines.entry(place).or_default().push(held);
@@ -206,8 +206,8 @@ pub(in super::super) fn by_line(kernel: &Kernel) -> Vec<(Option<Place>, Vec<&Hel
 }
 
 /// The names of registers; a register with several writes that may be the one is marked.
-fn names(held: &[&Held]) -> String {
-    let name = |held: &&Held| {
+fn names(held: &[&LiveRegister]) -> String {
+    let name = |held: &&LiveRegister| {
         let mark = if held.writes > 1 { "*" } else { "" };
         format!("{}{}{mark}", held.kind.prefix(), held.number)
     };

@@ -25,7 +25,7 @@ use crate::cache::{Key, KeyBuilder};
 use crate::machine::{relocatable, reported};
 use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Assembled, Failure, crash};
-use crate::tune::process::{self, Limit, Trouble};
+use crate::tune::process::{self, Limit, RunFailure};
 
 /// The programs that are asked.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(crate) struct Build {
 }
 
 /// What was judged in a build.
-struct Known {
+struct JudgedModule {
     judged: Judgement,
     /// What ptxas has printed, where it had the build's own options.
     messages: Option<String>,
@@ -82,7 +82,7 @@ pub(in crate::tune) struct Ptxas {
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
     /// What was judged before, by the fingerprint of the file; `None` where no build asks.
-    known: Option<Mutex<BTreeMap<String, Known>>>,
+    known: Option<Mutex<BTreeMap<String, JudgedModule>>>,
     /// Whether the build asks ptxas for figures.
     is_verbose: bool,
     /// Whether figures are those that ptxas prints, also where the build does not ask for them.
@@ -236,7 +236,7 @@ impl Ptxas {
         assembler.args(&self.options).args(has_lines.then_some("-lineinfo")).arg("-o").arg(cubin).arg(input);
         let _permit = self.gate.as_ref().map(|gate| gate());
         let end = process::run(assembler, log, log, Limit::Computed(limit));
-        let end = end.map_err(|trouble| self.lost("ptxas", &trouble))?;
+        let end = end.map_err(|failure| self.lost("ptxas", &failure))?;
         let messages = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         match Failure::of(end.status, &messages) {
             None => {}
@@ -260,12 +260,12 @@ impl Ptxas {
     }
 
     /// What a program that came to no end has to say.
-    fn lost(&self, name: &str, trouble: &Trouble) -> NoAnswer {
+    fn lost(&self, name: &str, failure: &RunFailure) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
-        let problem = format!("{name} {trouble}");
-        match trouble {
-            Trouble::TooLong(_) => NoAnswer::Refused(problem),
-            Trouble::Lost(_) => NoAnswer::Failed(problem),
+        let problem = format!("{name} {failure}");
+        match failure {
+            RunFailure::TooLong(_) => NoAnswer::Refused(problem),
+            RunFailure::Lost(_) => NoAnswer::Failed(problem),
         }
     }
 }
@@ -282,7 +282,7 @@ fn with_footprints(reported: PtxasReports, object: &Relocatable) -> PtxasReports
 
 impl Judge for Ptxas {
     fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
-        let known = |known: &Known| known.judged.clone();
+        let known = |known: &JudgedModule| known.judged.clone();
         if let Some(judged) = self.of_known(ptx, known).filter(|_| inspection != Inspection::Spills) {
             return Ok(judged);
         }
@@ -301,7 +301,7 @@ struct Files {
 
 impl Ptxas {
     /// What is known of a file that was judged in this build.
-    fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&Known) -> R) -> Option<R> {
+    fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&JudgedModule) -> R) -> Option<R> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&fingerprint(&String::from_utf8_lossy(ptx))).map(of)
     }
@@ -331,7 +331,7 @@ impl Ptxas {
         if let Some(known) = self.known.as_ref().filter(|_| inspection != Inspection::Spills) {
             let known = &mut known.lock().unwrap_or_else(PoisonError::into_inner);
             let fingerprint = fingerprint(&String::from_utf8_lossy(ptx));
-            known.insert(fingerprint, Known { judged: judged.clone(), messages });
+            known.insert(fingerprint, JudgedModule { judged: judged.clone(), messages });
         }
         Ok(judged)
     }

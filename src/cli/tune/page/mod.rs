@@ -17,7 +17,7 @@ use nvptx_ra::tune::objective::Objective;
 use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::variant::Variant;
 
-use super::driver::Cut;
+use super::driver::EarlyStop;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// What a page tells.
@@ -30,7 +30,7 @@ pub(super) struct Tuned<'a> {
     /// How often ptxas ran.
     pub(super) runs: usize,
     /// Why the search ended ahead of its last run, if it did.
-    pub(super) cut: Option<Cut>,
+    pub(super) early_stop: Option<EarlyStop>,
     pub(super) kernels: Vec<Outcome<'a>>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
             (counted(tuned.runs, "run")) " of ptxas: " b { (change(before, after)) }
             " bytes spilled. Before is the code " (tuned.stock) "; after is no worse in bytes spilled, warps and instructions, unless an "
             "option allowed it."
-            @if let Some(cut) = tuned.cut { " " b { (cut.sentence()) "." } }
+            @if let Some(early_stop) = tuned.early_stop { " " b { (early_stop.sentence()) "." } }
         }
     };
     // Opened is what gained most.

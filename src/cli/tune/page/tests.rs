@@ -94,7 +94,14 @@ fn tuned(search: &Search) -> Tuned<'_> {
         Outcome { kernel, variant, figures }
     };
     let kernels = search.kernels.iter().map(outcome).collect();
-    Tuned { input: "in/<page>.ptx", objective: &search.objective, stock: "as given", runs: 9, cut: None, kernels }
+    Tuned {
+        input: "in/<page>.ptx",
+        objective: &search.objective,
+        stock: "as given",
+        runs: 9,
+        early_stop: None,
+        kernels,
+    }
 }
 
 /// The page of two kernels is the one that was looked at in a browser.
@@ -140,7 +147,7 @@ fn what_is_not_always_there() {
         "stock" => Some(Figures { timing: timing(12.5), ..figures(100, 32, 500) }),
         _ => Some(Figures { timing: timing(10.25), ..figures(90, 32, 500) }),
     });
-    let timed = page(&Tuned { cut: Some(Cut::Interruption), ..tuned(&search) });
+    let timed = page(&Tuned { early_stop: Some(EarlyStop::Interruption), ..tuned(&search) });
     assert!(timed.contains("12.5 → 10.25") && timed.contains("cut by an interruption"), "{timed}");
 }
 

@@ -8,7 +8,7 @@ use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::objective::{Budget, Objective};
 
 use super::lacks_warps;
-use crate::tune::driver::{Cut, Listener};
+use crate::tune::driver::{EarlyStop, Listener};
 use crate::tune::verdict::UnchangedKernel;
 
 /// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
@@ -76,11 +76,11 @@ impl Listener for Log<'_> {
         }
     }
 
-    fn end(&self, cut: Option<Cut>) {
-        let reason = match cut {
+    fn end(&self, early_stop: Option<EarlyStop>) {
+        let reason = match early_stop {
             None => return,
-            Some(Cut::Interruption) => "the search was interrupted",
-            Some(Cut::Time) => "the time for the search is over",
+            Some(EarlyStop::Interruption) => "the search was interrupted",
+            Some(EarlyStop::Time) => "the time for the search is over",
         };
         (self.note)(&format!("{reason}: the best that was found so far is taken"));
     }

@@ -58,7 +58,7 @@ impl Ptxas {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
-        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?.status;
+        let status = finished.map_err(|failure| self.lost("cuobjdump", &failure))?.status;
         if !status.success() {
             let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
             return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));

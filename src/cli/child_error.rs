@@ -2,7 +2,7 @@
 
 /// What a process that fails says of it, among warnings, headings of functions and, where LLVM aborts, the stack.
 #[derive(Default)]
-pub(crate) struct Complaint {
+pub(crate) struct ChildError {
     /// The first line that says it is an error.
     error: Option<String>,
     /// The first line of all.
@@ -11,7 +11,7 @@ pub(crate) struct Complaint {
     is_over: bool,
 }
 
-impl Complaint {
+impl ChildError {
     /// Takes up a line that belongs to no function.
     pub(crate) fn hear(&mut self, line: &str) {
         self.is_over |= line.starts_with("PLEASE submit a bug report") || line.starts_with("Stack dump:");
@@ -42,9 +42,9 @@ mod tests {
     use super::*;
 
     fn problem(lines: &[&str]) -> Option<String> {
-        let mut complaint = Complaint::default();
-        lines.iter().for_each(|line| complaint.hear(line));
-        complaint.problem()
+        let mut child_error = ChildError::default();
+        lines.iter().for_each(|line| child_error.hear(line));
+        child_error.problem()
     }
 
     /// The error is told, wherever it stands; without one the first line that is no heading and no part of a stack.

@@ -10,7 +10,7 @@ use crate::target::machine::{Architecture, CommandLine, Ignored, Launch, MAX_REG
 
 /// A line that holds registers where most are live.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct RegisterHolder {
     /// The line.
     pub place: Place,
     /// How many registers.
@@ -53,7 +53,7 @@ impl Callee {
 
 /// A kernel.
 #[derive(Clone, Debug)]
-pub struct Subject<'a> {
+pub struct LintInput<'a> {
     /// Its name.
     pub name: &'a str,
     /// The processor.
@@ -77,7 +77,7 @@ pub struct Subject<'a> {
     /// Where most registers are live.
     pub peak: Place,
     /// The lines that hold most of them there.
-    pub holders: Vec<Holder>,
+    pub holders: Vec<RegisterHolder>,
     /// Bytes of stack.
     pub stack_bytes: u64,
     /// What keeps a variable in memory, where its code is there.
@@ -99,7 +99,7 @@ pub struct Subject<'a> {
 /// How many of the lines that hold the registers of a peak are named.
 pub const HOLDERS: usize = 3;
 
-impl<'a> Subject<'a> {
+impl<'a> LintInput<'a> {
     /// A kernel as it is forecast. `source` knows the functions of the module by their names, and `input` stands for the
     /// files that are not known.
     ///
@@ -116,7 +116,7 @@ impl<'a> Subject<'a> {
             Place { file: file.to_owned(), line }
         };
         let kernel = source(&forecast.name);
-        let holder = |line: u32, held: u32| Holder {
+        let holder = |line: u32, held: u32| RegisterHolder {
             place: place(&forecast.holder, line),
             held,
             times: source(&forecast.holder).map_or(0, |source| source.times(line)),

@@ -4,31 +4,31 @@ use std::collections::BTreeMap;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::lint::Place;
+use nvptx_ra::lint::input::{Callee, HOLDERS, LintInput, RegisterHolder};
 use nvptx_ra::lint::source::Source;
-use nvptx_ra::lint::subject::{Callee, HOLDERS, Holder, Subject};
 
 use super::super::Report;
 use super::super::measurement::{Kernel, Measurement, table};
 use crate::machine::source_lines;
 
 /// The kernels of a report, as they are forecast.
-pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<Subject<'_>>, Error> {
+pub(in super::super) fn of_forecasts(report: &Report) -> Result<Vec<LintInput<'_>>, Error> {
     let sources: BTreeMap<&str, Source> = report.code.iter().map(|code| (code.0.name(), Source::of(code))).collect();
-    let subject =
-        |forecast| Subject::of_forecast(forecast, report.architecture, &report.input, |name| sources.get(name));
-    report.forecasts.iter().map(subject).collect()
+    let input =
+        |forecast| LintInput::of_forecast(forecast, report.architecture, &report.input, |name| sources.get(name));
+    report.forecasts.iter().map(input).collect()
 }
 
 /// The kernels of a cubin, as they are measured; `report` is the forecast of the same.
 pub(in super::super) fn of_measurement<'a>(
     measurement: &'a Measurement,
     report: Option<&'a Report>,
-) -> Result<Vec<Subject<'a>>, Error> {
+) -> Result<Vec<LintInput<'a>>, Error> {
     let forecasts = report.map(of_forecasts).transpose()?.unwrap_or_default();
     let kernels = measurement.kernels.iter().filter(|kernel| kernel.facts.is_kernel);
     Ok(kernels
         .map(|kernel| {
-            let forecast = forecasts.iter().find(|subject| subject.name == kernel.name);
+            let forecast = forecasts.iter().find(|input| input.name == kernel.name);
             of_kernel(measurement, kernel, forecast)
         })
         .collect())
@@ -42,7 +42,7 @@ pub(in super::super) fn place(measurement: &Measurement, place: Option<source_li
     }
 }
 
-fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Option<&Subject<'a>>) -> Subject<'a> {
+fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Option<&LintInput<'a>>) -> LintInput<'a> {
     let place = |of| place(measurement, of);
     let local = &kernel.local.lines;
     let holders = table::by_line(kernel);
@@ -55,17 +55,17 @@ fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Opt
         }
     }
     let begin = kernel.begin.map(|begin| place(Some(begin)));
-    Subject {
+    LintInput {
         name: &kernel.name,
         architecture: measurement.architecture,
-        begin: begin.or_else(|| forecast.map(|subject| subject.begin.clone())).unwrap_or_else(|| place(None)),
+        begin: begin.or_else(|| forecast.map(|input| input.begin.clone())).unwrap_or_else(|| place(None)),
         is_measured: true,
         launch: Measurement::launch(kernel, kernel.dynamic_shared),
         has_bounds: match forecast {
-            Some(subject) => subject.has_bounds,
+            Some(input) => input.has_bounds,
             None => kernel.facts.threads.is_some() || kernel.facts.max_registers.is_some(),
         },
-        limit: forecast.map_or(kernel.facts.max_registers, |subject| subject.limit),
+        limit: forecast.map_or(kernel.facts.max_registers, |input| input.limit),
         spill_bytes: kernel.spills().least,
         spills: place(local.iter().find(|line| line.marked > 0).or(local.first()).and_then(|line| line.place)),
         spill_lines: spill_lines.into_iter().map(|(line, bytes)| (place(Some(line)), bytes)).collect(),
@@ -73,12 +73,12 @@ fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Opt
         holders: holders
             .map(|(line, held)| {
                 let place = place(*line);
-                let forecast = forecast.and_then(|subject| subject.holders.iter().find(|other| other.place == place));
-                Holder { held: held.len() as u32, times: forecast.map_or(0, |forecast| forecast.times), place }
+                let forecast = forecast.and_then(|input| input.holders.iter().find(|other| other.place == place));
+                RegisterHolder { held: held.len() as u32, times: forecast.map_or(0, |forecast| forecast.times), place }
             })
             .collect(),
         stack_bytes: kernel.stack_bytes().into(),
-        in_memory: forecast.and_then(|subject| subject.in_memory),
+        in_memory: forecast.and_then(|input| input.in_memory),
         computed: local.iter().find(|line| line.computed > 0).map(|line| place(line.place)),
         calls: kernel
             .calls
@@ -88,9 +88,9 @@ fn of_kernel<'a>(measurement: &'a Measurement, kernel: &'a Kernel, forecast: Opt
                 (callee, place(call.point.places.first().copied()))
             })
             .collect(),
-        ignored: forecast.map_or(&[], |subject| subject.ignored),
-        register_shortage: forecast.and_then(|subject| subject.register_shortage.clone()),
-        wrong_loops: forecast.map_or_else(Vec::new, |subject| subject.wrong_loops.clone()),
-        ignores_repartition: forecast.is_some_and(|subject| subject.ignores_repartition),
+        ignored: forecast.map_or(&[], |input| input.ignored),
+        register_shortage: forecast.and_then(|input| input.register_shortage.clone()),
+        wrong_loops: forecast.map_or_else(Vec::new, |input| input.wrong_loops.clone()),
+        ignores_repartition: forecast.is_some_and(|input| input.ignores_repartition),
     }
 }

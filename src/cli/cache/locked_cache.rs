@@ -40,12 +40,12 @@ pub(super) fn name(path: &Path) -> Option<&str> {
 }
 
 /// The lock of a cache, and what its holder does. It is free again when this goes away.
-pub(super) struct Room<'a> {
+pub(super) struct LockedCache<'a> {
     folder: &'a Path,
     lock: File,
 }
 
-impl<'a> Room<'a> {
+impl<'a> LockedCache<'a> {
     /// Waits for the lock. `None` if others have it all the time.
     pub(super) fn lock(folder: &'a Path, patience: Duration) -> io::Result<Option<Self>> {
         let mut options = File::options();
@@ -102,7 +102,7 @@ impl<'a> Room<'a> {
     }
 
     /// The entries, and files that no living process writes go away.
-    fn entries(&self) -> io::Result<Vec<Taken>> {
+    fn entries(&self) -> io::Result<Vec<CacheFile>> {
         let is_temporary = |name: &str| name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1);
         for file in fs::read_dir(self.folder)? {
             let file = file?;
@@ -135,10 +135,10 @@ impl<'a> Room<'a> {
 }
 
 /// A file of an entry: when it was last used, where it is, and the space that it takes.
-pub(super) type Taken = (SystemTime, PathBuf, u64);
+pub(super) type CacheFile = (SystemTime, PathBuf, u64);
 
 /// The files of all entries, in no order. No lock is needed: each has its name when it is complete.
-pub(super) fn entries(folder: &Path) -> io::Result<Vec<Taken>> {
+pub(super) fn entries(folder: &Path) -> io::Result<Vec<CacheFile>> {
     let mut entries = Vec::new();
     for file in fs::read_dir(folder)? {
         let file = file?;
