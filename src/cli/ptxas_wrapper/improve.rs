@@ -238,7 +238,7 @@ fn request<'a>(
             uncompared: settings.allow_uncompared,
             ..allowance(noted.is_timed, settings.more_instructions)
         },
-        pace: SearchLimits::new(start, settings.seconds, None),
+        search_limits: SearchLimits::new(start, settings.seconds, None),
         note,
         lookup: None,
         progress: &|_, _| {},

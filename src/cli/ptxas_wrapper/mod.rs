@@ -24,7 +24,7 @@ mod options;
 mod profiles;
 mod progress_line;
 pub(crate) mod real_ptxas;
-mod recorded;
+mod recorded_search;
 mod records;
 pub(crate) mod search;
 mod settings;

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::profiles;
 use super::real_ptxas::RealPtxas;
-use super::recorded::{self, Found};
+use super::recorded_search::{self, Found};
 use super::records::{self, Record};
 use super::workers::{self, Workers};
 use crate::ninja::{in_path, in_value, quoted, word};
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// Searches one text, and writes its profile.
 fn search(record: &Record, folder: &Path, runs: u32, ptxas: &RealPtxas) -> Result<Found, Error> {
-    let (found, profile) = recorded::search(record, runs, ptxas)?;
+    let (found, profile) = recorded_search::search(record, runs, ptxas)?;
     profiles::write(folder, &found.profile, &profile)?;
     Ok(found)
 }

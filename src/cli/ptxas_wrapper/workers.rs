@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use nvptx_ra::error::{Error, ErrorKind};
 use serde::Deserialize;
 
-use super::recorded::Found;
+use super::recorded_search::Found;
 use super::records::Record;
 use crate::interrupt::is_interrupted;
 use crate::ptxas::Folder;

@@ -26,7 +26,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) wanted: KernelSelection<'p>,
     pub(super) conditions: Conditions<'a>,
     pub(super) budget: Budget,
-    pub(super) pace: SearchLimits,
+    pub(super) search_limits: SearchLimits,
     /// Where variants that differ from stock are kept.
     pub(super) keep: DifferenceFolder,
     /// Whether variants run on the CPU.
@@ -85,7 +85,7 @@ pub(super) struct SearchResult<'a> {
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<SearchResult<'a>, Error> {
-    let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best, trials } = plan;
+    let Plan { code, path, wanted, conditions, budget, search_limits, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
@@ -95,7 +95,7 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.objective, &mut kernels));
     let search = Search { objective: *conditions.objective, budget, kernels: kernels.into() };
     let judges = conditions.judges;
-    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
+    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, search_limits };
     let void = |tuning| Ok(SearchResult { tuning, early_stop: None, is_void: true });
     if interrupt::is_interrupted() {
         return void(tuning);
@@ -132,7 +132,7 @@ fn early_stop(tuning: &Tuning<'_>) -> Option<EarlyStop> {
     if interrupt::is_interrupted() {
         return Some(EarlyStop::Interruption);
     }
-    let Tuning { search, pace, .. } = tuning;
+    let Tuning { search, search_limits, .. } = tuning;
     let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
-    (pace.is_over() && !is_over).then_some(EarlyStop::Time)
+    (search_limits.is_over() && !is_over).then_some(EarlyStop::Time)
 }

@@ -326,16 +326,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         shared_cost: arguments.shared_cost,
         ..Objective::new(architecture, allowance)
     };
-    let pace = SearchLimits::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
+    let search_limits = SearchLimits::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
     let conditions = Conditions {
         judges,
         objective: &objective,
         threads: &arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
-        jobs: pace.jobs,
+        jobs: search_limits.jobs,
         has_share: arguments.effort.is_some(),
     };
-    let searched = search(arguments, &output, &*code, conditions, pace, start);
+    let searched = search(arguments, &output, &*code, conditions, search_limits, start);
     let result = searched.and_then(|(tuning, early_stop)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
         (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
@@ -424,14 +424,14 @@ fn search<'a>(
     output: &Path,
     code: &'a dyn Code,
     conditions: Conditions<'a>,
-    pace: SearchLimits,
+    search_limits: SearchLimits,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<EarlyStop>), Error> {
     let share = |times| Budget::of_effort(Effort { times, file: None, assembles_again: true });
     let budget = arguments.effort.map_or(Budget::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
-    let (until, objective, runs, progress) = (pace.until, conditions.objective, budget.runs, Mutex::new(None));
+    let (until, objective, runs, progress) = (search_limits.until, conditions.objective, budget.runs, Mutex::new(None));
     let records = arguments.trials.is_some();
     let terminal = Terminal { start, until, objective, runs, keeps_best, records, progress };
     let plan = Plan {
@@ -440,7 +440,7 @@ fn search<'a>(
         wanted: KernelSelection::Parts(&arguments.kernel),
         conditions,
         budget,
-        pace,
+        search_limits,
         keep: outputs::keep(arguments, output),
         compares: !arguments.no_compare && arguments.trials.is_none(),
         keeps_best,

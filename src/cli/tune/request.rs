@@ -73,7 +73,7 @@ pub(crate) struct Request<'a> {
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
-    pub(crate) pace: SearchLimits,
+    pub(crate) search_limits: SearchLimits,
     /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
     pub(crate) lookup: Option<&'a Lookup<'a>>,
     /// Is told how many of how many kernels are done.
@@ -227,7 +227,7 @@ fn outcome(
     let objective = Objective::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
-    let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
+    let (threads, jobs) = (threads.as_slice(), request.search_limits.jobs);
     let has_share = request.budget.effort.is_some();
     let conditions = Conditions { judges, objective: &objective, threads, dynamic_shared, jobs, has_share };
     let log = Log {
@@ -246,7 +246,7 @@ fn outcome(
         wanted: KernelSelection::Named(wanted),
         conditions,
         budget: request.budget,
-        pace: request.pace,
+        search_limits: request.search_limits,
         keep: DifferenceFolder::Nowhere,
         compares: true,
         keeps_best: true,

@@ -29,7 +29,7 @@ use crate::interrupt::is_interrupted;
 
 /// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
-    let Tuning { search, slices, judges, pace, .. } = tuning;
+    let Tuning { search, slices, judges, search_limits, .. } = tuning;
     let objective = search.objective;
     let work = |id: KernelId, task| {
         let slice = &slices[id];
@@ -47,11 +47,11 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(
     };
     let texts = search.kernels.iter().map(|_| Vec::new()).collect();
     let phases = search.phases();
-    let mut rounds = Rounds { search, until: pace.until, texts, progress, phase: Vec::new() };
+    let mut rounds = Rounds { search, until: search_limits.until, texts, progress, phase: Vec::new() };
     for phase in phases {
         let phase = rounds.search.begin(&phase);
         rounds.phase.clone_from(&phase);
-        serve_clients(pace.jobs, phase.len(), &mut rounds, |client, task| work(phase[client], task));
+        serve_clients(search_limits.jobs, phase.len(), &mut rounds, |client, task| work(phase[client], task));
     }
 }
 

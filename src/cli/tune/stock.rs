@@ -305,7 +305,7 @@ impl Conditions<'_> {
         kernel.template = kernel_names::template(name);
         kernel.register_requests = register_requests(&ptx, name)?;
         kernel.is_relocatable = is_relocatable;
-        kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();
+        kernel.may_be_inspected = !is_relocatable && self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = !is_relocatable && slice.knows_smem_spilling() && !sizes_shared_at_launch;
         kernel.wants_blocks = !is_relocatable
             && slice.choices() == Choices::Nothing

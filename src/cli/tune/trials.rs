@@ -57,8 +57,8 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
 /// The names of the recipes that have made a variant. What keeps the values that a look has found is the look's.
 fn recipes(kernel: &Kernel, tried: &TriedVariant) -> Vec<String> {
     let all = Recipe::all();
-    let of_look = kernel.look_of(&tried.variant).into_iter();
-    kernel.recipes_of(&tried.variant).chain(of_look).map(|number| all[number].name()).collect()
+    let of_inspection = kernel.inspection_of(&tried.variant).into_iter();
+    kernel.recipes_of(&tried.variant).chain(of_inspection).map(|number| all[number].name()).collect()
 }
 
 fn figures(of: &Figures) -> Value {

@@ -160,7 +160,7 @@ pub(super) struct Tuning<'a> {
     pub(super) slices: IndexVec<KernelId, Slice<'a>>,
     /// Whether stock of a kernel is judged later, so that the kernel is not among these.
     pub(super) stock_waits: bool,
-    pub(super) pace: SearchLimits,
+    pub(super) search_limits: SearchLimits,
 }
 
 impl Tuning<'_> {

@@ -94,9 +94,9 @@ impl<'a> Comparer<'a> {
 
 /// Compares the best variants of all kernels with stock until nothing speaks against any.
 pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
-    let Tuning { search, slices, pace, .. } = tuning;
+    let Tuning { search, slices, search_limits, .. } = tuning;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
-    serve_clients(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
+    serve_clients(search_limits.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
         let id = KernelId::new(kernel);
         let compared = comparer.compared(id, &slices[id], blocks[id], &variant);
         (variant, compared)

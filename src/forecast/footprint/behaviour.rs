@@ -1,7 +1,7 @@
 //! What ptxas sees in each instruction: what may move, what it costs beside its operands.
 
 use super::memory_accesses::{Accesses, of_assembly};
-use super::opcode_facts::{Kinds, Known, Motion, reads_own_parameter};
+use super::opcode_facts::{Kinds, Motion, OpcodeSummary, reads_own_parameter};
 use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Symbol, Value};
 use crate::index::IndexVec;
 use crate::target::{Classification, Purity};
@@ -9,7 +9,7 @@ use crate::target::{Classification, Purity};
 /// The behaviour of all instructions of a function; memory for one function after another.
 #[derive(Debug, Default)]
 pub(in crate::forecast) struct Behaviours {
-    known: OpcodeFacts<Known>,
+    known: OpcodeFacts<OpcodeSummary>,
     motions: IndexVec<Inst, (Motion, Accesses)>,
     has_guarded: bool,
     texts: IndexVec<Symbol, Option<(Motion, Accesses)>>,
@@ -27,12 +27,12 @@ impl Behaviours {
         self.has_guarded = false;
         for inst in function.insts() {
             let opcode = function.opcode(inst);
-            let known = self.known.get_or_insert_with(opcode, || {
+            let summary = self.known.get_or_insert_with(opcode, || {
                 let opcodes = function.opcodes();
-                Known::new(opcodes.name(opcode), opcodes.role(opcode), classification.of(function, inst))
+                OpcodeSummary::new(opcodes.name(opcode), opcodes.role(opcode), classification.of(function, inst))
             });
-            self.has_guarded |= known.kinds.contains(Kinds::GUARDED);
-            self.motions.push(motion(function, inst, known, &mut self.texts));
+            self.has_guarded |= summary.kinds.contains(Kinds::GUARDED);
+            self.motions.push(motion(function, inst, summary, &mut self.texts));
         }
     }
 
@@ -46,7 +46,7 @@ impl Behaviours {
 
     /// What an instruction's opcode is.
     #[inline]
-    pub(in crate::forecast) fn known(&self, function: &Function, inst: Inst) -> &Known {
+    pub(in crate::forecast) fn opcode(&self, function: &Function, inst: Inst) -> &OpcodeSummary {
         self.known.known(function.opcode(inst))
     }
 
@@ -70,7 +70,7 @@ impl Behaviours {
 
     /// The inline assembly of a function, each with its text. O(instructions).
     pub(in crate::forecast) fn assembly(&self, function: &Function) -> impl Iterator<Item = (Inst, Symbol)> {
-        let is_assembly = |&inst: &Inst| self.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+        let is_assembly = |&inst: &Inst| self.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
         function.insts().filter(is_assembly).filter_map(|inst| Some((inst, text_of(function, inst)?)))
     }
 
@@ -78,11 +78,11 @@ impl Behaviours {
     /// what it reads nobody writes.
     #[inline]
     pub(in crate::forecast) fn gives_the_same(&self, function: &Function, inst: Inst) -> bool {
-        let known = self.known(function, inst);
+        let summary = self.opcode(function, inst);
         match self.motion(inst) {
-            Motion::Free => known.kinds.contains(Kinds::CODE),
+            Motion::Free => summary.kinds.contains(Kinds::CODE),
             Motion::Load => {
-                known.info.purity == Purity::ReadsInvariant || reads_own_parameter(function, &known.info, inst)
+                summary.info.purity == Purity::ReadsInvariant || reads_own_parameter(function, &summary.info, inst)
             }
             Motion::Store | Motion::Ordered => false,
         }
@@ -94,7 +94,7 @@ impl Behaviours {
         self.motion(inst) == Motion::Load
             && function.memory_space(inst) != MemorySpace::Param
             && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
-            && !reads_own_parameter(function, &self.known(function, inst).info, inst)
+            && !reads_own_parameter(function, &self.opcode(function, inst).info, inst)
     }
 }
 
@@ -110,23 +110,23 @@ fn text_of(function: &Function, inst: Inst) -> Option<Symbol> {
 fn motion(
     function: &Function,
     inst: Inst,
-    known: &Known,
+    summary: &OpcodeSummary,
     texts: &mut IndexVec<Symbol, Option<(Motion, Accesses)>>,
 ) -> (Motion, Accesses) {
     let effects = function.effects(inst);
     let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE | Effects::TERMINATOR;
-    if known.info.purity == Purity::InlineAsm
+    if summary.info.purity == Purity::InlineAsm
         && let Some(text) = text_of(function, inst)
     {
         return *texts[text].get_or_insert_with(|| of_assembly(function.symbol(text)));
     }
-    let motion = match known.info.purity {
+    let motion = match summary.info.purity {
         // No code comes of debug values.
-        _ if !known.kinds.contains(Kinds::CODE) => Motion::Free,
+        _ if !summary.kinds.contains(Kinds::CODE) => Motion::Free,
         Purity::Reads | Purity::ReadsInvariant if !effects.intersects(keeps_order) => Motion::Load,
         Purity::Writes if !effects.intersects(keeps_order) => Motion::Store,
         _ if effects.is_pure() => Motion::Free,
         _ => Motion::Ordered,
     };
-    (motion, Accesses::of(function, inst, known, motion))
+    (motion, Accesses::of(function, inst, summary, motion))
 }

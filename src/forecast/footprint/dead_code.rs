@@ -137,7 +137,7 @@ impl Code<'_> {
         function.insts().filter_map(|inst| sets_false(function, inst)).for_each(|reg| is_false[reg] = true);
         let mut is_any = false;
         for inst in function.insts() {
-            let is_guarded = self.behaviours.known(function, inst).kinds.contains(Kinds::GUARDED);
+            let is_guarded = self.behaviours.opcode(function, inst).kinds.contains(Kinds::GUARDED);
             let mask = if is_guarded { guard(function.operands(inst)) } else { None };
             let is_off =
                 |(mask, is_negated): (VReg, bool)| !is_negated && is_false[mask] && self.definitions[mask] == 1;
@@ -204,7 +204,7 @@ impl Code<'_> {
         let function = self.function;
         let mut read = function.operands(inst).iter().filter_map(|operand| operand.read_reg()).peekable();
         function.role(inst) == Role::Constant
-            || (self.behaviours.known(function, inst).info.purity == Purity::Pure
+            || (self.behaviours.opcode(function, inst).info.purity == Purity::Pure
                 && function.effects(inst).is_pure()
                 && read.peek().is_some()
                 && read.all(|reg| self.is_constant[reg]))

@@ -74,5 +74,5 @@ impl Addresses {
 
 fn is_guarded_access(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     matches!(behaviours.motion(inst), Motion::Load | Motion::Store)
-        && behaviours.known(function, inst).kinds.contains(Kinds::GUARDED)
+        && behaviours.opcode(function, inst).kinds.contains(Kinds::GUARDED)
 }

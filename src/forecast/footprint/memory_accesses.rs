@@ -6,7 +6,7 @@
 
 use bitflags::bitflags;
 
-use super::opcode_facts::{Kinds, Known, Motion, reads_own_parameter};
+use super::opcode_facts::{Kinds, Motion, OpcodeSummary, reads_own_parameter};
 use crate::function::{Effects, Function, Inst, MemorySpace};
 use crate::target::Purity;
 
@@ -82,16 +82,16 @@ impl Accesses {
 
     /// Those of an instruction that is no inline assembly.
     #[inline]
-    pub(in crate::forecast) fn of(function: &Function, inst: Inst, known: &Known, motion: Motion) -> Self {
+    pub(in crate::forecast) fn of(function: &Function, inst: Inst, summary: &OpcodeSummary, motion: Motion) -> Self {
         if motion == Motion::Free {
             return Self::NONE;
         }
         let effects = function.effects(inst);
         let space = Spaces::of(function.memory_space(inst));
         let is_ordered = effects.intersects(Effects::ORDERED | Effects::OPAQUE);
-        match known.info.purity {
+        match summary.info.purity {
             _ if effects.intersects(Effects::TERMINATOR | Effects::CALL_SEQUENCE | Effects::TRAP) => Self::ALL,
-            Purity::Reads if reads_own_parameter(function, &known.info, inst) => Self::reading(Spaces::CONSTANT),
+            Purity::Reads if reads_own_parameter(function, &summary.info, inst) => Self::reading(Spaces::CONSTANT),
             Purity::ReadsInvariant => Self::reading(Spaces::CONSTANT),
             Purity::Reads if !is_ordered => Self::reading(space),
             Purity::Writes if !is_ordered => Self::writing(space),
@@ -99,7 +99,7 @@ impl Accesses {
             Purity::Reads | Purity::Writes | Purity::ReadsAndWrites => Self::writing(Spaces::SEEN_BY_OTHERS),
             Purity::Exchange => Self::writing(Spaces::THREADS),
             // LLVM takes shuffles for accesses of memory that nobody else can see; what loads matrices only reads.
-            _ if known.kinds.contains(Kinds::EXCHANGE) && effects.contains(Effects::READ | Effects::WRITE) => {
+            _ if summary.kinds.contains(Kinds::EXCHANGE) && effects.contains(Effects::READ | Effects::WRITE) => {
                 Self::writing(Spaces::THREADS)
             }
             Purity::Opaque if effects.contains(Effects::CONVERGENT) => Self::writing(Spaces::SEEN_BY_OTHERS),

@@ -63,7 +63,7 @@ bitflags! {
 
 /// What is known of an opcode.
 #[derive(Debug)]
-pub(in crate::forecast) struct Known {
+pub(in crate::forecast) struct OpcodeSummary {
     pub(in crate::forecast) info: OpcodeInfo,
     pub(in crate::forecast) kinds: Kinds,
     /// What it asks of the upper halves of what it reads.
@@ -72,7 +72,7 @@ pub(in crate::forecast) struct Known {
     pub(in crate::forecast) sharing: WordSharing,
 }
 
-impl Known {
+impl OpcodeSummary {
     pub(super) fn new(name: &str, role: Role, info: OpcodeInfo) -> Self {
         let is_guarded = name.starts_with('@');
         let is_assembly = is_mostly_assembly(name);

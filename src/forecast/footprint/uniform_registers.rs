@@ -34,7 +34,7 @@ impl UniformRegisters {
         uniformity: &UniformityInfo,
     ) {
         let is_ordinary = |write: &Occurrence| {
-            let info = &behaviours.known(function, write.inst).info;
+            let info = &behaviours.opcode(function, write.inst).info;
             !(info.has_uniform_form || reads_own_parameter(function, info, write.inst))
                 || (function.loop_depth(write.block) > 0 && uniformity.is_in_divergent_region(write.block))
         };

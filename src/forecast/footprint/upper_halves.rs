@@ -62,7 +62,7 @@ fn upper_half_use(function: &Function, behaviours: &Behaviours, inst: Inst, oper
     if function.effects(inst).contains(Effects::META) && !decides(function.role(inst)) {
         return UpperHalfUse::Lower;
     }
-    match behaviours.known(function, inst).upper_half_use {
+    match behaviours.opcode(function, inst).upper_half_use {
         UpperHalfUse::ByMask if immediate(function, inst).is_some_and(|mask| mask >> 32 == 0) => UpperHalfUse::Lower,
         UpperHalfUse::ByMask => UpperHalfUse::AsResult,
         UpperHalfUse::Access if operand as usize + 2 == function.operands(inst).len() => of_address(function, inst),

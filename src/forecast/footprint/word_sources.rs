@@ -1,6 +1,6 @@
 //! Where the words of a result come from: whose words an opcode only moves, extends, cuts off or masks.
 
-use super::opcode_facts::{Known, reads_own_parameter};
+use super::opcode_facts::{OpcodeSummary, reads_own_parameter};
 use super::word_sharing::WordSharing;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
 use crate::target::{CopyFamily, Purity};
@@ -22,7 +22,7 @@ pub(in crate::forecast) enum Source<'a> {
 /// One register that an instruction writes.
 pub(in crate::forecast) struct Definition<'a> {
     pub(in crate::forecast) function: &'a Function,
-    pub(in crate::forecast) known: &'a Known,
+    pub(in crate::forecast) summary: &'a OpcodeSummary,
     pub(in crate::forecast) inst: Inst,
     /// Its number among the operands.
     pub(in crate::forecast) number: usize,
@@ -33,7 +33,7 @@ impl<'a> Definition<'a> {
     /// Where a word of the register comes from.
     #[inline]
     pub(in crate::forecast) fn source(&self, index: u32) -> Source<'a> {
-        let Known { info, sharing, .. } = self.known;
+        let OpcodeSummary { info, sharing, .. } = self.summary;
         match sharing {
             WordSharing::Constants
                 if info.family == CopyFamily::Immediate && self.part_of_immediate(0, index) == Some(0) =>
@@ -98,7 +98,7 @@ impl<'a> Definition<'a> {
     /// as it stands in memory, two values to a word, for arithmetic and conversions read halves of words (ptxas 13.0.88:
     /// `LDS.64`, `HADD2.BF16_V2`, for `ld.shared.v4.b16`).
     fn half_of_pair(&self) -> Option<&'a Operand> {
-        let is_load = matches!(self.known.info.purity, Purity::Reads | Purity::ReadsInvariant);
+        let is_load = matches!(self.summary.info.purity, Purity::Reads | Purity::ReadsInvariant);
         let is_upper = is_load && self.number % 2 == 1 && self.function.class(self.reg) == RegClass::B16;
         is_upper.then(|| &self.function.operands(self.inst)[self.number - 1])
     }

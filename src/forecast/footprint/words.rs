@@ -24,7 +24,7 @@ define_index! {
 
 /// Where the hardware holds a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::forecast) enum Place {
+pub(in crate::forecast) enum WordLocation {
     /// Nowhere: nobody needs it.
     Nowhere,
     /// Nowhere: it is zero.
@@ -40,7 +40,7 @@ pub(in crate::forecast) enum Place {
 pub(in crate::forecast) struct Words {
     /// The first word of each register, and behind the last register the end.
     first: IndexVec<VReg, Word>,
-    places: IndexVec<Word, Place>,
+    places: IndexVec<Word, WordLocation>,
     /// Whose word it is.
     owners: IndexVec<Word, VReg>,
     definitions: Definitions,
@@ -66,7 +66,7 @@ impl Words {
             self.first.push(self.places.next_id());
             for _ in 0..function.class(reg).words() {
                 let own = self.owners.push(reg);
-                self.places.push(Place::With(own));
+                self.places.push(WordLocation::With(own));
             }
         }
         self.first.push(self.places.next_id());
@@ -75,9 +75,9 @@ impl Words {
         self.seen.clear();
         self.seen.resize(function.num_regs(), false);
         for inst in function.insts() {
-            let known = behaviours.known(function, inst);
-            let computes = match known.sharing {
-                WordSharing::Nothing => known.info.purity != Purity::Reads,
+            let summary = behaviours.opcode(function, inst);
+            let computes = match summary.sharing {
+                WordSharing::Nothing => summary.info.purity != Purity::Reads,
                 WordSharing::Offset => !self.definitions.addresses.are_any(),
                 _ => false,
             };
@@ -85,7 +85,7 @@ impl Words {
             for (number, operand) in function.operands(inst).iter().enumerate() {
                 let Some(reg) = operand.def() else { continue };
                 written += function.class(reg).words();
-                let definition = Definition { function, known, inst, number, reg };
+                let definition = Definition { function, summary, inst, number, reg };
                 let is_first = !std::mem::replace(&mut self.seen[reg], true);
                 // Words that are computed are where they are from the start; halves may be of a load.
                 let is_half = function.class(reg) == RegClass::B16;
@@ -96,8 +96,8 @@ impl Words {
                     let own = self.word(reg, index);
                     let place = self.place_of(&definition, index);
                     // One constant here and another there is a word that somebody holds.
-                    let is_same = self.places[own] == place && place != Place::Constant;
-                    self.places[own] = if is_first || is_same { place } else { Place::With(own) };
+                    let is_same = self.places[own] == place && place != WordLocation::Constant;
+                    self.places[own] = if is_first || is_same { place } else { WordLocation::With(own) };
                 }
             }
             self.widest = self.widest.max(written);
@@ -119,7 +119,7 @@ impl Words {
     pub(in crate::forecast) fn drop_all(&mut self, reg: VReg) {
         for index in 0..self.first[VReg(reg.0 + 1)].0 - self.first[reg].0 {
             let word = self.word(reg, index);
-            self.places[word] = Place::Nowhere;
+            self.places[word] = WordLocation::Nowhere;
         }
     }
 
@@ -138,14 +138,14 @@ impl Words {
     pub(in crate::forecast) fn occupied(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
         let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
         places.iter().filter_map(|place| match place {
-            Place::With(word) => Some(*word),
-            Place::Nowhere | Place::Zero | Place::Constant => None,
+            WordLocation::With(word) => Some(*word),
+            WordLocation::Nowhere | WordLocation::Zero | WordLocation::Constant => None,
         })
     }
 
     /// The words, each with the register that it is of and where it is held.
     #[inline]
-    pub(in crate::forecast) fn iter(&self) -> impl Iterator<Item = (Word, VReg, Place)> + '_ {
+    pub(in crate::forecast) fn iter(&self) -> impl Iterator<Item = (Word, VReg, WordLocation)> + '_ {
         let owned = self.owners.iter_enumerated().zip(self.places.iter());
         owned.map(|((word, &reg), &place)| (word, reg, place))
     }
@@ -153,7 +153,7 @@ impl Words {
     /// Whose word it is, where that register holds it there itself.
     #[inline]
     pub(in crate::forecast) fn holder(&self, word: Word) -> Option<VReg> {
-        (self.places[word] == Place::With(word)).then(|| self.owners[word])
+        (self.places[word] == WordLocation::With(word)).then(|| self.owners[word])
     }
 
     /// The word itself, wherever it is held.
@@ -164,24 +164,24 @@ impl Words {
 
     /// Where a definition finds a word.
     #[inline]
-    fn place_of(&self, definition: &Definition<'_>, index: u32) -> Place {
+    fn place_of(&self, definition: &Definition<'_>, index: u32) -> WordLocation {
         let Definition { function, reg, .. } = *definition;
-        let own = Place::With(self.word(reg, index));
+        let own = WordLocation::With(self.word(reg, index));
         let definitions = &self.definitions;
         if index == 1 && !definitions.wants_all_words(function, reg) {
-            return Place::Nowhere;
+            return WordLocation::Nowhere;
         }
-        if definition.known.sharing == WordSharing::Offset && !definitions.addresses.has(reg) {
+        if definition.summary.sharing == WordSharing::Offset && !definitions.addresses.has(reg) {
             return own;
         }
         match definition.source(index) {
-            Source::Constant => Place::Constant,
-            Source::Zero => Place::Zero,
+            Source::Constant => WordLocation::Constant,
+            Source::Zero => WordLocation::Zero,
             Source::Word(operand, index) => self.shared(definition, operand, index).unwrap_or(own),
             Source::NotZero(operands, index) => {
                 let is_zero = |operand: &Operand| {
                     operand.reg().is_none_or(|source| definitions.is_single[source])
-                        && self.shared(definition, operand, index) == Some(Place::Zero)
+                        && self.shared(definition, operand, index) == Some(WordLocation::Zero)
                 };
                 let other = match operands.map(is_zero) {
                     [true, _] => Some(operands[1]),
@@ -196,15 +196,15 @@ impl Words {
 
     /// Where a word of a source is, if the definition's word is there, too.
     #[inline]
-    fn shared(&self, definition: &Definition<'_>, operand: &Operand, index: u32) -> Option<Place> {
+    fn shared(&self, definition: &Definition<'_>, operand: &Operand, index: u32) -> Option<WordLocation> {
         let Definition { function, reg, .. } = *definition;
         match operand.value {
-            Value::Immediate(value) if (value >> (32 * index)) as u32 == 0 => Some(Place::Zero),
-            Value::Immediate(_) => Some(Place::Constant),
+            Value::Immediate(value) if (value >> (32 * index)) as u32 == 0 => Some(WordLocation::Zero),
+            Value::Immediate(_) => Some(WordLocation::Constant),
             Value::Reg(source) if index < function.class(source).words() => {
                 let place = self.places[self.word(source, index)];
                 let is_single = &self.definitions.is_single;
-                let may_share = !matches!(place, Place::With(_)) || (is_single[source] && is_single[reg]);
+                let may_share = !matches!(place, WordLocation::With(_)) || (is_single[source] && is_single[reg]);
                 may_share.then_some(place)
             }
             _ => None,

@@ -1,6 +1,6 @@
 //! The estimate of a kernel: what the model says, no less than the bounds beside it, and at a step of the occupancy.
 
-use super::call_graph::{CallGraph, Joined};
+use super::call_graph::{CallGraph, FunctionWithCallees};
 use super::forecast::{Case, Forecast, launch};
 use super::occupancy_first::registers_for_warps;
 use super::permutation;
@@ -74,7 +74,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, unknown_calls, callee_stack, .. }: Joined,
+    FunctionWithCallees { features, unknown_calls, callee_stack, .. }: FunctionWithCallees,
     holder: &Summary,
     case: &Case,
     models: &mut ModelCache,

@@ -116,7 +116,7 @@ impl Summary {
         let all_words = &live.pressures.all;
         let mut pressure = PressureDetail { curve: Curve::none(function), peak: Peak::new(function, all_words) };
         if detail == Detail::Everything {
-            features.add_for_reports(&live.for_reports(function, footprint));
+            features.add_report_features(&live.report_features(function, footprint));
             pressure.peak.find_live(function, footprint, all_words);
             pressure.curve = Curve::new(function, all_words);
         }

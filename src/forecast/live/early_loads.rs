@@ -45,7 +45,7 @@ impl EarliestPlaces {
         places.extend(function.insts());
         defined.clear();
         defined.resize(function.num_regs(), Inst(0));
-        let is_code = |inst| behaviours.known(function, inst).kinds.contains(Kinds::CODE);
+        let is_code = |inst| behaviours.opcode(function, inst).kinds.contains(Kinds::CODE);
         let is_load = |inst| behaviours.motion(inst) == Motion::Load;
         for block in function.blocks() {
             if !function.block_insts(block).any(is_load) {

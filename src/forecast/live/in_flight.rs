@@ -36,9 +36,9 @@ pub(super) fn most_words(function: &Function, footprint: &Footprint) -> u32 {
 
 /// What an instruction has to do with asynchronous ones. Only names and inline assembly tell, which most functions have none of.
 fn asynchrony_of(function: &Function, footprint: &Footprint, inst: Inst) -> Option<Asynchrony> {
-    let known = footprint.behaviours.known(function, inst);
+    let summary = footprint.behaviours.opcode(function, inst);
     let name = function.opcodes().name(function.opcode(inst));
-    let may_be = known.kinds.intersects(Kinds::ASSEMBLY | Kinds::EXCHANGE)
+    let may_be = summary.kinds.intersects(Kinds::ASSEMBLY | Kinds::EXCHANGE)
         || name.starts_with("TCGEN05")
         || name.starts_with("tcgen05");
     may_be.then(|| asynchrony(function, inst)).flatten()

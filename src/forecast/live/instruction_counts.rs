@@ -68,7 +68,7 @@ impl Counts {
             counts.depth = depth.max(counts.depth);
             let mut in_block = InBlock::default();
             for inst in function.block_insts(block) {
-                let kinds = behaviours.known(function, inst).kinds;
+                let kinds = behaviours.opcode(function, inst).kinds;
                 if kinds.contains(Kinds::CODE) {
                     if in_block.instructions == 0 {
                         counts.words_at.enter(varying.before(inst), depth > 0);

@@ -27,7 +27,7 @@ use crate::index::{EntityIndex, IndexVec};
 
 /// What is held at once in any order of the code, in 32-bit words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::forecast) struct Carried {
+pub(in crate::forecast) struct LoopCarriedWords {
     /// Words that differ between threads.
     pub(in crate::forecast) varying: u32,
     /// These and the words that are the same in all threads of a warp.
@@ -50,7 +50,7 @@ const MOST_COPIES: u32 = 16;
 /// Of instructions with fewer operands it is not asked what they hold at once: that is little.
 const LEAST_OPERANDS: usize = 8;
 
-impl Carried {
+impl LoopCarriedWords {
     /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
     /// live-in blocks of the registers in loops) · depth).
     pub(super) fn most(function: &Function, footprint: &Footprint) -> Self {
@@ -95,9 +95,9 @@ struct Usage {
 }
 
 /// What is held at each loop's header, in halves of words.
-fn halves_at_headers(function: &Function, footprint: &Footprint) -> IndexVec<Loop, Carried> {
+fn halves_at_headers(function: &Function, footprint: &Footprint) -> IndexVec<Loop, LoopCarriedWords> {
     let Footprint { loops, ranges, words, uniformity, occurrences, .. } = footprint;
-    let mut headers = IndexVec::filled(Carried::default(), loops.len());
+    let mut headers = IndexVec::filled(LoopCarriedWords::default(), loops.len());
     if loops.is_empty() {
         return headers;
     }
@@ -267,12 +267,12 @@ impl Sources {
 /// Whether an instruction writes a constant, or a parameter of the kernel.
 fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     matches!(function.role(inst), Role::Constant | Role::Undef)
-        || reads_own_parameter(function, &behaviours.known(function, inst).info, inst)
+        || reads_own_parameter(function, &behaviours.opcode(function, inst).info, inst)
 }
 
 /// Whether ptxas could do an instruction once more instead of keeping its result.
 fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
-    let is_assembly = behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+    let is_assembly = behaviours.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
     !is_assembly && behaviours.gives_the_same(function, inst)
 }
 
@@ -286,16 +286,16 @@ fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
 }
 
 /// What one instruction reads or writes at once, whichever is more.
-fn at_once(function: &Function, footprint: &Footprint, inst: Inst) -> Carried {
+fn at_once(function: &Function, footprint: &Footprint, inst: Inst) -> LoopCarriedWords {
     let Footprint { behaviours, words, uniformity, .. } = footprint;
-    let known = behaviours.known(function, inst);
+    let summary = behaviours.opcode(function, inst);
     let is_one = !function.effects(inst).intersects(Effects::CALL_SEQUENCE | Effects::META | Effects::TERMINATOR)
-        && known.kinds.contains(Kinds::CODE)
-        && !known.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
+        && summary.kinds.contains(Kinds::CODE)
+        && !summary.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
         && function.role(inst) == Role::Other;
     let operands = function.operands(inst);
     if !is_one {
-        return Carried::default();
+        return LoopCarriedWords::default();
     }
     let count = |select: fn(&Operand) -> Option<VReg>| {
         let mut found: Vec<_> = operands
@@ -307,7 +307,11 @@ fn at_once(function: &Function, footprint: &Footprint, inst: Inst) -> Carried {
         found.sort_unstable();
         found.dedup_by_key(|(word, _)| *word);
         let uniform = found.iter().filter(|(_, reg)| uniformity.is_uniform(*reg)).count() as u32;
-        Carried { varying: found.len() as u32 - uniform, all: found.len() as u32, ..Carried::default() }
+        LoopCarriedWords {
+            varying: found.len() as u32 - uniform,
+            all: found.len() as u32,
+            ..LoopCarriedWords::default()
+        }
     };
     let [read, written] = [count(Operand::use_reg), count(Operand::def)];
     read.max(written)

@@ -31,7 +31,7 @@ use crate::analysis::Point;
 use crate::function::{Function, Inst, Operand};
 use early_loads::EarliestPlaces;
 use instruction_counts::Counts;
-use loop_carried::Carried;
+use loop_carried::LoopCarriedWords;
 use loop_invariants::{Invariants, Policy};
 use pressure::{DeclaredPressure, WordPressures};
 use reordering::{ReorderedPressure, Reordering};
@@ -52,7 +52,7 @@ pub(super) struct Live {
     /// What is held in the loops that ptxas unrolls.
     pub(super) unrolled: UnrolledWords,
     /// Words in any order.
-    pub(super) carried: Carried,
+    pub(super) carried: LoopCarriedWords,
     /// Words that asynchronous instructions keep up to a wait.
     pub(super) in_flight: u32,
     /// Words that the code loads from places of stack variables that ptxas knows.
@@ -67,7 +67,7 @@ pub(super) struct Live {
 
 /// What only reports show of a function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ReportOnly {
+pub(super) struct ReportFeatures {
     /// Words that are computed in a loop and could be computed in front of it.
     pub(super) invariant_words: u32,
     /// The same of innermost loops, in front of these alone.
@@ -90,7 +90,7 @@ impl Live {
         self.reordered = self.reordering.reach(&reordering::Input { function, footprint, word_ranges, pressures });
         self.counts = Counts::new(function, footprint, &pressures.varying);
         self.unrolled = self.unrolling.most_words(function, footprint, &pressures.varying);
-        self.carried = Carried::most(function, footprint);
+        self.carried = LoopCarriedWords::most(function, footprint);
         self.in_flight = in_flight::most_words(function, footprint);
         let is_of_array =
             |&inst: &Inst| footprint.behaviours.motion(inst) == Motion::Load && promotion.place(inst).is_some();
@@ -101,9 +101,9 @@ impl Live {
 
     /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
     /// stack is in registers.
-    pub(super) fn for_reports(&self, function: &Function, footprint: &Footprint) -> ReportOnly {
+    pub(super) fn report_features(&self, function: &Function, footprint: &Footprint) -> ReportFeatures {
         let invariant_words = |policy| Invariants::new(function, footprint, policy).most_words(function, footprint);
-        ReportOnly {
+        ReportFeatures {
             invariant_words: invariant_words(Policy::Always),
             inner_invariant_words: invariant_words(Policy::InnerLoops),
             stack_words: self.pressures.stack.most(),

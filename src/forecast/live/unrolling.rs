@@ -110,12 +110,12 @@ impl Body {
         let runs_always = block == header || succs.contains(&header);
         let subroutines = Kinds::CALL | Kinds::DOUBLE_ROUTINE | Kinds::SLOW_PATH | Kinds::WIDE_DIVISION;
         for inst in function.block_insts(block) {
-            let known = behaviours.known(function, inst);
-            let is_code = known.kinds.contains(Kinds::CODE) && !known.sharing.is_free();
+            let summary = behaviours.opcode(function, inst);
+            let is_code = summary.kinds.contains(Kinds::CODE) && !summary.sharing.is_free();
             if !is_code || function.effects(inst).contains(Effects::TERMINATOR) {
                 continue;
             }
-            self.weight += if known.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
+            self.weight += if summary.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
             let motion = behaviours.motion(inst);
             // What is loaded from a variable in registers is there.
             let is_in_registers = promotion.is_promoted() && promotion.place(inst).is_some();
@@ -129,8 +129,8 @@ impl Body {
             self.weight += u32::from(motion == Motion::Store);
             self.is_refused = self.weight > MOST_WEIGHT
                 || motion == Motion::Ordered
-                || (motion == Motion::Store && (!runs_always || known.kinds.contains(Kinds::ASSEMBLY)))
-                || known.kinds.intersects(subroutines);
+                || (motion == Motion::Store && (!runs_always || summary.kinds.contains(Kinds::ASSEMBLY)))
+                || summary.kinds.intersects(subroutines);
             if self.is_refused {
                 return;
             }

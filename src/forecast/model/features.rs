@@ -1,6 +1,6 @@
 //! What the model knows of a function.
 
-use crate::forecast::live::{Live, ReportOnly};
+use crate::forecast::live::{Live, ReportFeatures};
 
 /// How a feature of a function joins that of what it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +185,7 @@ impl Features {
     }
 
     /// Adds what only reports show.
-    pub(in crate::forecast) fn add_for_reports(&mut self, shown: &ReportOnly) {
+    pub(in crate::forecast) fn add_report_features(&mut self, shown: &ReportFeatures) {
         self.set("invariant_words", f64::from(shown.invariant_words));
         self.set("inner_invariant_words", f64::from(shown.inner_invariant_words));
         self.set("stack_words", f64::from(shown.stack_words));

@@ -131,7 +131,7 @@ mod tests {
                 Some(of_arrays(4000, 1000, figures(0, 32, 490))),
             );
             kernel.record(&objective(0), inlined, "inlined".into(), Some(of_arrays(40, 10, figures(spills, 32, 300))));
-            kernel.look_around(&objective(0));
+            kernel.fill_queue(&objective(0));
             let is_near = |variant: &&Variant| variant.optimisations().ahead() == Ahead::STACK;
             let near = kernel.queue.iter().filter(is_near).count();
             let is_half = near >= 3 && 2 * near <= kernel.queue.len() + 2;

@@ -89,7 +89,7 @@ impl Kernel {
             self.queue.insert(at, variant.clone());
         }
         if let Some(runs) = lessons.unhelpful_inspections {
-            self.may_be_looked_at = false;
+            self.may_be_inspected = false;
             self.rounds.spare(runs);
         }
         self.lessons = lessons;
@@ -117,8 +117,8 @@ impl Kernel {
     /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
     fn unhelpful_inspections(&self, objective: &Objective) -> Option<usize> {
         let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
-        let has_looked = self.inspections.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
-        has_looked.then(|| self.inspections.count() + named().filter(|variant| self.is_judged_for(variant)).count())
+        let has_inspected = self.inspections.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
+        has_inspected.then(|| self.inspections.count() + named().filter(|variant| self.is_judged_for(variant)).count())
     }
 
     /// Whether a variant of another kernel says of this one what it said of that.
@@ -305,9 +305,9 @@ mod tests {
         };
         let ([one, two, three], helped) = ([(); 3].map(|()| looked(false)), looked(true));
         let last = taught(kernel(), &[&one, &two, &three]);
-        assert!(!last.may_be_looked_at);
-        assert!(taught(kernel(), &[&one, &helped, &three]).may_be_looked_at);
-        assert!(taught(kernel(), &[&one, &two]).may_be_looked_at);
+        assert!(!last.may_be_inspected);
+        assert!(taught(kernel(), &[&one, &helped, &three]).may_be_inspected);
+        assert!(taught(kernel(), &[&one, &two]).may_be_inspected);
         assert!(last.is_over(1) || last.runs() == 0);
     }
 }

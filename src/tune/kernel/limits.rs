@@ -260,7 +260,7 @@ mod tests {
             let objective = Objective { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..objective(0) };
             let mut kernel = kernel_with(spilling);
             kernel.queue.clear();
-            kernel.look_around(&objective);
+            kernel.fill_queue(&objective);
             assert_eq!(kernel.queue.contains(&Variant::DEFAULT.with_limit(255)), expected, "{:?}", kernel.queue);
             kernel.proposed.push(Variant::DEFAULT.with_limit(255));
             let other = kernel.with_all_registers(&objective, &Variant::ordered("eager", 0), &spilling);
@@ -306,7 +306,7 @@ mod tests {
                 kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             }
             kernel.queue.clear();
-            kernel.look_around(&objective(0));
+            kernel.fill_queue(&objective(0));
             let step = objective(0).architecture.next_step(&launch(&outcome(57).ptxas_report, kernel.block));
             let limited = variants[1].with_limit(step.expect("there are more warps"));
             assert_eq!(kernel.queue.contains(&limited), expected, "{:?}", kernel.queue);

@@ -1,8 +1,8 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
-mod bars;
 mod choices_ahead;
 mod compilers;
+mod disqualification;
 mod effects;
 mod lessons;
 mod limits;
@@ -62,7 +62,7 @@ pub struct Kernel {
     /// Whether ptxas ignores `setmaxnreg` in it for want of `.minnctapersm`.
     pub wants_blocks: bool,
     /// Whether somebody can tell what ptxas spills in it.
-    pub may_be_looked_at: bool,
+    pub may_be_inspected: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
     pub is_relocatable: bool,
     /// Whether ptxas would unroll loops of it in another form: then the best is tried in that form in the end.
@@ -123,7 +123,7 @@ impl Kernel {
             may_spill_to_shared: false,
             may_have_other_name: false,
             wants_blocks: false,
-            may_be_looked_at: true,
+            may_be_inspected: true,
             is_relocatable: false,
             has_loops_to_turn: false,
             is_for_loops_alone: false,
@@ -188,7 +188,7 @@ impl Kernel {
     fn propose(&mut self, objective: &Objective) -> Variant {
         loop {
             if self.inspections.queue.is_empty() && self.queue.is_empty() {
-                self.look_around(objective);
+                self.fill_queue(objective);
             }
             let Some(variant) = self.inspections.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
             let variant = self.freed(objective, self.with_sparing_bits(objective, variant));

@@ -114,7 +114,7 @@ impl Kernel {
 
     /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
     /// LLVM's optimisations with what is tried on every kernel, then with what is near the best.
-    pub(super) fn look_around(&mut self, objective: &Objective) {
+    pub(super) fn fill_queue(&mut self, objective: &Objective) {
         if !std::mem::replace(&mut self.has_ranked, true) {
             self.queue.extend(self.of_compilers(objective));
             return;

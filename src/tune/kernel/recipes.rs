@@ -30,9 +30,10 @@ impl Kernel {
     }
 
     /// The number of the look that has found the values that a variant keeps, if one has.
-    pub fn look_of(&self, variant: &Variant) -> Option<usize> {
+    pub fn inspection_of(&self, variant: &Variant) -> Option<usize> {
         let recipes = Recipe::all();
-        let mut inspections = self.applied_recipes.iter().filter(|(number, _)| recipes[*number].step == Step::Look);
+        let mut inspections =
+            self.applied_recipes.iter().filter(|(number, _)| recipes[*number].step == Step::InspectSpills);
         let has_found = |looked: &Variant| looked.order() == variant.order() && looked.limit() == variant.limit();
         (!variant.named().is_empty())
             .then(|| inspections.find(|(_, looked)| has_found(looked)))?
@@ -76,12 +77,12 @@ impl Kernel {
     fn observed(&self, objective: &Objective) -> Vec<(usize, f64)> {
         let gain = |variant: &Variant, figures: Figures| self.gain_of(objective, variant, &figures);
         let recipes = Recipe::all();
-        let of_looks = || {
+        let of_inspections = || {
             let kept = self.judged().filter(|(variant, _)| !variant.named().is_empty());
             kept.map(|(variant, figures)| gain(variant, figures)).reduce(f64::max)
         };
         let observed = |(number, variant): &(usize, Variant)| match recipes[*number].step {
-            Step::Look => Some((*number, of_looks()?)),
+            Step::InspectSpills => Some((*number, of_inspections()?)),
             _ => Some((*number, self.tried(variant)?.figures.map_or(0.0, |figures| gain(variant, figures)))),
         };
         self.applied_recipes.iter().filter_map(observed).collect()
@@ -100,9 +101,9 @@ impl Kernel {
         let open = Recipe::all().iter().enumerate().filter(|(number, _)| !is_given(*number));
         let candidate = |(number, recipe): (usize, &Recipe)| {
             let variant = self.prepared(objective, *recipe, &best)?;
-            let variant = if recipe.step == Step::Look { variant } else { self.freed(objective, variant) };
+            let variant = if recipe.step == Step::InspectSpills { variant } else { self.freed(objective, variant) };
             let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(objective, limit));
-            let is_new = recipe.step == Step::Look || !self.proposed.contains(&variant);
+            let is_new = recipe.step == Step::InspectSpills || !self.proposed.contains(&variant);
             let is_left_out = self.is_left_out(&variant).is_some();
             let is_wanted = is_allowed && is_new && !is_left_out && !self.is_hopeless_choice(objective, &variant);
             let improvement = neighbours.improvement(number, known);
@@ -140,10 +141,10 @@ impl Kernel {
                 (self.may_spill_to_shared && figures.spill_bytes() > 0).then(|| base.with_smem_spilling())
             }
             Step::Kept(way) => self.kept_by(objective, way, &figures).map(|kept| base.with_kept_values(kept)),
-            Step::Look => self.worth_a_look(&base, &figures),
+            Step::InspectSpills => self.variant_to_inspect(&base, &figures),
             Step::Loops => Some(base.with_turned_loops()),
         }?;
-        (variant != base || matches!(recipe.step, Step::Default | Step::Look)).then_some(variant)
+        (variant != base || matches!(recipe.step, Step::Default | Step::InspectSpills)).then_some(variant)
     }
 
     /// The most registers that cost no warp, where ptxas takes fewer and spills.

@@ -52,7 +52,7 @@ pub(super) struct Rounds {
     /// The variant that is compared with stock.
     compared: Option<Variant>,
     /// The variants whose machine code is looked at.
-    looked_at: Vec<Variant>,
+    inspected: Vec<Variant>,
     /// The variants of this round whose texts are asked for.
     drawn: Vec<Variant>,
     /// The variants of this round whose texts are known.
@@ -91,8 +91,8 @@ impl Kernel {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
-        if !self.rounds.looked_at.is_empty() {
-            return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+        if !self.rounds.inspected.is_empty() {
+            return self.rounds.inspected.iter().cloned().map(Question::Spilled).collect();
         }
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
@@ -111,20 +111,20 @@ impl Kernel {
                 self.rounds.is_exhausted = true;
                 return self.ask(objective, runs);
             }
-            self.rounds.looked_at = match &candidates[..] {
-                [first, ..] if first.step == Step::Look => {
+            self.rounds.inspected = match &candidates[..] {
+                [first, ..] if first.step == Step::InspectSpills => {
                     self.give(first);
                     vec![first.variant.clone()]
                 }
                 [_, ..] => Vec::new(),
-                [] => self.to_look_at(objective, 2 * self.rounds.left_of(runs) <= runs),
+                [] => self.to_inspect(objective, 2 * self.rounds.left_of(runs) <= runs),
             };
-            self.rounds.looked_at.truncate(self.rounds.left_of(runs));
-            if !self.rounds.looked_at.is_empty() {
-                return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+            self.rounds.inspected.truncate(self.rounds.left_of(runs));
+            if !self.rounds.inspected.is_empty() {
+                return self.rounds.inspected.iter().cloned().map(Question::Spilled).collect();
             }
             if !candidates.is_empty() {
-                let ahead = candidates.iter().take_while(|candidate| candidate.step != Step::Look);
+                let ahead = candidates.iter().take_while(|candidate| candidate.step != Step::InspectSpills);
                 let width = self.width(runs);
                 for candidate in ahead.take(width) {
                     self.give(candidate);
@@ -136,7 +136,7 @@ impl Kernel {
                 }
                 return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }
-            let widths = self.until_next_look().into_iter().chain(self.until_first_order());
+            let widths = self.until_next_inspection().into_iter().chain(self.until_first_order());
             // Recipes come behind what is to be tried ahead of them.
             let ahead = self.queue.len() + self.inspections.queue.len();
             let most = if self.by_recipes && ahead > 0 { ahead.min(ROUND) } else { ROUND };
@@ -196,10 +196,10 @@ impl Kernel {
         if self.rounds.waits {
             return;
         }
-        for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
+        for (variant, spilled) in std::mem::take(&mut self.rounds.inspected).into_iter().zip(spilled) {
             if spilled != Err(NoAnswer::BrokenOff) {
                 self.rounds.judged += 1;
-                self.rounds.spent += Work::of_look(self.run());
+                self.rounds.spent += Work::of_inspection(self.run());
                 self.note_spilled(objective, variant, spilled.ok());
             }
         }
@@ -227,7 +227,7 @@ impl Kernel {
         }
         let left = self.work_left();
         let price = |candidate: &Candidate| {
-            if candidate.step == Step::Look { Work::of_look(self.run()) } else { self.run() }
+            if candidate.step == Step::InspectSpills { Work::of_inspection(self.run()) } else { self.run() }
         };
         let is_affordable = |candidate: &Candidate| left.is_none_or(|left| price(candidate) <= left);
         let is_beyond = self.rounds.spent + self.run() > self.work_of_variants(self.rounds.in_times);

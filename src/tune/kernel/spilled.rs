@@ -64,17 +64,17 @@ impl Inspections {
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
-    pub(super) fn to_look_at(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
+    pub(super) fn to_inspect(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
         let most = (FIRST_INSPECTIONS + self.perturbed as usize).saturating_sub(self.inspections.seen.len());
         // Behind the choices ahead of LLVM's optimisations, the orders are to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
         let is_due = self.inspections.queue.is_empty() && (has_tried_all || is_half_over);
-        if !is_due || !self.may_look() {
+        if !is_due || !self.can_inspect() {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
         let worth: Vec<(&Variant, Figures)> =
-            stock.chain(self.judged_once()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
+            stock.chain(self.judged_once()).filter(|(_, figures)| self.may_pay_to_inspect(figures)).collect();
         let is_new = |variant: &Variant| !self.inspections.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
         // What was kept is worth more of it where it spared most.
@@ -107,33 +107,35 @@ impl Kernel {
     }
 
     /// How many variants are to be drawn at once, so that what is found of them tells what to look at next.
-    pub(super) fn until_next_look(&mut self) -> Option<usize> {
+    pub(super) fn until_next_inspection(&mut self) -> Option<usize> {
         if self.inspections.queue.is_empty() {
             let later = std::mem::take(&mut self.inspections.later);
             self.inspections.queue = self.asked_for(later);
         }
-        let will_look = self.inspections.seen.is_empty() && self.may_look() && self.is_worth_a_look(&self.stock);
+        let will_inspect =
+            self.inspections.seen.is_empty() && self.can_inspect() && self.may_pay_to_inspect(&self.stock);
         match self.inspections.queue.len() {
-            0 => will_look.then_some(self.queue.len()),
+            0 => will_inspect.then_some(self.queue.len()),
             waiting => Some(waiting),
         }
     }
 
     /// A variant whose machine code is worth a look by itself, and was not looked at.
-    pub(super) fn worth_a_look(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
+    pub(super) fn variant_to_inspect(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
         let variant = variant.with_registers(Names::Llvm, variant.coalesces());
-        let is_worth = self.may_look() && self.is_worth_a_look(figures) && !self.inspections.seen.contains(&variant);
+        let is_worth =
+            self.can_inspect() && self.may_pay_to_inspect(figures) && !self.inspections.seen.contains(&variant);
         is_worth.then_some(variant)
     }
 
     /// Whether somebody can tell what is spilled, and slots are possible.
-    fn may_look(&self) -> bool {
-        self.may_be_looked_at && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
+    fn can_inspect(&self) -> bool {
+        self.may_be_inspected && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
     /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock. Where stock has
     /// nothing in local memory, slots cost more than that.
-    fn is_worth_a_look(&self, figures: &Figures) -> bool {
+    fn may_pay_to_inspect(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
             && self.stock.sass.local > 0
@@ -243,7 +245,7 @@ mod tests {
         if choices == Choices::Nothing {
             kernel = kernel.without_recipes();
         }
-        let [mut looked_at, mut judged]: [Vec<Variant>; 2] = Default::default();
+        let [mut inspected, mut judged]: [Vec<Variant>; 2] = Default::default();
         let answer = |question: Question| match question {
             Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
             Question::Figures(variant) => {
@@ -253,26 +255,26 @@ mod tests {
             }
             Question::Spilled(variant) => {
                 let text = variant.to_string();
-                looked_at.push(variant);
+                inspected.push(variant);
                 Answer::Spilled(Ok(Spilled { registers: spilled.iter().copied().collect(), text, figures: None }))
             }
             Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
         };
         answered(&mut kernel, runs, answer);
-        [looked_at, judged]
+        [inspected, judged]
     }
 
     /// Once the first orders are judged, the variant with the fewest instructions and the one that spills least are looked at,
     /// and the values that they spill are kept.
     #[test]
     fn spilled_values_are_kept() {
-        let [looked_at, judged] = searched(BLOCK, figures(100, 32, 500), Choices::Nothing, &["%r7", "%rd2"], 16);
+        let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), Choices::Nothing, &["%r7", "%rd2"], 16);
         let own_names = |number: usize| judged[number].with_registers(Names::Llvm, true);
-        assert_eq!(looked_at[..2], [own_names(0), own_names(7)]);
+        assert_eq!(inspected[..2], [own_names(0), own_names(7)]);
         let kept: Vec<&Variant> = judged.iter().filter(|variant| !variant.named().is_empty()).collect();
         assert!(kept.len() >= 2 && kept[..2] == [&judged[8], &judged[9]], "{kept:?}");
         assert!(kept.iter().all(|variant| variant.named().to_string() == "%r7+%rd2"), "{kept:?}");
-        assert_eq!(looked_at.len() + judged.len(), 17, "a look is a run, and the last one has turned loops");
+        assert_eq!(inspected.len() + judged.len(), 17, "a look is a run, and the last one has turned loops");
     }
 
     /// Wide accesses are tried where the same values spare spills, and values that stay outside of loops where they move more
@@ -282,7 +284,7 @@ mod tests {
         for (spills, traffic, expected) in [(100, 0, vec![]), (20, 0, vec![WIDE]), (20, 9000, vec![WIDE, OUTSIDE])] {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::Nothing);
             kernel.queue.clear();
-            let [variant] = &kernel.to_look_at(&objective(0), false)[..] else { panic!("there is stock alone") };
+            let [variant] = &kernel.to_inspect(&objective(0), false)[..] else { panic!("there is stock alone") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "text".into(), figures: None };
             kernel.note_spilled(&objective(0), variant.clone(), Some(found));
             let first = kernel.propose(&objective(0));
@@ -291,7 +293,7 @@ mod tests {
             kernel.record(&objective(0), first, "first".into(), Some(outcome));
             kernel.propose_wide();
             let mut asked: Vec<Variant> = kernel.inspections.queue.drain(..).collect();
-            kernel.until_next_look();
+            kernel.until_next_inspection();
             asked.extend(kernel.inspections.queue.drain(..));
             let ways = asked.iter().filter_map(Variant::kept).map(|kept| (kept.in_loops, kept.access_bytes));
             assert_eq!(ways.collect::<Vec<_>>(), expected, "{spills} bytes");
@@ -304,25 +306,25 @@ mod tests {
     fn of_variants_that_alone_spill() {
         let without = figures(0, 32, 500);
         let stock = Figures { sass: Sass { local: 100, ..without.sass }, ..without };
-        for (left, is_looked_at, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
+        for (left, is_inspected, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
             let mut kernel = Kernel::new("k", "0", BLOCK, stock, "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
             let spilling = Some(figures(56, 32, 250));
             kernel.record(&objective(0), inlined, "inlined".into(), spilling);
-            let [variant] = &kernel.to_look_at(&objective(0), false)[..] else { panic!("there is one that spills") };
+            let [variant] = &kernel.to_inspect(&objective(0), false)[..] else { panic!("there is one that spills") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "own".into(), figures: spilling };
             kernel.note_spilled(&objective(0), variant.clone(), Some(found));
             let kept = kernel.propose(&objective(0));
             kernel.record(&objective(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
-            assert_eq!(kernel.to_look_at(&objective(0), false).contains(&kept), is_looked_at, "{left} bytes");
-            kernel.until_next_look();
+            assert_eq!(kernel.to_inspect(&objective(0), false).contains(&kept), is_inspected, "{left} bytes");
+            kernel.until_next_inspection();
             let few = kernel.inspections.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
             assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
             kernel.inspections.queue.clear();
             kernel.stock = without;
-            assert_eq!(kernel.to_look_at(&objective(0), false), [], "no array pays for slots");
+            assert_eq!(kernel.to_inspect(&objective(0), false), [], "no array pays for slots");
         }
     }
 
@@ -336,7 +338,7 @@ mod tests {
             kernel.has_first_choices = false;
             kernel.record(&objective(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
             kernel.record(&objective(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
-            assert_eq!(kernel.to_look_at(&objective(0), false).len(), expected, "{text}, {spills} bytes");
+            assert_eq!(kernel.to_inspect(&objective(0), false).len(), expected, "{text}, {spills} bytes");
         }
     }
 
@@ -344,11 +346,11 @@ mod tests {
     #[test]
     fn looks_begin_with_the_second_half() {
         for choices in [Choices::CodeGeneration, Choices::All] {
-            let [looked_at, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
+            let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
             let has_names = |variant: &&Variant| !variant.named().is_empty();
-            assert!(looked_at.len() >= 2 && !looked_at[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
+            assert!(inspected.len() >= 2 && !inspected[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
             // What was kept and still spills is looked at next.
-            assert!(looked_at[2..].iter().all(|variant| has_names(&variant)), "{looked_at:?}");
+            assert!(inspected[2..].iter().all(|variant| has_names(&variant)), "{inspected:?}");
             assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
             assert!(judged[8..10].iter().all(|variant| has_names(&variant)), "{judged:?}");
         }
@@ -359,17 +361,17 @@ mod tests {
     fn orders_come_ahead_of_looks() {
         let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
         for _ in 0..=Ahead::CHOICES.len() {
-            assert_eq!(kernel.to_look_at(&objective(0), false), []);
+            assert_eq!(kernel.to_inspect(&objective(0), false), []);
             let variant = kernel.propose(&objective(0));
             kernel.record(&objective(0), variant, "default".into(), Some(figures(90, 32, 490)));
         }
-        assert_eq!(kernel.to_look_at(&objective(0), false), []);
-        assert_eq!(kernel.to_look_at(&objective(0), true).len(), 1);
+        assert_eq!(kernel.to_inspect(&objective(0), false), []);
+        assert_eq!(kernel.to_inspect(&objective(0), true).len(), 1);
         assert_eq!(kernel.propose(&objective(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
         while !kernel.queue.is_empty() {
             kernel.propose(&objective(0));
         }
-        assert_eq!(kernel.to_look_at(&objective(0), false).len(), 1);
+        assert_eq!(kernel.to_inspect(&objective(0), false).len(), 1);
     }
 
     /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is
@@ -383,7 +385,7 @@ mod tests {
         assert!(nothing(Block { dynamic_shared: None, ..BLOCK }, spilling, Choices::Nothing));
         assert!(nothing(BLOCK, figures(90_000, 32, 500), Choices::Nothing));
         assert!(nothing(BLOCK, figures(100, 32, MOST_INSTRUCTIONS + 100), Choices::Nothing));
-        let [looked_at, judged] = searched(BLOCK, spilling, Choices::Nothing, &[], 24);
-        assert!(!looked_at.is_empty() && judged.iter().all(|variant| variant.named().is_empty()));
+        let [inspected, judged] = searched(BLOCK, spilling, Choices::Nothing, &[], 24);
+        assert!(!inspected.is_empty() && judged.iter().all(|variant| variant.named().is_empty()));
     }
 }

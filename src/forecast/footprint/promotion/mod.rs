@@ -7,16 +7,16 @@
 //! and nothing else is done with their address. A value at an address that is computed is picked from all that it could
 //! be; that is done where it costs less than the memory, weighted by loops.
 
-mod in_memory;
 mod promoted_values;
+mod promotion_obstacle;
 mod refusal;
 mod stack_accesses;
 #[cfg(test)]
 mod tests;
 
-use in_memory::Explained;
-pub use in_memory::{Index, PromotionObstacle, UnpromotedVariable};
 use promoted_values::{Input, PromotedValues};
+use promotion_obstacle::ObstacleSearch;
+pub use promotion_obstacle::{Index, PromotionObstacle, UnpromotedVariable};
 use refusal::PromotionRefusal;
 pub(in crate::forecast) use stack_accesses::Transfer;
 use stack_accesses::{Access, Address, StackAccesses};
@@ -104,8 +104,8 @@ impl Promotion {
         (function, classification): (&Function, &Classification),
         occurrences: &Occurrences,
     ) -> Option<UnpromotedVariable> {
-        let explained = Explained { function, classification, occurrences, stack: &self.stack, layout: self.layout };
-        explained.of(self.refusal?)
+        let search = ObstacleSearch { function, classification, occurrences, stack: &self.stack, layout: self.layout };
+        search.of(self.refusal?)
     }
 
     /// The registers that are addresses of what is in registers: nobody computes them.

@@ -134,7 +134,7 @@ impl fmt::Display for UnpromotedVariable {
 }
 
 /// What the words are made of.
-pub(super) struct Explained<'a> {
+pub(super) struct ObstacleSearch<'a> {
     pub(super) function: &'a Function,
     pub(super) classification: &'a Classification,
     pub(super) occurrences: &'a Occurrences,
@@ -142,7 +142,7 @@ pub(super) struct Explained<'a> {
     pub(super) layout: Layout,
 }
 
-impl Explained<'_> {
+impl ObstacleSearch<'_> {
     /// The words for a refusal; `None` where there is no stack.
     pub(super) fn of(&self, refusal: PromotionRefusal) -> Option<UnpromotedVariable> {
         let width = |inst| Transfer::of(self.function, inst).map_or(0, |transfer| transfer.width);
