@@ -22,12 +22,12 @@ pub struct DifferingVariant {
 
 /// What ran in a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub struct ComparisonCoverage {
     /// Statements of stock that ran, and all of them.
     pub statements: [usize; 2],
 }
 
-impl Coverage {
+impl ComparisonCoverage {
     /// Whether less than a tenth of the statements ran.
     pub fn is_small(&self) -> bool {
         let [ran, all] = self.statements;
@@ -88,7 +88,7 @@ pub struct Compared {
     /// The folder with the PTX of both, where they differ.
     pub folder: Option<PathBuf>,
     /// What ran, where both are the same in all launches.
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<ComparisonCoverage>,
     /// What both executed, where they ended a launch.
     pub executed: Option<Executed>,
     /// How long both take by a model of time, where it says something of both.
@@ -137,7 +137,7 @@ pub struct Findings {
     /// What is said of the variant that wins; nothing of stock, and nothing where none was compared.
     pub winner: Option<Agreement>,
     /// What ran when the winner was compared, if it is the same in all launches.
-    pub coverage: Option<Coverage>,
+    pub coverage: Option<ComparisonCoverage>,
     /// What stock and the winner executed when they were compared.
     pub executed: Option<Executed>,
     /// How long stock and the winner take by a model of time.
@@ -223,7 +223,7 @@ mod tests {
         assert!(of([100, 100], [0; 2]).is_no_more() && !of([100, 101], [0; 2]).is_no_more());
         assert!(of([1; 2], [30, 20]).spares_local() && !of([1; 2], [30, 21]).spares_local());
         assert!(!of([1; 2], [0, 0]).spares_local());
-        let is_small = |statements| Coverage { statements }.is_small();
+        let is_small = |statements| ComparisonCoverage { statements }.is_small();
         assert!(is_small([9, 91]) && !is_small([9, 90]) && !is_small([0, 0]));
     }
 }

@@ -7,7 +7,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
-use nvptx_ra::tune::findings::{Compared, Coverage, Executed};
+use nvptx_ra::tune::findings::{Compared, ComparisonCoverage, Executed};
 use nvptx_ra::tune::price::Work;
 
 use crate::compare;
@@ -73,7 +73,7 @@ pub(super) fn compare(
     };
     let mut reasons = Vec::new();
     let (mut is_same, mut ends_any) = (false, false);
-    let (mut coverage, mut executed) = (Coverage::default(), Executed::default());
+    let (mut coverage, mut executed) = (ComparisonCoverage::default(), Executed::default());
     for launches in launches(stock.len(), settings) {
         let mut reference = Reference::new(&first, kernel, &launches);
         let comparison = reference.compare(&second);

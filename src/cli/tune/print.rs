@@ -7,7 +7,7 @@ use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::findings::{Coverage, DisqualifiedVariant, Executed};
+use nvptx_ra::tune::findings::{ComparisonCoverage, DisqualifiedVariant, Executed};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
@@ -137,8 +137,8 @@ fn gain(before: &Figures, after: &Figures) -> String {
 
 /// Which comparisons reached little of the code, said once.
 pub(super) fn small_comparisons(search: &Search) {
-    let small = |kernel: &Kernel| kernel.findings.coverage.filter(Coverage::is_small);
-    if let Some((count, kernel, Coverage { statements: [ran, all] })) = told(search, small) {
+    let small = |kernel: &Kernel| kernel.findings.coverage.filter(ComparisonCoverage::is_small);
+    if let Some((count, kernel, ComparisonCoverage { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
              statements ran; `nvptx-ra run` takes the arguments of a launch"

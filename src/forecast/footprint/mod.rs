@@ -1,6 +1,6 @@
 //! What the hardware holds of a function: the 32-bit words of its registers that take a register of the machine.
 //!
-//! The entry is [`Footprint::compute`]. In the order of its phases:
+//! The entry is [`RegisterFootprint::compute`]. In the order of its phases:
 //! * [`opcode_facts`], [`upper_half_use`], [`word_sharing`]: what an opcode alone decides;
 //! * [`memory_accesses`], [`behaviour`]: how each instruction may move, and which memory it accesses;
 //! * [`upper_halves`], [`word_sources`], [`folded_addresses`], [`words`]: which words of each register are held;
@@ -36,7 +36,7 @@ use words::Words;
 /// What the hardware holds of one function. The memory is used for one function after another: a module has many small
 /// ones.
 #[derive(Debug, Default)]
-pub(super) struct Footprint {
+pub(super) struct RegisterFootprint {
     /// The blocks of the function, from which the loops were found.
     pub(super) cfg: Cfg,
     /// Its loops.
@@ -61,7 +61,7 @@ pub(super) struct Footprint {
     registers: Vec<VReg>,
 }
 
-impl Footprint {
+impl RegisterFootprint {
     /// Becomes what is held of a function that has left SSA form and is coalesced. O(n log n) in its operands and live
     /// ranges.
     pub(super) fn compute(&mut self, function: &Function, classification: &Classification) {

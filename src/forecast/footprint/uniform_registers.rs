@@ -69,7 +69,7 @@ impl UniformRegisters {
 
 #[cfg(test)]
 mod tests {
-    use crate::forecast::footprint::Footprint;
+    use crate::forecast::footprint::RegisterFootprint;
     use crate::fuzzing::view;
 
     const HEAD: &str = "mfv 1\nfunction \"f\"\nopcode INT_PTX_SREG_TID_x\nopcode INT_PTX_SREG_CTAID_x\nopcode ADD32ri\n\
@@ -79,7 +79,7 @@ mod tests {
     /// Which registers of the function with these blocks are uniform registers.
     fn uniform(blocks: &str) -> Vec<bool> {
         let function = view(HEAD, blocks);
-        let footprint = Footprint::by_name(&function);
+        let footprint = RegisterFootprint::by_name(&function);
         function.regs().map(|reg| footprint.uniform_registers.has(reg)).collect()
     }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::stack::Stack;
 use super::unknown_callees::Call;
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::dead_code::eliminate_dead_code;
 use crate::forecast::footprint::promotion::UnpromotedVariable;
 use crate::forecast::live::Live;
@@ -21,7 +21,7 @@ const MOST_KEPT: usize = 1 << 18;
 
 thread_local! {
     /// The analyses' memory, for the next function.
-    static MEMORY: Cell<Option<Box<(Footprint, Live)>>> = const { Cell::new(None) };
+    static MEMORY: Cell<Option<Box<(RegisterFootprint, Live)>>> = const { Cell::new(None) };
 }
 
 /// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
@@ -90,7 +90,7 @@ impl Summary {
     fn from_analyses(
         (function, classification): (&Function, &Classification),
         detail: Detail,
-        memory: &mut (Footprint, Live),
+        memory: &mut (RegisterFootprint, Live),
     ) -> Self {
         if let Some(Applied { function, origin }) = eliminate_dead_code(function, classification) {
             let mut summary = Self::of_code((&function, classification), detail, memory);
@@ -108,7 +108,7 @@ impl Summary {
     fn of_code(
         (function, classification): (&Function, &Classification),
         detail: Detail,
-        (footprint, live): &mut (Footprint, Live),
+        (footprint, live): &mut (RegisterFootprint, Live),
     ) -> Self {
         footprint.compute(function, classification);
         live.compute(function, footprint);

@@ -4,7 +4,7 @@
 //! the instruction that waits for it. Neither can move past the other. So what a group writes is held at once at its wait, in any
 //! order of the code, whether it is read behind that or not.
 
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::opcode_facts::Kinds;
 use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
@@ -12,7 +12,7 @@ use crate::target::{Asynchrony, asynchrony};
 
 /// The most words of registers that are in flight at a wait: those that asynchronous instructions of its block have written since the
 /// wait before it, and those that the wait itself names, as it does in a view of PTX. O(operands of asynchronous instructions).
-pub(super) fn most_words(function: &Function, footprint: &Footprint) -> u32 {
+pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> u32 {
     let mut most = 0;
     let mut in_flight: Vec<Word> = Vec::new();
     for block in function.blocks() {
@@ -35,7 +35,7 @@ pub(super) fn most_words(function: &Function, footprint: &Footprint) -> u32 {
 }
 
 /// What an instruction has to do with asynchronous ones. Only names and inline assembly tell, which most functions have none of.
-fn asynchrony_of(function: &Function, footprint: &Footprint, inst: Inst) -> Option<Asynchrony> {
+fn asynchrony_of(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> Option<Asynchrony> {
     let summary = footprint.behaviours.opcode(function, inst);
     let name = function.opcodes().name(function.opcode(inst));
     let may_be = summary.kinds.intersects(Kinds::ASSEMBLY | Kinds::EXCHANGE)
@@ -46,7 +46,7 @@ fn asynchrony_of(function: &Function, footprint: &Footprint, inst: Inst) -> Opti
 
 fn add(
     function: &Function,
-    footprint: &Footprint,
+    footprint: &RegisterFootprint,
     inst: Inst,
     select: fn(&Operand) -> Option<VReg>,
     in_flight: &mut Vec<Word>,

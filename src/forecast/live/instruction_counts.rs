@@ -1,7 +1,7 @@
 //! What is counted of a function's instructions, all in one walk.
 
 use super::pressure::Pressure;
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
 use crate::function::{Function, Inst, MemorySpace};
 
@@ -60,8 +60,8 @@ struct InBlock {
 
 impl Counts {
     /// Counts. O(instructions, and operands of loads).
-    pub(in crate::forecast) fn new(function: &Function, footprint: &Footprint, varying: &Pressure) -> Self {
-        let Footprint { behaviours, words, .. } = footprint;
+    pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, varying: &Pressure) -> Self {
+        let RegisterFootprint { behaviours, words, .. } = footprint;
         let mut counts = Self { widest: words.widest(), blocks: function.num_blocks() as u32, ..Self::default() };
         for block in function.blocks() {
             let depth = function.loop_depth(block);

@@ -19,7 +19,7 @@
 
 use crate::analysis::Loop;
 use crate::disjoint_sets::DisjointSets;
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::behaviour::Behaviours;
 use crate::forecast::footprint::opcode_facts::{Kinds, reads_own_parameter};
 use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
@@ -53,7 +53,7 @@ const LEAST_OPERANDS: usize = 8;
 impl LoopCarriedWords {
     /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
     /// live-in blocks of the registers in loops) · depth).
-    pub(super) fn most(function: &Function, footprint: &Footprint) -> Self {
+    pub(super) fn most(function: &Function, footprint: &RegisterFootprint) -> Self {
         let halves = halves_at_headers(function, footprint).iter().copied().fold(Self::default(), Self::max);
         let at_headers = Self {
             varying: halves.varying.div_ceil(2),
@@ -95,8 +95,8 @@ struct Usage {
 }
 
 /// What is held at each loop's header, in halves of words.
-fn halves_at_headers(function: &Function, footprint: &Footprint) -> IndexVec<Loop, LoopCarriedWords> {
-    let Footprint { loops, ranges, words, uniformity, occurrences, .. } = footprint;
+fn halves_at_headers(function: &Function, footprint: &RegisterFootprint) -> IndexVec<Loop, LoopCarriedWords> {
+    let RegisterFootprint { loops, ranges, words, uniformity, occurrences, .. } = footprint;
     let mut headers = IndexVec::filled(LoopCarriedWords::default(), loops.len());
     if loops.is_empty() {
         return headers;
@@ -196,8 +196,8 @@ struct Sources {
 
 impl Sources {
     /// O(operands).
-    fn of(function: &Function, footprint: &Footprint) -> Self {
-        let Footprint { behaviours, ranges, .. } = footprint;
+    fn of(function: &Function, footprint: &RegisterFootprint) -> Self {
+        let RegisterFootprint { behaviours, ranges, .. } = footprint;
         let mut webs = DisjointSets::<VReg>::new(function.num_regs());
         let mut brings = IndexVec::<VReg, bool>::filled(false, function.num_regs());
         let mut is_lasting = IndexVec::<VReg, bool>::filled(true, function.num_regs());
@@ -286,8 +286,8 @@ fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
 }
 
 /// What one instruction reads or writes at once, whichever is more.
-fn at_once(function: &Function, footprint: &Footprint, inst: Inst) -> LoopCarriedWords {
-    let Footprint { behaviours, words, uniformity, .. } = footprint;
+fn at_once(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> LoopCarriedWords {
+    let RegisterFootprint { behaviours, words, uniformity, .. } = footprint;
     let summary = behaviours.opcode(function, inst);
     let is_one = !function.effects(inst).intersects(Effects::CALL_SEQUENCE | Effects::META | Effects::TERMINATOR)
         && summary.kinds.contains(Kinds::CODE)

@@ -25,7 +25,7 @@ pub(super) mod reordering;
 mod unrolling;
 mod word_ranges;
 
-use super::footprint::Footprint;
+use super::footprint::RegisterFootprint;
 use super::footprint::opcode_facts::Motion;
 use crate::analysis::Point;
 use crate::function::{Function, Inst, Operand};
@@ -79,8 +79,8 @@ pub(super) struct ReportFeatures {
 impl Live {
     /// Becomes what is live at once in a function of which is known what the hardware holds. O(n log n) in its operands
     /// and live ranges.
-    pub(super) fn compute(&mut self, function: &Function, footprint: &Footprint) {
-        let Footprint { ranges, words, uniform_registers, promotion, .. } = footprint;
+    pub(super) fn compute(&mut self, function: &Function, footprint: &RegisterFootprint) {
+        let RegisterFootprint { ranges, words, uniform_registers, promotion, .. } = footprint;
         self.word_ranges.compute(words, ranges);
         let is_uniform = |reg| uniform_registers.has(reg);
         self.pressures.compute((function, words, &self.word_ranges), promotion.words(), is_uniform);
@@ -101,7 +101,7 @@ impl Live {
 
     /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
     /// stack is in registers.
-    pub(super) fn report_features(&self, function: &Function, footprint: &Footprint) -> ReportFeatures {
+    pub(super) fn report_features(&self, function: &Function, footprint: &RegisterFootprint) -> ReportFeatures {
         let invariant_words = |policy| Invariants::new(function, footprint, policy).most_words(function, footprint);
         ReportFeatures {
             invariant_words: invariant_words(Policy::Always),
@@ -111,7 +111,7 @@ impl Live {
     }
 
     /// The most varying words live at once where every load is issued as early as possible.
-    fn hoist_loads(&mut self, function: &Function, footprint: &Footprint) -> u32 {
+    fn hoist_loads(&mut self, function: &Function, footprint: &RegisterFootprint) -> u32 {
         let Self { places, word_ranges, .. } = self;
         places.compute(function, &footprint.behaviours, &footprint.promotion);
         let is_moved = |inst: Inst| footprint.behaviours.motion(inst) == Motion::Load && places.of(inst) != inst;
@@ -127,7 +127,7 @@ impl Live {
     #[cfg(test)]
     pub(super) fn by_name(function: &Function) -> Self {
         let mut live = Self::default();
-        live.compute(function, &Footprint::by_name(function));
+        live.compute(function, &RegisterFootprint::by_name(function));
         live
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     fn functions_do_not_see_each_other() {
         arbtest::arbtest(|u| {
             let functions = [0, 1, 2].map(|_| lowered_function(u, &Options::default()));
-            let (mut footprint, mut live) = (Footprint::default(), Live::default());
+            let (mut footprint, mut live) = (RegisterFootprint::default(), Live::default());
             for function in functions {
                 let function = function?;
                 footprint.recompute_by_name(&function);
@@ -162,7 +162,7 @@ mod tests {
     fn hoisted_words_are_counted_right() {
         arbtest::arbtest(|u| {
             let function = lowered_function(u, &Options::default())?;
-            let footprint = Footprint::by_name(&function);
+            let footprint = RegisterFootprint::by_name(&function);
             let mut analysed = Live::default();
             analysed.compute(&function, &footprint);
             let mut live = vec![vec![false; footprint.words.len()]; 2 * function.num_insts() + 2];

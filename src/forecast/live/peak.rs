@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::curve::covered;
 use super::pressure::Pressure;
 use crate::analysis::{ValueDef, ValueNumber};
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Slot, VReg};
 
@@ -76,7 +76,12 @@ impl Peak {
     }
 
     /// Finds the values that are live there. O(registers, and the segments of those that are listed).
-    pub(in crate::forecast) fn find_live(&mut self, function: &Function, footprint: &Footprint, pressure: &Pressure) {
+    pub(in crate::forecast) fn find_live(
+        &mut self,
+        function: &Function,
+        footprint: &RegisterFootprint,
+        pressure: &Pressure,
+    ) {
         let (point, _) = pressure.peak();
         let live = &mut self.live;
         let mut told: Vec<Word> = Vec::new();
@@ -138,7 +143,7 @@ fn place_of_line(function: &Function, inst: Inst) -> Option<Inst> {
 
 /// The source line where a value is made. Of one that several definitions meet in, as accumulators and counters of
 /// loops do, or that a copy without a line makes: the line of the register's definition that runs most often.
-fn line_of(function: &Function, footprint: &Footprint, reg: VReg, value: ValueNumber) -> u32 {
+fn line_of(function: &Function, footprint: &RegisterFootprint, reg: VReg, value: ValueNumber) -> u32 {
     if let ValueDef::Inst { inst, .. } = footprint.ranges.value_def(value)
         && function.line(inst) != 0
     {

@@ -7,7 +7,7 @@
 
 use super::pressure::Pressure;
 use crate::analysis::{Loop, Obstacle};
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
 use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
@@ -60,7 +60,7 @@ impl Unrolling {
     pub(super) fn most_words(
         &mut self,
         function: &Function,
-        footprint: &Footprint,
+        footprint: &RegisterFootprint,
         varying: &Pressure,
     ) -> UnrolledWords {
         let loops = &footprint.loops;
@@ -104,8 +104,15 @@ impl Unrolling {
 
 impl Body {
     /// Adds a block of the loop.
-    fn add(&mut self, function: &Function, footprint: &Footprint, varying: &Pressure, this: Loop, block: Block) {
-        let Footprint { behaviours, words, loops, promotion, .. } = footprint;
+    fn add(
+        &mut self,
+        function: &Function,
+        footprint: &RegisterFootprint,
+        varying: &Pressure,
+        this: Loop,
+        block: Block,
+    ) {
+        let RegisterFootprint { behaviours, words, loops, promotion, .. } = footprint;
         let (header, succs) = (loops.header(this), function.succs(block));
         let runs_always = block == header || succs.contains(&header);
         let subroutines = Kinds::CALL | Kinds::DOUBLE_ROUTINE | Kinds::SLOW_PATH | Kinds::WIDE_DIVISION;
@@ -150,8 +157,8 @@ impl Body {
 
 /// Whether the loop counts by a constant: what decides in the block that leaves it compares what a constant is added
 /// to, once in the loop.
-fn counts(function: &Function, footprint: &Footprint, this: Loop, exit: Block) -> bool {
-    let Footprint { occurrences, loops, .. } = footprint;
+fn counts(function: &Function, footprint: &RegisterFootprint, this: Loop, exit: Block) -> bool {
+    let RegisterFootprint { occurrences, loops, .. } = footprint;
     let only_definition = |reg: VReg| {
         let is_here = |block| loops.innermost(block) == Some(this);
         let mut here = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def() && is_here(occurrence.block));

@@ -19,7 +19,7 @@ pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
-use self::spilled::Inspections;
+use self::spilled::SpillInspections;
 use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
@@ -103,7 +103,7 @@ pub struct Kernel {
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
-    inspections: Inspections,
+    inspections: SpillInspections,
     lessons: Lessons,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
@@ -146,7 +146,7 @@ impl Kernel {
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
-            inspections: Inspections::default(),
+            inspections: SpillInspections::default(),
             lessons: Lessons::default(),
             limit_of_kept: None,
             limit_of_ordered: None,

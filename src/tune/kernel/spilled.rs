@@ -43,7 +43,7 @@ const SLACK_OF_FEW: u32 = 24;
 
 /// What was looked at, and what came of it.
 #[derive(Default)]
-pub(super) struct Inspections {
+pub(super) struct SpillInspections {
     /// The variants whose machine code was looked at.
     seen: Vec<Variant>,
     /// What is tried ahead of all else.
@@ -54,7 +54,7 @@ pub(super) struct Inspections {
     later: VecDeque<Variant>,
 }
 
-impl Inspections {
+impl SpillInspections {
     /// How many variants were looked at.
     pub(super) fn count(&self) -> usize {
         self.seen.len()

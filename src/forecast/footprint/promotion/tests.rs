@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 use super::Promotion;
 use super::stack_accesses::{Access, Address};
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, Point, UnrolledLoops};
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::function::{Function, Inst, Slot};
 use crate::fuzzing::{explore, reached as explored};
 use crate::target::Classification;
@@ -148,7 +148,7 @@ fn words_are_held_between_accesses() {
 /// registers, and one without promoted variables says that none is held.
 #[test]
 fn nothing_is_left_of_the_function_before() {
-    let mut footprint = Footprint::default();
+    let mut footprint = RegisterFootprint::default();
     let given = "bb0: frequency 1.0 depth 0\n  %0 = LEA_ADDRi64 slot0, 0\n  %5 = COPY %0\n  \
                  ST_i64 %5, 0, 0, 1, 64, %2, 0 :: write global\n";
     footprint.recompute_by_name(&function(&[16], given));
@@ -270,6 +270,6 @@ fn reached(cfg: &Cfg, function: &Function, inst: Inst) -> bool {
 
 /// Whether any register of data is live at a point.
 fn has_twin(function: &Function, point: Point) -> bool {
-    let footprint = Footprint::by_name(function);
+    let footprint = RegisterFootprint::by_name(function);
     function.regs().filter(|reg| (8..24).contains(&reg.0)).any(|reg| footprint.ranges.value_at(reg, point).is_some())
 }

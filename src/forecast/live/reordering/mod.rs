@@ -21,7 +21,7 @@ use regions::{Region, Regions, WordState};
 use super::pressure::WordPressures;
 use super::word_ranges::WordRanges;
 use crate::define_index;
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::footprint::words::Word;
 use crate::function::Function;
 use crate::index::IndexVec;
@@ -46,7 +46,7 @@ pub(in crate::forecast) struct Input<'a> {
     /// The function, out of SSA form.
     pub(in crate::forecast) function: &'a Function,
     /// What the hardware holds of it.
-    pub(in crate::forecast) footprint: &'a Footprint,
+    pub(in crate::forecast) footprint: &'a RegisterFootprint,
     /// Where its words are live.
     pub(in crate::forecast) word_ranges: &'a WordRanges,
     /// How many of them are live where, in the order of the code.

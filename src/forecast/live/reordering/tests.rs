@@ -1,7 +1,7 @@
 //! Small functions whose best orders are plain.
 
 use super::{BY_READERS_ABOVE, Input, LiveWords, ReorderedPressure, Reordering};
-use crate::forecast::footprint::Footprint;
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::live::Live;
 use crate::forecast::live::pressure::WordPressures;
 use crate::forecast::live::word_ranges::WordRanges;
@@ -15,7 +15,7 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, ReorderedPressure)
     let text = format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n{body}\nend\n");
     let function = Function::parse(&text).expect("a view");
     function.validate().expect("a valid one");
-    let footprint = Footprint::by_name(&function);
+    let footprint = RegisterFootprint::by_name(&function);
     let word_ranges = WordRanges::new(&footprint.words, &footprint.ranges);
     let mut pressures = WordPressures::default();
     pressures.compute((&function, &footprint.words, &word_ranges), std::iter::empty(), |_| false);
@@ -172,7 +172,7 @@ fn reach_all(input: &Input<'_>) -> ReorderedPressure {
 fn what_is_left_out_does_not_matter() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
-        let footprint = Footprint::by_name(&function);
+        let footprint = RegisterFootprint::by_name(&function);
         let mut live = Live::default();
         live.compute(&function, &footprint);
         let Live { word_ranges, pressures, .. } = &live;
