@@ -1,4 +1,5 @@
-"""What Triton's tuner chooses is searched and timed, on a small model of Triton: tests/rust/ptxas_wrapper/doors.rs has Triton."""
+"""What Triton's tuner chooses is searched and timed, on a small model of Triton:
+tests/rust/ptxas_wrapper/doors.rs has Triton."""
 
 import sys
 import types
