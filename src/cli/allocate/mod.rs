@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use input::Given;
+use input::AllocatorInput;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
@@ -142,11 +142,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let preset = preset(arguments)?;
     let budgets = match arguments.budget.as_slice() {
         [] => vec![preset.budget],
-        given => given.iter().map(|budget| budget.0).collect(),
+        input => input.iter().map(|budget| budget.0).collect(),
     };
     let summary = arguments.summary.then(Summary::default);
     let mut run = Run { arguments, preset, budgets, is_first: true, summary };
-    input::for_each(arguments, &mut |given, level| run.take(given, level))?;
+    input::for_each(arguments, &mut |input, level| run.take(input, level))?;
     if let Some(summary) = &run.summary {
         if arguments.json { super::print(summary.json().as_bytes()) } else { super::print_text(&summary.table()) }?;
     }
@@ -193,28 +193,30 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Allocates a function at every budget, or a problem at its own, unless another function is wanted.
-    fn take(&mut self, given: Given<'_>, level: Option<u8>) -> Result<(), Error> {
-        let name = match given {
-            Given::Problem(problem) => problem.name(),
-            Given::Function(function, _) => function.name(),
+    fn take(&mut self, input: AllocatorInput<'_>, level: Option<u8>) -> Result<(), Error> {
+        let name = match input {
+            AllocatorInput::Problem(problem) => problem.name(),
+            AllocatorInput::Function(function, _) => function.name(),
         };
         if self.arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
             return Ok(());
         }
-        match given {
-            Given::Problem(_) if !self.arguments.budget.is_empty() => {
+        match input {
+            AllocatorInput::Problem(_) if !self.arguments.budget.is_empty() => {
                 let remedy = "change the budgets of its files instead";
                 Err(Error::new(ErrorKind::Option, "--budget: an allocation problem has its own", remedy))
             }
-            Given::Problem(problem) => {
+            AllocatorInput::Problem(problem) => {
                 let budget = problem.files().iter().next().and_then(|file| file.budget);
                 self.solve(problem, &self.preset_at(budget), level)
             }
-            Given::Function(function, classification) => self.budgets.clone().into_iter().try_for_each(|budget| {
-                let preset = self.preset_at(budget);
-                let problem = lower((function, classification), &preset, self.arguments);
-                self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
-            }),
+            AllocatorInput::Function(function, classification) => {
+                self.budgets.clone().into_iter().try_for_each(|budget| {
+                    let preset = self.preset_at(budget);
+                    let problem = lower((function, classification), &preset, self.arguments);
+                    self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
+                })
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The estimate of a kernel: what the model says, no less than the bounds beside it, and at a step of the occupancy.
 
-use super::call_graph::{CallGraph, Joined};
+use super::call_graph::{CallGraph, FunctionWithCallees};
 use super::forecast::{Case, Forecast, launch};
 use super::occupancy_first::registers_for_warps;
 use super::permutation;
@@ -10,7 +10,7 @@ use super::summary::Summary;
 use crate::error::Error;
 use crate::forecast::model::likely_interval::{likely_bytes, likely_registers};
 use crate::forecast::model::table::Model;
-use crate::forecast::model::trees::{Answer, Answers};
+use crate::forecast::model::trees::{ModelCache, ModelOutput};
 use crate::function::{Function, LaunchBounds};
 use crate::target::Classification;
 use crate::target::machine::{
@@ -47,7 +47,7 @@ pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Ve
 ///
 /// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let mut answers = Answers::new();
+    let mut models = ModelCache::new();
     let joined = CallGraph::new(functions).join(functions);
     let any_callee_asks = functions.iter().any(|function| !function.is_kernel() && !function.repartitions.is_empty());
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
@@ -57,7 +57,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
             let holder = functions[joined.holder];
             let link_conflict =
                 joined.callee.and_then(|callee| LinkConflict::of(bounds, functions[callee], case.architecture));
-            let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
+            let forecast = of_kernel(function, bounds, joined, holder, case, &mut models);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.link_conflict = link_conflict;
             // A callee may give registers back.
@@ -74,15 +74,15 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, unknown_calls, callee_stack, .. }: Joined,
+    FunctionWithCallees { features, unknown_calls, callee_stack, .. }: FunctionWithCallees,
     holder: &Summary,
     case: &Case,
-    answers: &mut Answers,
+    models: &mut ModelCache,
 ) -> Result<Forecast, Error> {
     let threads = bounds.threads();
     let limit = register_limit(bounds, case)?;
     let budget = limit.registers;
-    let Answer { registers: wanted, spilled } = answers.forecast(&features, budget, bounds);
+    let ModelOutput { registers: wanted, spilled } = models.forecast(&features, budget, bounds);
     let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
     let held = carried(&features, case.architecture);
     let permuted = permutation::words(&features, case.architecture);

@@ -61,7 +61,7 @@ impl Model {
     /// The values that the model asks about: a function's features, the most registers that it may have, and what its
     /// bounds say.
     pub fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
-        Asked::by(self).values(features, budget, bounds)
+        ResolvedModel::by(self).values(features, budget, bounds)
     }
 
     /// A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it,
@@ -98,9 +98,9 @@ impl Model {
     }
 }
 
-/// A value that a model asks about.
+/// An input value of a model.
 #[derive(Clone, Copy, Debug)]
-enum Question {
+enum ModelInput {
     Budget,
     /// The blocks that an SM must hold, 0 where nobody says.
     MinBlocks,
@@ -113,7 +113,7 @@ enum Question {
     OverBudget(Option<usize>),
 }
 
-impl Question {
+impl ModelInput {
     fn of(name: &str) -> Self {
         match (name, name.strip_suffix(OVER_BUDGET)) {
             ("budget", _) => Self::Budget,
@@ -125,16 +125,16 @@ impl Question {
     }
 }
 
-/// A model whose questions have been looked up by their names: once for many kernels.
-pub(in crate::forecast) struct Asked<'a> {
+/// A model whose inputs are looked up by name, once for many kernels.
+pub(in crate::forecast) struct ResolvedModel<'a> {
     pub(in crate::forecast) model: &'a Model,
-    questions: Vec<Question>,
+    inputs: Vec<ModelInput>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedModel<'a> {
     /// What a model asks. O(its features).
     pub(in crate::forecast) fn by(model: &'a Model) -> Self {
-        Self { model, questions: model.features.iter().map(|name| Question::of(name)).collect() }
+        Self { model, inputs: model.features.iter().map(|name| ModelInput::of(name)).collect() }
     }
 
     /// The forecast of a function with these features and limits.
@@ -144,14 +144,14 @@ impl<'a> Asked<'a> {
 
     fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
         let feature = |at: Option<usize>| at.map_or(0.0, |at| features.values()[at]);
-        let value = |question: &Question| match *question {
-            Question::Budget => f64::from(budget),
-            Question::MinBlocks => f64::from(bounds.min_blocks.unwrap_or(0)),
-            Question::AnyBlocks => f64::from(u32::from(any_blocks(bounds))),
-            Question::Feature(at) => feature(at),
-            Question::OverBudget(at) => feature(at) - f64::from(budget),
+        let value = |input: &ModelInput| match *input {
+            ModelInput::Budget => f64::from(budget),
+            ModelInput::MinBlocks => f64::from(bounds.min_blocks.unwrap_or(0)),
+            ModelInput::AnyBlocks => f64::from(u32::from(any_blocks(bounds))),
+            ModelInput::Feature(at) => feature(at),
+            ModelInput::OverBudget(at) => feature(at) - f64::from(budget),
         };
-        Values(self.questions.iter().map(value).collect())
+        Values(self.inputs.iter().map(value).collect())
     }
 }
 
@@ -166,42 +166,47 @@ pub(in crate::forecast) fn any_blocks(bounds: &LaunchBounds) -> bool {
 }
 
 /// What the models say, asked once of all kernels that are alike, as instances of one template often are.
-pub(in crate::forecast) struct Answers {
-    registers: Asked<'static>,
-    registers_with_blocks: Asked<'static>,
-    spills: Asked<'static>,
-    spill_sizes: Asked<'static>,
+pub(in crate::forecast) struct ModelCache {
+    registers: ResolvedModel<'static>,
+    registers_with_blocks: ResolvedModel<'static>,
+    spills: ResolvedModel<'static>,
+    spill_sizes: ResolvedModel<'static>,
     /// By the features' bits and the limits.
-    known: FxHashMap<Vec<u64>, Answer>,
+    known: FxHashMap<Vec<u64>, ModelOutput>,
 }
 
 /// What the models say of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::forecast) struct Answer {
+pub(in crate::forecast) struct ModelOutput {
     /// The registers that it takes.
     pub(in crate::forecast) registers: f64,
     /// The bytes of spills, 0 where it does not spill.
     pub(in crate::forecast) spilled: f64,
 }
 
-impl Answers {
+impl ModelCache {
     /// Nothing has been asked.
     pub(in crate::forecast) fn new() -> Self {
-        let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(Asked::by);
+        let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(ResolvedModel::by);
         Self { registers, registers_with_blocks, spills, spill_sizes, known: FxHashMap::default() }
     }
 
     /// The registers and bytes of a function with these features and limits.
-    pub(in crate::forecast) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Answer {
+    pub(in crate::forecast) fn forecast(
+        &mut self,
+        features: &Features,
+        budget: u32,
+        bounds: &LaunchBounds,
+    ) -> ModelOutput {
         let Self { registers, registers_with_blocks, spills, spill_sizes, known } = self;
         let limits = [budget, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
-            let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
+            let of = |model: &ResolvedModel<'_>| model.forecast(features, budget, bounds);
             // The model's bytes are one more than there are, so that none has a logarithm.
             let does_spill = of(spills) - 1.0 >= spills.model.head.least;
             let size = || spill_sizes.model.size(&spill_sizes.values(features, budget, bounds));
-            Answer {
+            ModelOutput {
                 registers: of(if says_blocks(bounds) { registers_with_blocks } else { registers }),
                 spilled: if does_spill { size() } else { 0.0 },
             }
@@ -211,7 +216,7 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answers, Model, OVER_BUDGET, Values};
+    use super::{Model, ModelCache, OVER_BUDGET, Values};
     use crate::forecast::model::features::{FEATURES, Features};
     use crate::function::LaunchBounds;
 
@@ -259,7 +264,7 @@ mod tests {
         }
         let forecast = |min_blocks| {
             let bounds = LaunchBounds { max_threads: Some(128), min_blocks, ..LaunchBounds::default() };
-            Answers::new().forecast(&features, 255, &bounds).registers
+            ModelCache::new().forecast(&features, 255, &bounds).registers
         };
         assert!(forecast(Some(1)) > forecast(None) + 8.0, "{} {}", forecast(Some(1)), forecast(None));
     }
