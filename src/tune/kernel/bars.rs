@@ -179,7 +179,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::{aim, kernel_with, of_arrays};
     use super::*;
-    use crate::config::Skip;
+    use crate::config::SkipPasses;
     use crate::fuzzing::{explore, reached};
     use crate::tune::evidence::Real;
     use crate::tune::figures::{Block, tests::figures};
@@ -187,8 +187,8 @@ mod tests {
     use crate::tune::optimisations::{Choices, Optimisations};
     use crate::tune::predicted::{Source, tests::predicted};
 
-    const ROLLED: Optimisations = Optimisations::without(Skip::LOOP_REDUCE);
-    const SUNK: Optimisations = Optimisations::without(Skip::MACHINE_SINK);
+    const ROLLED: Optimisations = Optimisations::without(SkipPasses::LOOP_REDUCE);
+    const SUNK: Optimisations = Optimisations::without(SkipPasses::MACHINE_SINK);
 
     /// A kernel with arrays whose variants are the better the earlier they stand, with the verdicts on them: what wins in the end, and
     /// what was compared.

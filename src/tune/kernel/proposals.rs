@@ -288,7 +288,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Skip;
+    use crate::config::SkipPasses;
 
     use super::super::tests::{aim, kernel, kernel_with};
     use super::*;
@@ -333,7 +333,7 @@ mod tests {
     fn toggles() {
         let mut kernel = kernel();
         let mut tried: Vec<Optimisations> = Vec::new();
-        let slsr = Optimisations::without(Skip::SLSR);
+        let slsr = Optimisations::without(SkipPasses::SLSR);
         for number in 0..90u32 {
             let variant = kernel.propose(&aim(0));
             let optimisations = variant.optimisations();

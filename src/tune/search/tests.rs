@@ -156,13 +156,15 @@ fn reshapes(variant: &Variant) -> bool {
 
 /// Whether fewer instructions in its code are no gain.
 fn does_less(variant: &Variant) -> bool {
-    ["inline=less", "unroll=asked", "unroll=cut", "skip="].iter().any(|option| variant.to_string().contains(option))
+    ["inline=less", "unroll=asked", "unroll=cut", "skip-passes="]
+        .iter()
+        .any(|option| variant.to_string().contains(option))
 }
 
 /// Whether a variant may execute more than stock for the registers that it spares.
 fn may_execute_more(variant: &Variant) -> bool {
     let text = variant.to_string();
-    let skips = text.split(';').find(|option| option.starts_with("skip=")).unwrap_or_default();
+    let skips = text.split(';').find(|option| option.starts_with("skip-passes=")).unwrap_or_default();
     let reshapes = ["inline=", "unroll=asked", "unroll=cut"].iter().any(|option| text.contains(option));
     reshapes || skips.contains("loop-reduce")
 }
@@ -170,7 +172,8 @@ fn may_execute_more(variant: &Variant) -> bool {
 /// Whether nothing but the checker's proof is needed for a variant: no optimisation of LLVM and no compiler is another one.
 fn is_proved(variant: &Variant) -> bool {
     let text = variant.to_string();
-    variant.compiler() == 0 && !["inline=", "unroll=", "skip=", "add="].iter().any(|option| text.contains(option))
+    variant.compiler() == 0
+        && !["inline=", "unroll=", "skip-passes=", "add-passes="].iter().any(|option| text.contains(option))
 }
 
 /// Which bar keeps a variant with these figures from winning, by what its comparison would come to, in words.

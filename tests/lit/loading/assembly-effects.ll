@@ -1,7 +1,7 @@
 ; Assembly that only computes is known to leave memory alone, whatever C++ calls it: the load behind it is the one ahead.
 ; What C++ says to touch memory, and what reads a clock, stays as it is.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=TWICE
-; RUN: %llc-ra -nvptx-ra-add=assembly-effects -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ONCE
+; RUN: %llc-ra -nvptx-ra-add-passes=assembly-effects -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ONCE
 ; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-assembly-effects -S %s -o - | FileCheck %s --check-prefix=IR
 ; TWICE-LABEL: .entry computing(
 ; TWICE:       ld.global.b32
