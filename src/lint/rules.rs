@@ -41,7 +41,7 @@ fn verb(subject: &Subject<'_>, measured: &'static str, forecast: &'static str) -
 /// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
 fn no_launch_bounds(subject: &Subject<'_>) -> Option<Finding> {
     let registers = subject.launch.registers;
-    let most = subject.architecture.budget(MAX_THREADS_PER_BLOCK)?;
+    let most = subject.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
     if subject.has_bounds || registers <= most {
         return None;
     }
@@ -58,7 +58,9 @@ fn no_launch_bounds(subject: &Subject<'_>) -> Option<Finding> {
 /// The most threads of a block, in whole warps, that may have so many registers.
 fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
     let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
-    sizes.into_iter().find(|&threads| architecture.budget(threads).is_some_and(|budget| budget >= registers))
+    sizes
+        .into_iter()
+        .find(|&threads| architecture.max_registers_for_block(threads).is_some_and(|most| most >= registers))
 }
 
 fn ignored_bounds(subject: &Subject<'_>) -> Vec<Finding> {

@@ -2,7 +2,7 @@
 //! execute more for the registers that it spares, and what a model of time says to be slower.
 //!
 //! Comparisons say which variants these are. A variant that no proof covers is compared as soon as others are tried near it, so
-//! that the budget does not go to the neighbours of a variant that may not win.
+//! that the effort does not go to the neighbours of a variant that may not win.
 
 use super::Kernel;
 use crate::tune::agreement::Agreement;

@@ -8,7 +8,7 @@ mod instances;
 #[cfg(test)]
 mod tests;
 
-use super::aim::{Aim, Budget};
+use super::aim::{Aim, SearchLimits};
 use super::figures::Figures;
 use super::findings::Compared;
 use super::kernel::Kernel;
@@ -27,17 +27,17 @@ pub struct Search {
     /// What it is for.
     pub aim: Aim,
     /// How much it may ask.
-    pub budget: Budget,
+    pub limits: SearchLimits,
     /// What it is about.
     pub kernels: IndexVec<KernelId, Kernel>,
 }
 
 impl Search {
-    /// What to find out next about a kernel, all of it at once; nothing where its budget is spent, or where answers
+    /// What to find out next about a kernel, all of it at once; nothing where its effort is spent, or where answers
     /// come later. Asked again before it is told, it asks the same again.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
-        let runs = kernel.share_of(&self.budget);
+        let runs = kernel.share_of(&self.limits);
         kernel.ask(&self.aim, runs)
     }
 

@@ -294,10 +294,10 @@ impl Asked {
         }
     }
 
-    /// No variant is asked for twice, and no more are judged than the budget allows.
-    fn check_budget(&self, id: KernelId) {
+    /// No variant is asked for twice, and no more are judged than the limits allow.
+    fn check_limits(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
-        let runs = kernel.share_of(&self.search.budget);
+        let runs = kernel.share_of(&self.search.limits);
         let text = |question: &Question| match question {
             Question::Text(variant) => Some(variant.clone()),
             Question::Figures(_) | Question::Spilled(_) | Question::Compared(_) => None,
@@ -348,14 +348,14 @@ impl Asked {
 
 /// Whatever judges answer, what comes out of a search is stock, or no worse than stock in each figure and better by the
 /// preference; it is not what a comparison refused, nor what nothing shows to compute the same, nor what executes more for nothing;
-/// and no more is asked than the budget allows.
+/// and no more is asked than the limits allow.
 #[test]
 fn never_worse_than_stock() {
     arbtest::arbtest(|u| {
         let case = Case::draw(u)?;
         let mut asked = searched(&case, u.arbitrary()?, |_| false);
         for id in asked.search.kernels.ids() {
-            asked.check_budget(id);
+            asked.check_limits(id);
             asked.check_tried(id);
             asked.check_best(&case, id, false);
             asked.compare(&case, id);
@@ -427,7 +427,7 @@ fn later_answers() {
                 assert!(all.starts_with(questions), "{case:?}");
             }
             for id in asked.search.kernels.ids() {
-                asked.check_budget(id);
+                asked.check_limits(id);
                 asked.check_tried(id);
                 asked.check_best(&case, id, false);
                 let lost = |asked: &Asked| asked.search.kernels[id].lost;
