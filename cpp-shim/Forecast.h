@@ -153,7 +153,7 @@ public:
   ForecastBarrier() : ModulePass(ID) {}
 
   llvm::StringRef getPassName() const override {
-    return "NVPTX register budgets";
+    return "NVPTX register limits";
   }
 
   void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {

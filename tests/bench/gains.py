@@ -13,7 +13,8 @@ import argparse
 import json
 from pathlib import Path
 
-ALWAYS = {"add-passes=assembly-effects"}  # most variants of kernels that spill have it, so that it is no question of its own
+# Most variants of kernels that spill have it, so that it is no question of its own.
+ALWAYS = {"add-passes=assembly-effects"}
 SPILLS, WARPS = "spills", "warps"
 MOST_WARPS = 64
 HEAD = """\
