@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::tune::aim::SearchLimits;
+use nvptx_ra::tune::aim::RunLimits;
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::shares;
@@ -25,7 +25,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) path: &'p Path,
     pub(super) wanted: Wanted<'p>,
     pub(super) conditions: Conditions<'a>,
-    pub(super) limits: SearchLimits,
+    pub(super) run_limits: RunLimits,
     pub(super) pace: Pace,
     /// Where variants that differ from stock are kept.
     pub(super) keep: Keep,
@@ -85,15 +85,15 @@ pub(super) struct Searched<'a> {
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<Searched<'a>, Error> {
-    let Plan { code, path, wanted, conditions, limits, pace, keep, compares, keeps_best, trials } = plan;
+    let Plan { code, path, wanted, conditions, run_limits, pace, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
         .zip(slices)
         .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
     let (mut kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
-    limits.effort.iter().for_each(|effort| shares::allot(effort, conditions.aim, &mut kernels));
-    let search = Search { aim: *conditions.aim, limits, kernels: kernels.into() };
+    run_limits.effort.iter().for_each(|effort| shares::allot(effort, conditions.aim, &mut kernels));
+    let search = Search { aim: *conditions.aim, run_limits, kernels: kernels.into() };
     let judges = conditions.judges;
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
     let void = |tuning| Ok(Searched { tuning, cut: None, is_void: true });
@@ -133,6 +133,6 @@ fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
         return Some(Cut::Interruption);
     }
     let Tuning { search, pace, .. } = tuning;
-    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.limits)));
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.run_limits)));
     (pace.is_over() && !is_over).then_some(Cut::Time)
 }

@@ -71,7 +71,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-use nvptx_ra::tune::aim::{Aim, Effort, SearchLimits};
+use nvptx_ra::tune::aim::{Aim, Effort, RunLimits};
 use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
@@ -154,7 +154,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
     optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
-    #[arg(long, value_name = "N", default_value_t = SearchLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
     /// searched, or half a second if that is more. It is counted by rule, so that the result does not depend on the machine
@@ -427,11 +427,11 @@ fn search<'a>(
     pace: Pace,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<Cut>), Error> {
-    let share = |times| SearchLimits::of_effort(Effort { times, file: None, assembles_again: true });
-    let limits = arguments.effort.map_or(SearchLimits::of_runs(arguments.runs as usize), share);
+    let share = |times| RunLimits::of_effort(Effort { times, file: None, assembles_again: true });
+    let run_limits = arguments.effort.map_or(RunLimits::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
-    let (until, aim, runs, progress) = (pace.until, conditions.aim, limits.runs, Mutex::new(None));
+    let (until, aim, runs, progress) = (pace.until, conditions.aim, run_limits.runs, Mutex::new(None));
     let records = arguments.trials.is_some();
     let terminal = Terminal { start, until, aim, runs, keeps_best, records, progress };
     let plan = Plan {
@@ -439,7 +439,7 @@ fn search<'a>(
         path: &arguments.input,
         wanted: Wanted::Parts(&arguments.kernel),
         conditions,
-        limits,
+        run_limits,
         pace,
         keep: outputs::keep(arguments, output),
         compares: !arguments.no_compare && arguments.trials.is_none(),

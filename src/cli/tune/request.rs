@@ -11,7 +11,7 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch};
 use nvptx_ra::tune::agreement::Agreement;
-use nvptx_ra::tune::aim::{Aim, SearchLimits};
+use nvptx_ra::tune::aim::{Aim, RunLimits};
 use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
@@ -68,7 +68,7 @@ pub(crate) struct Request<'a> {
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges, or what the search may cost.
-    pub(crate) limits: SearchLimits,
+    pub(crate) run_limits: RunLimits,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
@@ -224,7 +224,7 @@ fn outcome(
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
-    let has_share = request.limits.effort.is_some();
+    let has_share = request.run_limits.effort.is_some();
     let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs, has_share };
     let log = Log {
         note: request.note,
@@ -232,7 +232,7 @@ fn outcome(
         aim: &aim,
         loops,
         left: Mutex::new(Vec::new()),
-        limits: request.limits,
+        run_limits: request.run_limits,
         progress,
         over: Mutex::new(BTreeSet::new()),
     };
@@ -241,7 +241,7 @@ fn outcome(
         path: Path::new(request.name),
         wanted: Wanted::Named(wanted),
         conditions,
-        limits: request.limits,
+        run_limits: request.run_limits,
         pace: request.pace,
         keep: Keep::Nowhere,
         compares: true,

@@ -66,7 +66,7 @@ impl<'a> Comparer<'a> {
     pub(super) fn new(search: &Search, judges: Judges<'a>, keep: Keep, runs_them: bool) -> Self {
         let Judges { ptxas, stock: known, .. } = judges;
         let bound =
-            |work: Option<Work>| work.map_or(Bound::Runs(search.limits.runs), |work| Bound::Work(work.times(0.5)));
+            |work: Option<Work>| work.map_or(Bound::Runs(search.run_limits.runs), |work| Bound::Work(work.times(0.5)));
         let bounds = search.kernels.iter().map(|kernel| bound(kernel.work_of_comparison())).collect();
         Self { ptxas, known, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
     }
@@ -290,7 +290,7 @@ fn warning(kernel: &str, refused: &Refused) -> String {
 mod tests {
     use nvptx_ra::profile::fingerprint;
     use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-    use nvptx_ra::tune::aim::{Aim, SearchLimits};
+    use nvptx_ra::tune::aim::{Aim, RunLimits};
     use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
@@ -324,8 +324,8 @@ mod tests {
             Figures::new(real, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
-        let limits = SearchLimits::of_runs(texts.len());
-        let mut search = Search { aim, limits, kernels: IndexVec::from(vec![kernel]) };
+        let run_limits = RunLimits::of_runs(texts.len());
+        let mut search = Search { aim, run_limits, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {
             let mut answer = |question: Question| match question {

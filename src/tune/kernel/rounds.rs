@@ -2,7 +2,7 @@
 
 use super::Kernel;
 use super::recipes::Candidate;
-use crate::tune::aim::{Aim, SearchLimits};
+use crate::tune::aim::{Aim, RunLimits};
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
 use crate::tune::price::Work;
@@ -248,8 +248,8 @@ impl Kernel {
     }
 
     /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
-    pub fn share_of(&self, limits: &SearchLimits) -> usize {
-        if self.is_for_loops_alone { 0 } else { limits.runs }
+    pub fn share_of(&self, run_limits: &RunLimits) -> usize {
+        if self.is_for_loops_alone { 0 } else { run_limits.runs }
     }
 
     /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what

@@ -8,7 +8,7 @@ mod instances;
 #[cfg(test)]
 mod tests;
 
-use super::aim::{Aim, SearchLimits};
+use super::aim::{Aim, RunLimits};
 use super::figures::Figures;
 use super::findings::Compared;
 use super::kernel::Kernel;
@@ -27,7 +27,7 @@ pub struct Search {
     /// What it is for.
     pub aim: Aim,
     /// How much it may ask.
-    pub limits: SearchLimits,
+    pub run_limits: RunLimits,
     /// What it is about.
     pub kernels: IndexVec<KernelId, Kernel>,
 }
@@ -37,7 +37,7 @@ impl Search {
     /// come later. Asked again before it is told, it asks the same again.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
-        let runs = kernel.share_of(&self.limits);
+        let runs = kernel.share_of(&self.run_limits);
         kernel.ask(&self.aim, runs)
     }
 

@@ -297,7 +297,7 @@ impl Asked {
     /// No variant is asked for twice, and no more are judged than the limits allow.
     fn check_limits(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
-        let runs = kernel.share_of(&self.search.limits);
+        let runs = kernel.share_of(&self.search.run_limits);
         let text = |question: &Question| match question {
             Question::Text(variant) => Some(variant.clone()),
             Question::Figures(_) | Question::Spilled(_) | Question::Compared(_) => None,

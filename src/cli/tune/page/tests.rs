@@ -2,7 +2,7 @@
 
 use nvptx_ra::index::EntityIndex as _;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-use nvptx_ra::tune::aim::SearchLimits;
+use nvptx_ra::tune::aim::RunLimits;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::block_sizes::BlockSizes;
 use nvptx_ra::tune::evidence::{Real, Sass};
@@ -48,7 +48,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
     let stock = |name: &str| judge(name, "stock").expect("stock is judged");
     let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), Choices::Nothing);
     let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
-    let mut search = Search { aim, limits: SearchLimits::of_runs(runs), kernels };
+    let mut search = Search { aim, run_limits: RunLimits::of_runs(runs), kernels };
     for (number, name) in names.iter().enumerate() {
         let id = KernelId::new(number);
         let answer = |question: &Question| match question {

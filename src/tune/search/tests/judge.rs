@@ -3,7 +3,7 @@
 use crate::index::EntityIndex as _;
 use crate::target::machine::Architecture;
 use crate::tune::agreement::{Agreement, Difference};
-use crate::tune::aim::{Aim, SearchLimits};
+use crate::tune::aim::{Aim, RunLimits};
 use crate::tune::evidence::{Real, Sass};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::findings::{Compared, Executed};
@@ -155,7 +155,7 @@ pub(super) fn stock_text(kernel: KernelId) -> String {
 pub(super) struct Case {
     pub(super) judge: Judge,
     pub(super) aim: Aim,
-    limits: SearchLimits,
+    run_limits: RunLimits,
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
     kernels: Vec<(Figures, Block, Choices, bool)>,
@@ -184,7 +184,7 @@ impl Case {
         let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
         // Long searches take long here, too.
         let most = if u.ratio(1, 12)? { 40 } else { 12 };
-        let limits = SearchLimits::of_runs(u.int_in_range(0..=most)?);
+        let run_limits = RunLimits::of_runs(u.int_in_range(0..=most)?);
         let kernel = |u: &mut arbitrary::Unstructured<'_>| {
             let spills = u.ratio(2, 3)?;
             let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };
@@ -213,7 +213,7 @@ impl Case {
         let compilers = (1..=u.int_in_range(0..=2)?).collect();
         let template = |_| u.choose(&[None, Some("one"), Some("one"), Some("other")]).copied();
         let templates = (0..count).map(template).collect::<arbitrary::Result<_>>()?;
-        Ok(Self { judge, aim, limits, kernels, templates, compilers })
+        Ok(Self { judge, aim, run_limits, kernels, templates, compilers })
     }
 
     pub(super) fn search(&self) -> Search {
@@ -226,6 +226,6 @@ impl Case {
             kernel
         };
         let kernels = self.kernels.iter().enumerate().map(kernel).collect();
-        Search { aim: self.aim, limits: self.limits, kernels }
+        Search { aim: self.aim, run_limits: self.run_limits, kernels }
     }
 }
