@@ -1,6 +1,6 @@
 //! Which live ranges are candidates for spilling: those that pass the floors and gates that ptxas is read to have.
 //!
-//! What passes none of them may still be spilled where nothing else is left, so that a budget that can be met is met.
+//! What passes none of them may still be spilled where nothing else is left, so that a register limit that can be met is met.
 
 /// The floors and gates. None excludes anything by default.
 #[derive(Clone, Debug, PartialEq)]

@@ -186,15 +186,15 @@ impl<'a> LocalValues<'a> {
     /// without a predecessor, at the function's start, where every location is undefined.
     ///
     /// `None` where the value is made in the block by an instruction with effects, or where the terms get too large.
-    /// `budget` bounds the number of values looked at.
+    /// `values_left` bounds the number of values looked at.
     pub(super) fn cross(
         &self,
         terms: &mut Terms,
         pred: Option<Block>,
         value: Value,
-        budget: &mut u32,
+        values_left: &mut u32,
     ) -> Option<Value> {
-        *budget = budget.checked_sub(1)?;
+        *values_left = values_left.checked_sub(1)?;
         match value {
             Value::Undefined | Value::Unknown | Value::Constant(_) => return Some(value),
             Value::Entry(location) => return Some(self.before_entry(pred, location)),
@@ -208,7 +208,7 @@ impl<'a> LocalValues<'a> {
         let (operation, args) = self.application(terms, value)?;
         let mut crossed = Vec::with_capacity(args.len());
         for arg in args {
-            crossed.push(self.cross(terms, pred, arg, budget)?);
+            crossed.push(self.cross(terms, pred, arg, values_left)?);
         }
         match self.reduce(terms, operation, &crossed) {
             Some(value) => Some(value),

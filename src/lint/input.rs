@@ -132,7 +132,7 @@ impl<'a> LintInput<'a> {
             is_measured: false,
             launch: forecast.launch(),
             has_bounds: forecast.threads.is_some() || forecast.max_registers.is_some() || is_limited,
-            limit: Some(forecast.budget).filter(|&budget| budget < MAX_REGISTERS),
+            limit: Some(forecast.register_limit).filter(|&register_limit| register_limit < MAX_REGISTERS),
             spill_bytes: forecast.spill_bytes(),
             spills: place(&forecast.holder, forecast.peak.line),
             spill_lines: Vec::new(),

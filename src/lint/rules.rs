@@ -41,7 +41,7 @@ fn verb(input: &LintInput<'_>, measured: &'static str, forecast: &'static str) -
 /// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
 fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
     let registers = input.launch.registers;
-    let most = input.architecture.budget(MAX_THREADS_PER_BLOCK)?;
+    let most = input.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
     if input.has_bounds || registers <= most {
         return None;
     }
@@ -58,7 +58,9 @@ fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
 /// The most threads of a block, in whole warps, that may have so many registers.
 fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
     let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
-    sizes.into_iter().find(|&threads| architecture.budget(threads).is_some_and(|budget| budget >= registers))
+    sizes
+        .into_iter()
+        .find(|&threads| architecture.max_registers_for_block(threads).is_some_and(|most| most >= registers))
 }
 
 fn ignored_bounds(input: &LintInput<'_>) -> Vec<Finding> {

@@ -17,7 +17,7 @@ use crate::function::{Block, Inst, VReg};
 pub struct Engine {
     /// Which one. The price list is none.
     pub chooser: Chooser,
-    /// Its constants. The budget is not one of them: that is the kernel's.
+    /// Its constants. The register limit is not one of them: that is the kernel's.
     pub preset: Preset,
 }
 

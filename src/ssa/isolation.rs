@@ -17,7 +17,7 @@ use super::phis::{EndsOfPhis, Phi};
 use super::registers::{Register, constant_held, copied_from, is_read};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
-use crate::config::{Config, DeSsa};
+use crate::config::{Config, CssaInterference};
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Effects, Function, Opcode, VReg, Value, sequentialize};
@@ -254,7 +254,7 @@ impl<'a> Isolation<'a> {
     /// copy, and the copy the point.
     fn value(&mut self, reg: VReg) -> ValueNumber {
         let mut first = reg;
-        if self.options.usedessa == DeSsa::Values {
+        if self.options.cssa_interference == CssaInterference::Values {
             first = self.congruent[copied_from(self.registers, reg)];
             if let Some(constant) = constant_held(self.function, self.registers, first) {
                 first = *self.constants.entry(constant).or_insert(first);

@@ -29,16 +29,16 @@ impl Objective {
     }
 }
 
-/// How many variants are judged.
+/// What a search may use: so many runs of ptxas for each kernel, and no more than its effort.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct RunLimits {
     /// Of each kernel, at most, beside stock and the best with turned loops.
     pub runs: usize,
     /// What a search of a file may cost; `None` where runs are counted.
     pub effort: Option<Effort>,
 }
 
-impl Budget {
+impl RunLimits {
     /// The runs, unless a user says otherwise.
     pub const RUNS: u32 = 16;
 

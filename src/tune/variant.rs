@@ -424,7 +424,7 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Layers, Origin, Skip};
+    use crate::config::{Layers, Origin, SkipPasses};
 
     use super::super::optimisations::Ahead;
     use super::*;
@@ -435,7 +435,7 @@ mod tests {
         for order in Variant::orders() {
             for (names, remat) in [Names::Some, Names::Fewest, Names::Llvm].into_iter().zip(Variant::remats()) {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
-                let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
+                let without = Optimisations::without(SkipPasses::GVN | SkipPasses::MACHINE_SINK);
                 let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
                 let ahead = variant.optimised(variant.optimisations().with_ahead(Ahead::STACK));
                 assert!(Config::check(&ahead.entry("k", "0").options, Origin::Attribute).is_ok(), "{ahead}");
@@ -523,7 +523,7 @@ mod tests {
         for proved in [Variant::Stock, Variant::DEFAULT, ordered.with_kept_values(Kept::for_registers(255, 0)), told] {
             assert!(proved.is_proved(), "{proved}");
             let ahead = Optimisations::ahead_of(Ahead::STACK);
-            for optimisations in [Optimisations::HOIST, Optimisations::without(Skip::GVN), ahead] {
+            for optimisations in [Optimisations::HOIST, Optimisations::without(SkipPasses::GVN), ahead] {
                 assert!(!proved.optimised(optimisations).is_proved(), "{proved}");
             }
             assert!(!proved.on_code_of(1).is_proved(), "{proved}");

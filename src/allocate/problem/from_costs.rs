@@ -20,7 +20,8 @@ pub(super) struct Told {
 pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, told: impl Fn(LiveRange) -> Option<Told>) {
     let peaks = problem.peaks();
     let live_bytes = peaks.iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });
-    let is_high = |file: File| problem.files()[file].budget.is_some_and(|budget| peaks[file] > budget);
+    let is_high =
+        |file: File| problem.files()[file].register_limit.is_some_and(|register_limit| peaks[file] > register_limit);
     let crowds = preset.eligibility.density.map(|_| crowds(problem));
     let mut standings: IndexVec<LiveRange, Option<Standing>> = IndexVec::filled(None, problem.ranges().len());
     for range in problem.ranges().ids() {
@@ -40,7 +41,10 @@ pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, told: impl Fn(Li
         let accessed = Accessed { live_bytes, is_high: is_high(file) };
         let behind = sum(&|access| access.reads() && last_write.is_none_or(|write| access.inst > write));
         let data = &problem.files()[file];
-        let density = crowds.as_ref().zip(data.budget).map(|(crowds, budget)| budget / crowds[range].max(1));
+        let density = crowds
+            .as_ref()
+            .zip(data.register_limit)
+            .map(|(crowds, register_limit)| register_limit / crowds[range].max(1));
         standings[range] = Some(Standing {
             primary: preset.cost.cost(&usage, accessed),
             secondary: behind * usage.words as f32 * preset.cost.of_access(accessed),

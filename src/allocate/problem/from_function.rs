@@ -102,9 +102,10 @@ impl Problem {
 /// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     let units = preset.units_per_register();
-    let budget = preset.budget.map(|budget| budget.saturating_mul(units));
-    let general = builder.file(FileData { name: "R".into(), budget, units_per_register: units });
-    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, units_per_register: 1 });
+    let register_limit = preset.register_limit.map(|register_limit| register_limit.saturating_mul(units));
+    let general = builder.file(FileData { name: "R".into(), register_limit, units_per_register: units });
+    let predicates =
+        builder.file(FileData { name: "P".into(), register_limit: preset.predicates, units_per_register: 1 });
     let mut class = |class: RegClass, file: File, width: u32| {
         let bytes = class.bits().div_ceil(8).max(4);
         builder.class(ClassData { name: class.name().into(), file, width, align: width, bytes, promotes_to: None })

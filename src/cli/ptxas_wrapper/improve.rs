@@ -11,7 +11,7 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
 use nvptx_ra::tune::figures::Allowance;
-use nvptx_ra::tune::objective::{Budget, Effort};
+use nvptx_ra::tune::objective::{RunLimits, Effort};
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 
@@ -154,16 +154,16 @@ pub(super) fn improve(task: &Task<'_>, stock_result: &StockResult) -> Result<Opt
 }
 
 /// What a search may cost: so many runs, where the user says so, or a share of what ptxas takes for the text.
-fn budget(settings: &Settings, stock_result: &StockResult, kernels: usize, is_candidate: bool) -> Budget {
+fn run_limits(settings: &Settings, stock_result: &StockResult, kernels: usize, is_candidate: bool) -> RunLimits {
     if is_candidate {
-        return Budget::of_runs(RUNS_OF_A_CANDIDATE);
+        return RunLimits::of_runs(RUNS_OF_A_CANDIDATE);
     }
     if let Some(runs) = settings.runs {
-        return Budget::of_runs(runs as usize);
+        return RunLimits::of_runs(runs as usize);
     }
     let file = work_of(&stock_result.cubin);
     // What was judged of a single kernel is delivered.
-    Budget::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
+    RunLimits::of_effort(Effort { times: settings.effort, file: Some(file), assembles_again: kernels > 1 })
 }
 
 /// What ptxas takes for a text of which it makes this cubin.
@@ -232,7 +232,7 @@ fn request<'a>(
         object: None,
         dynamic_shared: note_of_text.into_iter().chain(settings.dynamic_shared.iter().cloned()).collect(),
         threads: (!invocation.bounds.threads.is_empty()).then(|| invocation.bounds.threads.iter().product()),
-        budget: budget(settings, stock_result, measured.len(), noted.is_candidate),
+        run_limits: run_limits(settings, stock_result, measured.len(), noted.is_candidate),
         scope: if noted.is_candidate { Scope::GivenUp } else { Scope::All },
         allowance: Allowance {
             uncompared: settings.allow_uncompared,

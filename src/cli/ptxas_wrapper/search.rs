@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::tune::objective::Budget;
+use nvptx_ra::tune::objective::RunLimits;
 use serde_json::json;
 
 use super::profiles;
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// The folder of the texts
     folder: PathBuf,
     /// How many variants of each kernel ptxas judges
-    #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// How many texts are searched at once [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -191,9 +191,9 @@ impl Settings {
     /// The same but for what is said of kernels by their names.
     pub(crate) fn of_kernels(&self) -> String {
         let Self { more_instructions, allow_uncompared, seconds, .. } = self;
-        let budget = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
+        let limits = self.runs.map_or_else(|| format!("effort={}", self.effort), |runs| format!("runs={runs}"));
         let uncompared = if *allow_uncompared { " allow-uncompared" } else { "" };
-        format!("{budget} more-instructions={more_instructions} seconds={seconds:?}{uncompared}")
+        format!("{limits} more-instructions={more_instructions} seconds={seconds:?}{uncompared}")
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
     let forecasts = &report.forecasts;
     if let Some(limit) = arguments.max_regs {
         let text = std::fs::read(&ptx).map_err(|error| Error::file(&ptx, &error))?;
-        let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
+        let has_less =
+            |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.register_limit < limit);
         let text = limited(&report.input, &text, limit, has_less)?;
         std::fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
     }

@@ -74,7 +74,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "estimated_cycles": cycles,
         "threads": forecast.threads,
         "min_blocks": forecast.min_blocks,
-        "budget": forecast.budget,
+        "budget": forecast.register_limit,
         "occupancy_warps": forecast.occupancy.warps,
         "limited_by": forecast.occupancy.limits.to_string(),
         "next_step_registers": forecast.next_step,

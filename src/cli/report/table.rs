@@ -69,7 +69,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
     }
     if forecast.spill_bytes() > 0 {
         let (least, most) = forecast.likely_spill_bytes;
-        let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.budget);
+        let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.register_limit);
     }
     let _ = match forecast.next_step {
         Some(step) => {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::objective::Budget;
+use nvptx_ra::tune::objective::RunLimits;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::shares;
 
@@ -25,7 +25,7 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) path: &'p Path,
     pub(super) wanted: KernelSelection<'p>,
     pub(super) conditions: Conditions<'a>,
-    pub(super) budget: Budget,
+    pub(super) run_limits: RunLimits,
     pub(super) search_limits: SearchLimits,
     /// Where variants that differ from stock are kept.
     pub(super) keep: DifferenceFolder,
@@ -85,15 +85,15 @@ pub(super) struct SearchResult<'a> {
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
 pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<SearchResult<'a>, Error> {
-    let Plan { code, path, wanted, conditions, budget, search_limits, keep, compares, keeps_best, trials } = plan;
+    let Plan { code, path, wanted, conditions, run_limits, search_limits, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
         .zip(slices)
         .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
     let (mut kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
-    budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.objective, &mut kernels));
-    let search = Search { objective: *conditions.objective, budget, kernels: kernels.into() };
+    run_limits.effort.iter().for_each(|effort| shares::allot(effort, conditions.objective, &mut kernels));
+    let search = Search { objective: *conditions.objective, run_limits, kernels: kernels.into() };
     let judges = conditions.judges;
     let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, search_limits };
     let void = |tuning| Ok(SearchResult { tuning, early_stop: None, is_void: true });
@@ -133,6 +133,6 @@ fn early_stop(tuning: &Tuning<'_>) -> Option<EarlyStop> {
         return Some(EarlyStop::Interruption);
     }
     let Tuning { search, search_limits, .. } = tuning;
-    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.run_limits)));
     (search_limits.is_over() && !is_over).then_some(EarlyStop::Time)
 }

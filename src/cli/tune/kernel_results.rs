@@ -156,3 +156,22 @@ impl CachedResults {
         self.inputs.into_iter().filter_map(|input| answer(&input).map(|answer| (input, answer))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an earlier version has found of a kernel and keeps in a cache is read with the names that options have now.
+    #[test]
+    fn of_before() {
+        let cost = r#"{"spill_store_bytes":0,"spill_load_bytes":0,"registers":32,"warps":64,"instructions":90}"#;
+        let text = format!(
+            r#"{{"entries":[{{"name":"k","hash":"1","options":"skip=gvn;order=late"}}],"verdict":{{"Better":{{"kernel":"k",
+            "choice":"skip=gvn;order=late;maxnreg=40","agreement":"","before":{cost},"after":{cost}}}}}}}"#
+        );
+        let answer: KernelAnswer = serde_json::from_str(&text).expect("it is an answer");
+        assert_eq!(answer.entries[0].options, "skip-passes=gvn;order=late");
+        let Verdict::Better(change) = answer.verdict else { panic!("it is better") };
+        assert_eq!(change.choice, "skip-passes=gvn;order=late;maxnreg=40");
+    }
+}

@@ -10,7 +10,7 @@
 //! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
 //! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
-//! * [`work_queue`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
+//! * [`work_queue`], [`rounds`]: all kernels at once, each at its own pace, until the effort is spent;
 //! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation; [`predict`]: its time beside
 //!   stock's;
 //! * [`driver`]: all of this from stock to the winners, for this command and for [`request`];
@@ -73,7 +73,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::objective::{Budget, Effort, Objective};
+use nvptx_ra::tune::objective::{RunLimits, Effort, Objective};
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -154,7 +154,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
     optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
-    #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
     /// searched, or half a second if that is more. It is counted by rule, so that the result does not depend on the machine
@@ -427,11 +427,11 @@ fn search<'a>(
     search_limits: SearchLimits,
     start: Instant,
 ) -> Result<(Tuning<'a>, Option<EarlyStop>), Error> {
-    let share = |times| Budget::of_effort(Effort { times, file: None, assembles_again: true });
-    let budget = arguments.effort.map_or(Budget::of_runs(arguments.runs as usize), share);
+    let share = |times| RunLimits::of_effort(Effort { times, file: None, assembles_again: true });
+    let run_limits = arguments.effort.map_or(RunLimits::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
-    let (until, objective, runs, progress) = (search_limits.until, conditions.objective, budget.runs, Mutex::new(None));
+    let (until, objective, runs, progress) = (search_limits.until, conditions.objective, run_limits.runs, Mutex::new(None));
     let records = arguments.trials.is_some();
     let terminal = Terminal { start, until, objective, runs, keeps_best, records, progress };
     let plan = Plan {
@@ -439,7 +439,7 @@ fn search<'a>(
         path: &arguments.input,
         wanted: KernelSelection::Parts(&arguments.kernel),
         conditions,
-        budget,
+        run_limits,
         search_limits,
         keep: outputs::keep(arguments, output),
         compares: !arguments.no_compare && arguments.trials.is_none(),

@@ -146,7 +146,7 @@ impl State {
         self.kernels.values().fold(Sums::default(), |sums, (course, stock)| Sums {
             done: sums.done + usize::from(course.is_over),
             judged: sums.judged + course.judged,
-            // A search without anything new to try ends before its budget is spent.
+            // A search without anything new to try ends before its effort is spent.
             runs: sums.runs + if course.is_over { course.judged } else { self.runs },
             stock: sums.stock.plus(*stock),
             best: sums.best.plus(course.best),
@@ -191,7 +191,7 @@ mod tests {
         State { runs: 16, kernels, said: Instant::now(), judged: None }.sums()
     }
 
-    /// A kernel counts with its whole budget, and one that is over with the runs that it had.
+    /// A kernel counts with its whole effort, and one that is over with the runs that it had.
     #[test]
     fn sums_of_kernels() {
         let sums = sums(&[(16, true, 100, 40), (5, true, 0, 0), (4, false, 60, 60), (0, false, 7, 7)]);

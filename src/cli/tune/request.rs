@@ -15,7 +15,7 @@ use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
-use nvptx_ra::tune::objective::{Budget, Objective};
+use nvptx_ra::tune::objective::{RunLimits, Objective};
 use nvptx_ra::tune::ptxas_output::PtxasReport;
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;
@@ -68,7 +68,7 @@ pub(crate) struct Request<'a> {
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges, or what the search may cost.
-    pub(crate) budget: Budget,
+    pub(crate) run_limits: RunLimits,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
@@ -228,7 +228,7 @@ fn outcome(
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
     let (threads, jobs) = (threads.as_slice(), request.search_limits.jobs);
-    let has_share = request.budget.effort.is_some();
+    let has_share = request.run_limits.effort.is_some();
     let conditions = Conditions { judges, objective: &objective, threads, dynamic_shared, jobs, has_share };
     let log = Log {
         note: request.note,
@@ -236,7 +236,7 @@ fn outcome(
         objective: &objective,
         loops,
         unchanged_kernels: Mutex::new(Vec::new()),
-        budget: request.budget,
+        run_limits: request.run_limits,
         progress,
         over: Mutex::new(BTreeSet::new()),
     };
@@ -245,7 +245,7 @@ fn outcome(
         path: Path::new(request.name),
         wanted: KernelSelection::Named(wanted),
         conditions,
-        budget: request.budget,
+        run_limits: request.run_limits,
         search_limits: request.search_limits,
         keep: DifferenceFolder::Nowhere,
         compares: true,

@@ -27,7 +27,7 @@ use super::winners::Comparer;
 use super::work_queue::{Clients, serve_clients};
 use crate::interrupt::is_interrupted;
 
-/// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
+/// Searches until the effort is spent, or until the user interrupts. `progress` is told after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
     let Tuning { search, slices, judges, search_limits, .. } = tuning;
     let objective = search.objective;

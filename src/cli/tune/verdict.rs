@@ -31,6 +31,7 @@ impl UnchangedKernel {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ChangedKernel {
     pub(crate) kernel: String,
+    #[serde(deserialize_with = "nvptx_ra::config::read_options")]
     pub(crate) choice: String,
     /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
     pub(crate) agreement: String,

@@ -66,7 +66,7 @@ impl<'a> Comparer<'a> {
     pub(super) fn new(search: &Search, judges: Judges<'a>, keep: DifferenceFolder, runs_them: bool) -> Self {
         let Judges { ptxas, stock: known, .. } = judges;
         let bound = |work: Option<Work>| {
-            work.map_or(ComparisonBound::Runs(search.budget.runs), |work| ComparisonBound::Work(work.times(0.5)))
+            work.map_or(ComparisonBound::Runs(search.run_limits.runs), |work| ComparisonBound::Work(work.times(0.5)))
         };
         let bounds = search.kernels.iter().map(|kernel| bound(kernel.work_of_comparison())).collect();
         Self { ptxas, known, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
@@ -293,7 +293,7 @@ mod tests {
     use nvptx_ra::target::machine::{Architecture, SHARED_COST};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
-    use nvptx_ra::tune::objective::{Budget, Objective};
+    use nvptx_ra::tune::objective::{RunLimits, Objective};
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
@@ -326,8 +326,8 @@ mod tests {
             Figures::new(ptxas_report, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
-        let budget = Budget::of_runs(texts.len());
-        let mut search = Search { objective, budget, kernels: IndexVec::from(vec![kernel]) };
+        let run_limits = RunLimits::of_runs(texts.len());
+        let mut search = Search { objective, run_limits, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {
             let mut answer = |question: Question| match question {

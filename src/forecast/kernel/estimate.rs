@@ -81,27 +81,27 @@ fn of_kernel(
 ) -> Result<Forecast, Error> {
     let threads = bounds.threads();
     let limit = register_limit(bounds, case)?;
-    let budget = limit.registers;
-    let ModelOutput { registers: wanted, spilled } = models.forecast(&features, budget, bounds);
+    let allowed = limit.registers;
+    let ModelOutput { registers: wanted, spilled } = models.forecast(&features, allowed, bounds);
     let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
     let held = carried(&features, case.architecture);
     let permuted = permutation::words(&features, case.architecture);
-    let arrays = of_local_arrays(&features, bounds, budget);
+    let arrays = of_local_arrays(&features, bounds, allowed);
     let wanted = wanted.max(arrays.map_or(1.0, |arrays| arrays.0));
     let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
     let given_up = registers_for_warps(&features, model, bounds, case.architecture);
-    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
+    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(allowed);
     let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
         (Some(entry), _) => (entry, (entry, entry)),
-        (None, Some(_)) => (needed, (needed, budget)),
+        (None, Some(_)) => (needed, (needed, allowed)),
         (None, None) => {
-            let (fewest, most) = likely_registers(needed, model, budget);
-            let most = arrays.map_or(most, |arrays| most.max(arrays.1)).max(most_filled(&features).min(budget));
+            let (fewest, most) = likely_registers(needed, model, allowed);
+            let most = arrays.map_or(most, |arrays| most.max(arrays.1)).max(most_filled(&features).min(allowed));
             (needed, (fewest, most))
         }
     };
     let spilled =
-        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget))).max(permutation::spilled(permuted, budget));
+        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(allowed))).max(permutation::spilled(permuted, allowed));
     let stored = words_up(spilled * sizes.head.share_of_stores);
     let loaded = words_up(spilled - f64::from(stored));
     let launch = launch(registers, threads, function.shared_bytes);
@@ -125,7 +125,7 @@ fn of_kernel(
         callee_stack_bytes: callee_stack,
         shared_bytes: function.shared_bytes,
         dynamic_shared_bytes: 0,
-        budget,
+        register_limit: allowed,
         is_repartitioned: !function.repartitions.is_empty(),
         repartitions_itself: !function.repartitions.is_empty(),
         register_shortage: None,

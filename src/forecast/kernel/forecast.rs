@@ -58,7 +58,7 @@ pub struct Forecast {
     /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
     pub dynamic_shared_bytes: u32,
     /// The most registers that the kernel may have, by its bounds and the limit.
-    pub budget: u32,
+    pub register_limit: u32,
     /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
     pub is_repartitioned: bool,
     /// The kernel itself asks, not only what it may call.

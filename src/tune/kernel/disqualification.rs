@@ -2,7 +2,7 @@
 //! execute more for the registers that it spares, and what a model of time says to be slower.
 //!
 //! Comparisons say which variants these are. A variant that no proof covers is compared as soon as others are tried near it, so
-//! that the budget does not go to the neighbours of a variant that may not win.
+//! that the effort does not go to the neighbours of a variant that may not win.
 
 use super::Kernel;
 use crate::tune::agreement::Agreement;
@@ -180,7 +180,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::{kernel_with, objective, of_arrays};
     use super::*;
-    use crate::config::Skip;
+    use crate::config::SkipPasses;
     use crate::fuzzing::{explore, reached};
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::findings::Executed;
@@ -188,8 +188,8 @@ mod tests {
     use crate::tune::predicted::{Source, tests::predicted};
     use crate::tune::ptxas_output::PtxasReport;
 
-    const ROLLED: Optimisations = Optimisations::without(Skip::LOOP_REDUCE);
-    const SUNK: Optimisations = Optimisations::without(Skip::MACHINE_SINK);
+    const ROLLED: Optimisations = Optimisations::without(SkipPasses::LOOP_REDUCE);
+    const SUNK: Optimisations = Optimisations::without(SkipPasses::MACHINE_SINK);
 
     /// A kernel with arrays whose variants are the better the earlier they stand, with the verdicts on them: what wins in the end, and
     /// what was compared.

@@ -41,7 +41,9 @@ impl Effects {
 fn parts(variant: &Variant) -> Parts {
     let text = if *variant == Variant::Stock { String::new() } else { format!("{variant:#}") };
     let words = |option: &str| match option.split_once('=') {
-        Some((name @ ("add" | "skip"), words)) => words.split('+').map(|word| format!("{name}={word}")).collect(),
+        Some((name @ ("add-passes" | "skip-passes"), words)) => {
+            words.split('+').map(|word| format!("{name}={word}")).collect()
+        }
         _ => vec![option.to_owned()],
     };
     text.split(';').filter(|option| !matches!(*option, "" | "default")).flat_map(words).collect()

@@ -155,7 +155,7 @@ impl Kernel {
     }
 
     /// A variant with all registers that a block may have, if it spills with fewer and warps may go: from step to step, most of a
-    /// budget would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
+    /// effort would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
     /// variant tells the user what they cost.
     pub(super) fn with_all_registers(
         &self,

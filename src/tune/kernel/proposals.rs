@@ -3,7 +3,7 @@
 //! First the defaults and most orders. Then, from the best that was found, what is near it: loads in inline assembly
 //! that move or not, one of LLVM's optimisations less or more, spills to shared memory, limits on registers that cost
 //! no warp or win one, other names, copies left alone, values computed again; and small changes of good orders at
-//! random, for as long as the budget lasts. What is tried depends on the figures and the seed alone.
+//! random, for as long as the effort lasts. What is tried depends on the figures and the seed alone.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -196,7 +196,7 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers).filter(&is_wanted));
         }
-        // A small budget is to see some of everything. What changes nothing costs no run.
+        // A small effort is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
         if base.bits() != Variant::DEFAULT.bits() {
@@ -289,7 +289,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Skip;
+    use crate::config::SkipPasses;
 
     use super::super::tests::{kernel, kernel_with, objective};
     use super::*;
@@ -334,7 +334,7 @@ mod tests {
     fn toggles() {
         let mut kernel = kernel();
         let mut tried: Vec<Optimisations> = Vec::new();
-        let slsr = Optimisations::without(Skip::SLSR);
+        let slsr = Optimisations::without(SkipPasses::SLSR);
         for number in 0..90u32 {
             let variant = kernel.propose(&objective(0));
             let optimisations = variant.optimisations();

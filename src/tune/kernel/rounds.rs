@@ -4,7 +4,7 @@ use super::Kernel;
 use super::recipes::Candidate;
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
-use crate::tune::objective::{Budget, Objective};
+use crate::tune::objective::{RunLimits, Objective};
 use crate::tune::price::Work;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::recipe::Step;
@@ -248,8 +248,8 @@ impl Kernel {
     }
 
     /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
-    pub fn share_of(&self, budget: &Budget) -> usize {
-        if self.is_for_loops_alone { 0 } else { budget.runs }
+    pub fn share_of(&self, run_limits: &RunLimits) -> usize {
+        if self.is_for_loops_alone { 0 } else { run_limits.runs }
     }
 
     /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what

@@ -11,7 +11,7 @@ mod tests;
 use super::figures::Figures;
 use super::findings::Compared;
 use super::kernel::Kernel;
-use super::objective::{Budget, Objective};
+use super::objective::{RunLimits, Objective};
 use super::question::{Answer, Question};
 use super::variant::Variant;
 use crate::define_index;
@@ -27,17 +27,17 @@ pub struct Search {
     /// What it is for.
     pub objective: Objective,
     /// How much it may ask.
-    pub budget: Budget,
+    pub run_limits: RunLimits,
     /// What it is about.
     pub kernels: IndexVec<KernelId, Kernel>,
 }
 
 impl Search {
-    /// What to find out next about a kernel, all of it at once; nothing where its budget is spent, or where answers
+    /// What to find out next about a kernel, all of it at once; nothing where its effort is spent, or where answers
     /// come later. Asked again before it is told, it asks the same again.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
-        let runs = kernel.share_of(&self.budget);
+        let runs = kernel.share_of(&self.run_limits);
         kernel.ask(&self.objective, runs)
     }
 

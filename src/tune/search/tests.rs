@@ -156,13 +156,15 @@ fn reshapes(variant: &Variant) -> bool {
 
 /// Whether fewer instructions in its code are no gain.
 fn does_less(variant: &Variant) -> bool {
-    ["inline=less", "unroll=asked", "unroll=cut", "skip="].iter().any(|option| variant.to_string().contains(option))
+    ["inline=less", "unroll=asked", "unroll=cut", "skip-passes="]
+        .iter()
+        .any(|option| variant.to_string().contains(option))
 }
 
 /// Whether a variant may execute more than stock for the registers that it spares.
 fn may_execute_more(variant: &Variant) -> bool {
     let text = variant.to_string();
-    let skips = text.split(';').find(|option| option.starts_with("skip=")).unwrap_or_default();
+    let skips = text.split(';').find(|option| option.starts_with("skip-passes=")).unwrap_or_default();
     let reshapes = ["inline=", "unroll=asked", "unroll=cut"].iter().any(|option| text.contains(option));
     reshapes || skips.contains("loop-reduce")
 }
@@ -170,7 +172,8 @@ fn may_execute_more(variant: &Variant) -> bool {
 /// Whether nothing but the checker's proof is needed for a variant: no optimisation of LLVM and no compiler is another one.
 fn is_proved(variant: &Variant) -> bool {
     let text = variant.to_string();
-    variant.compiler() == 0 && !["inline=", "unroll=", "skip=", "add="].iter().any(|option| text.contains(option))
+    variant.compiler() == 0
+        && !["inline=", "unroll=", "skip-passes=", "add-passes="].iter().any(|option| text.contains(option))
 }
 
 /// Which bar keeps a variant with these figures from winning, by what its comparison would come to, in words.
@@ -297,10 +300,10 @@ impl Asked {
         }
     }
 
-    /// No variant is asked for twice, and no more are judged than the budget allows.
-    fn check_budget(&self, id: KernelId) {
+    /// No variant is asked for twice, and no more are judged than the limits allow.
+    fn check_limits(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
-        let runs = kernel.share_of(&self.search.budget);
+        let runs = kernel.share_of(&self.search.run_limits);
         let text = |question: &Question| match question {
             Question::Text(variant) => Some(variant.clone()),
             Question::Figures(_) | Question::Spilled(_) | Question::Compared(_) => None,
@@ -351,14 +354,14 @@ impl Asked {
 
 /// Whatever judges answer, what comes out of a search is stock, or no worse than stock in each figure and better by the
 /// preference; it is not what a comparison refused, nor what nothing shows to compute the same, nor what executes more for nothing;
-/// and no more is asked than the budget allows.
+/// and no more is asked than the limits allow.
 #[test]
 fn never_worse_than_stock() {
     arbtest::arbtest(|u| {
         let case = Case::draw(u)?;
         let mut asked = searched(&case, u.arbitrary()?, |_| false);
         for id in asked.search.kernels.ids() {
-            asked.check_budget(id);
+            asked.check_limits(id);
             asked.check_tried(id);
             asked.check_best(&case, id, false);
             asked.compare(&case, id);
@@ -434,7 +437,7 @@ fn later_answers() {
                 assert!(all.starts_with(questions), "{case:?}");
             }
             for id in asked.search.kernels.ids() {
-                asked.check_budget(id);
+                asked.check_limits(id);
                 asked.check_tried(id);
                 asked.check_best(&case, id, false);
                 let lost = |asked: &Asked| asked.search.kernels[id].lost;

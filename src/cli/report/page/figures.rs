@@ -35,9 +35,9 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
 
 fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
     let (least, most) = forecast.bound_signs();
-    let of = match forecast.budget {
+    let of = match forecast.register_limit {
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
-        budget => format!("of {budget}, by launch bounds or a limit"),
+        register_limit => format!("of {register_limit}, by launch bounds or a limit"),
     };
     let spills = match (forecast.spill_store_bytes, forecast.spill_load_bytes) {
         (0, 0) => "bytes; none expected".to_owned(),

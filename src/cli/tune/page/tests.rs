@@ -6,7 +6,7 @@ use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::block_sizes::BlockSizes;
 use nvptx_ra::tune::figures::{Allowance, Block, preference};
 use nvptx_ra::tune::findings::Compared;
-use nvptx_ra::tune::objective::Budget;
+use nvptx_ra::tune::objective::RunLimits;
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
@@ -48,7 +48,7 @@ fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figu
     let stock = |name: &str| judge(name, "stock").expect("stock is judged");
     let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), Choices::Nothing);
     let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
-    let mut search = Search { objective, budget: Budget::of_runs(runs), kernels };
+    let mut search = Search { objective, run_limits: RunLimits::of_runs(runs), kernels };
     for (number, name) in names.iter().enumerate() {
         let id = KernelId::new(number);
         let answer = |question: &Question| match question {

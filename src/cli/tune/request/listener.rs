@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nvptx_ra::target::machine::Architecture;
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::objective::{Budget, Objective};
+use nvptx_ra::tune::objective::{RunLimits, Objective};
 
 use super::lacks_warps;
 use crate::tune::driver::{EarlyStop, Listener};
@@ -24,7 +24,7 @@ pub(super) struct Log<'a> {
     pub(super) loops: &'a BTreeSet<String>,
     /// The kernels that stock shows to have nothing to gain.
     pub(super) unchanged_kernels: Mutex<Vec<UnchangedKernel>>,
-    pub(super) budget: Budget,
+    pub(super) run_limits: RunLimits,
     /// Is told how many kernels are done.
     pub(super) progress: &'a (dyn Fn(usize) + Sync),
     /// The kernels that are done.
@@ -53,7 +53,7 @@ impl Listener for Log<'_> {
         kernel.has_loops_to_turn = self.loops.contains(&kernel.name);
         let is_wanted = lacks_something || kernel.has_loops_to_turn;
         let hope = kernel.hope(self.objective);
-        let has_hope = self.budget.effort.is_none() || hope >= LEAST_HOPE;
+        let has_hope = self.run_limits.effort.is_none() || hope >= LEAST_HOPE;
         // Of turned loops nothing was recorded: they are tried in any case.
         kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
         if is_wanted && (has_hope || kernel.has_loops_to_turn) {
@@ -71,7 +71,7 @@ impl Listener for Log<'_> {
     }
 
     fn note_round(&self, kernel: &Kernel) {
-        if kernel.is_over(kernel.share_of(&self.budget)) {
+        if kernel.is_over(kernel.share_of(&self.run_limits)) {
             self.note_over(kernel);
         }
     }

@@ -6,7 +6,7 @@ use crate::tune::agreement::{Agreement, Difference};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::findings::{Compared, Executed};
 use crate::tune::kernel::Kernel;
-use crate::tune::objective::{Budget, Objective};
+use crate::tune::objective::{RunLimits, Objective};
 use crate::tune::optimisations::Choices;
 use crate::tune::predicted::{Predicted, Source};
 use crate::tune::ptxas_output::{PtxasReport, Sass};
@@ -155,7 +155,7 @@ pub(super) fn stock_text(kernel: KernelId) -> String {
 pub(super) struct Case {
     pub(super) judge: Judge,
     pub(super) objective: Objective,
-    budget: Budget,
+    run_limits: RunLimits,
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
     kernels: Vec<(Figures, Block, Choices, bool)>,
@@ -184,7 +184,7 @@ impl Case {
         let objective = Objective { architecture, allowance, seed, preference: preference(&first), shared_cost };
         // Long searches take long here, too.
         let most = if u.ratio(1, 12)? { 40 } else { 12 };
-        let budget = Budget::of_runs(u.int_in_range(0..=most)?);
+        let run_limits = RunLimits::of_runs(u.int_in_range(0..=most)?);
         let kernel = |u: &mut arbitrary::Unstructured<'_>| {
             let spills = u.ratio(2, 3)?;
             let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };
@@ -214,7 +214,7 @@ impl Case {
         let compilers = (1..=u.int_in_range(0..=2)?).collect();
         let template = |_| u.choose(&[None, Some("one"), Some("one"), Some("other")]).copied();
         let templates = (0..count).map(template).collect::<arbitrary::Result<_>>()?;
-        Ok(Self { judge, objective, budget, kernels, templates, compilers })
+        Ok(Self { judge, objective, run_limits, kernels, templates, compilers })
     }
 
     pub(super) fn search(&self) -> Search {
@@ -227,6 +227,6 @@ impl Case {
             kernel
         };
         let kernels = self.kernels.iter().enumerate().map(kernel).collect();
-        Search { objective: self.objective, budget: self.budget, kernels }
+        Search { objective: self.objective, run_limits: self.run_limits, kernels }
     }
 }

@@ -14,7 +14,7 @@ impl Architecture {
     /// launched; `None` where no block has so many threads, or it has none.
     ///
     /// For w warps, rounded up to a multiple of four: 65,536 / (32 w), rounded down to a multiple of eight.
-    pub fn budget(&self, threads: u32) -> Option<u32> {
+    pub fn max_registers_for_block(&self, threads: u32) -> Option<u32> {
         (1..=MAX_THREADS_PER_BLOCK).contains(&threads).then(|| registers_for_block(threads))
     }
 
@@ -25,7 +25,7 @@ impl Architecture {
     /// Shared memory and barriers are not looked at. ptxas of CUDA 13.0 gives kernels that want more registers this
     /// number, and where there is none it ignores the directive and warns.
     pub fn registers_for_blocks(&self, threads: u32, blocks: u32) -> Option<u32> {
-        self.budget(threads).and_then(|_| self.registers_for(threads, blocks))
+        self.max_registers_for_block(threads).and_then(|_| self.registers_for(threads, blocks))
     }
 
     /// The same for blocks of any size that an SM holds: ptxas does not mind that no block may be so large.

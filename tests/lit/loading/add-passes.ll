@@ -2,19 +2,19 @@
 ; Functions that are off or not optimised get none. Bisection counts each; at -O0 nothing is added.
 ; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,TWICE-B,TWICE-C,TWICE-D
-; RUN: %llc-ra -nvptx-ra-add=gvn-hoist -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
-; RUN: %nvptx-ra compile --set add=gvn-hoist --cpu sm_90 %s -o - \
+; RUN: %llc-ra -nvptx-ra-add-passes=gvn-hoist -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
+; RUN: %nvptx-ra compile --set add-passes=gvn-hoist --cpu sm_90 %s -o - \
 ; RUN:   | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
-; RUN: %llc-ra -nvptx-ra-add=slsr+sink -mcpu=sm_90 %s -o - \
+; RUN: %llc-ra -nvptx-ra-add-passes=slsr+sink -mcpu=sm_90 %s -o - \
 ; RUN:   | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
 ; RUN: %llc-ra -opt-bisect-limit=0 -mcpu=sm_90 %s -o - 2>/dev/null \
 ; RUN:   | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
-; RUN: %llc-ra -O0 -nvptx-ra-add=gvn-hoist -mcpu=sm_90 %s -o - \
+; RUN: %llc-ra -O0 -nvptx-ra-add-passes=gvn-hoist -mcpu=sm_90 %s -o - \
 ; RUN:   | FileCheck %s --check-prefixes=TWICE-A,TWICE-B,TWICE-C,TWICE-D
-; RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<add=gvn-hoist>' %s -o - \
+; RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<add-passes=gvn-hoist>' %s -o - \
 ; RUN:   | %llc-ra -mcpu=sm_90 -o - | FileCheck %s --check-prefixes=ONCE-A,ONCE-B,TWICE-C,TWICE-D
-; RUN: not %llc-ra -nvptx-ra-add=gvn-hoists -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
-; WRONG: add=gvn-hoists: unknown; use {{.*}}did you mean gvn-hoist?
+; RUN: not %llc-ra -nvptx-ra-add-passes=gvn-hoists -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
+; WRONG: add-passes=gvn-hoists: unknown; use {{.*}}did you mean gvn-hoist?
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -28,7 +28,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; ONCE-A:        mul.lo.s32
 ; ONCE-A-NOT:    mul.lo.s32
 ; ONCE-A:        ret;
-define ptx_kernel void @a(ptr %out, i32 %x, i1 %which) "nvptx-ra"="add=gvn-hoist" {
+define ptx_kernel void @a(ptr %out, i32 %x, i1 %which) "nvptx-ra"="add-passes=gvn-hoist" {
   br i1 %which, label %then, label %else
 then:
   %product = mul i32 %x, 12345
@@ -98,7 +98,7 @@ else:
 }
 
 ; All optimisations together run on a switch, on a loop with two entries, and on a barrier, of which one copy remains.
-; RUN: %llc-ra -nvptx-ra-add=all -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ALL
+; RUN: %llc-ra -nvptx-ra-add-passes=all -mcpu=sm_90 %s -o - | FileCheck %s --check-prefix=ALL
 ; ALL-LABEL: .entry tangled(
 ; ALL:       bar.sync
 ; ALL-NOT:   bar.sync

@@ -5,7 +5,7 @@
 
 /// The part of the registers that is used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BudgetFraction {
+pub struct UsedFraction {
     /// Whether only a part is.
     pub is_on: bool,
     /// That of up to [`FLAT`] registers: ptxas's coefficient of 0.2.
@@ -19,7 +19,7 @@ const ALL: f32 = 255.0;
 /// With fewer, ptxas compiles nothing.
 const FEWEST: u32 = 16;
 
-impl BudgetFraction {
+impl UsedFraction {
     /// All registers are used.
     pub const OFF: Self = Self { is_on: false, least: 0.2 };
 
@@ -42,12 +42,12 @@ mod tests {
     /// A fifth of few, all of 255, and what lies between; never more than there are, and never fewer than ptxas takes.
     #[test]
     fn parts() {
-        let on = BudgetFraction { is_on: true, ..BudgetFraction::OFF };
+        let on = UsedFraction { is_on: true, ..UsedFraction::OFF };
         assert_eq!([8, 32, 128, 160, 200, 255].map(|registers| on.of(registers)), [8, 16, 25, 32, 107, 255]);
-        assert_eq!([8, 128, 255].map(|registers| BudgetFraction::OFF.of(registers)), [8, 128, 255]);
+        assert_eq!([8, 128, 255].map(|registers| UsedFraction::OFF.of(registers)), [8, 128, 255]);
         let parts: Vec<u32> = (0..=255).map(|registers| on.of(registers)).collect();
         assert!(parts.is_sorted());
-        let all = BudgetFraction { least: 1.0, ..on };
+        let all = UsedFraction { least: 1.0, ..on };
         assert!((0..=255).all(|registers| all.of(registers) == registers));
     }
 }

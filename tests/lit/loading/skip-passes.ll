@@ -2,16 +2,21 @@
 ; except those that are off. Bisection continues to work. The IR after the optimiser is the same.
 ; RUN: %llc -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
 ; RUN: %llc-ra -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,SUNK-B,SUNK-C
-; RUN: %llc-ra -nvptx-ra-skip=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
-; RUN: %nvptx-ra compile --set skip=machine-sink --cpu sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
-; RUN: %llc-ra -nvptx-ra-skip=gvn+slsr -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
+; RUN: %llc-ra -nvptx-ra-skip-passes=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
+; RUN: %nvptx-ra compile --set skip-passes=machine-sink --cpu sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
+; RUN: %llc-ra -nvptx-ra-skip-passes=gvn+slsr -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=SUNK-A,SUNK-B,SUNK-C
 ; RUN: %llc-ra -opt-disable=machine-sink -mcpu=sm_90 %s -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,AHEAD-C
-; RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip=machine-sink>' %s -o - \
+; RUN: %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip-passes=machine-sink>' %s -o - \
 ; RUN:   | %llc-ra -mcpu=sm_90 -o - | FileCheck %s --check-prefixes=AHEAD-A,AHEAD-B,SUNK-C
-; RUN: not %llc-ra -nvptx-ra-skip=machine-sunk -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
-; WRONG: skip=machine-sunk: unknown; use {{.*}}machine-sink
-; RUN: not %llc-ra -nvptx-ra-skip=auto -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMOVED
-; REMOVED: skip=auto: removed; name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds what pays for each kernel
+; RUN: not %llc-ra -nvptx-ra-skip-passes=machine-sunk -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
+; WRONG: skip-passes=machine-sunk: unknown; use {{.*}}machine-sink
+; RUN: not %llc-ra -nvptx-ra-skip-passes=auto -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMOVED
+; REMOVED: skip-passes=auto: removed; name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds what pays for each kernel
+; The name that the option had before says which it has now.
+; RUN: not %llc-ra -nvptx-ra-skip=gvn -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=RENAMED
+; RUN: not %nvptx-ra compile --set skip=gvn --cpu sm_90 %s -o - 2>&1 | FileCheck %s --check-prefix=RENAMED
+; RUN: not %opt -load-pass-plugin=%plugin '-passes=nvptx-ra<skip=gvn>' %s -o - 2>&1 | FileCheck %s --check-prefix=RENAMED
+; RENAMED: skip=gvn: renamed; use skip-passes
 
 target triple = "nvptx64-nvidia-cuda"
 
@@ -22,7 +27,7 @@ target triple = "nvptx64-nvidia-cuda"
 ; AHEAD-A-LABEL: .entry a(
 ; AHEAD-A-NOT:   bra
 ; AHEAD-A:       mul.lo.s32
-define ptx_kernel void @a(ptr %out, i32 %x, i1 %needs) "nvptx-ra"="skip=machine-sink" {
+define ptx_kernel void @a(ptr %out, i32 %x, i1 %needs) "nvptx-ra"="skip-passes=machine-sink" {
   %product = mul i32 %x, 12345
   br i1 %needs, label %then, label %end
 then:
@@ -92,7 +97,7 @@ end:
   ret void
 }
 
-define ptx_kernel void @computes(ptr addrspace(1) %out, i32 %n) "nvptx-ra"="skip=loop-reduce" {
+define ptx_kernel void @computes(ptr addrspace(1) %out, i32 %n) "nvptx-ra"="skip-passes=loop-reduce" {
 entry:
   br label %loop
 loop:
