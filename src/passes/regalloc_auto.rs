@@ -41,7 +41,7 @@ pub(super) fn spilling(
 
 /// What was tried, and the best.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct BestPlan {
     /// The best plan, if one is good enough; else the one that leaves the least.
     pub(super) outcome: Outcome,
     /// Whether it is good enough.
@@ -60,7 +60,7 @@ pub(super) fn best(
     engine: &Engine,
     launch: &Launch<'_>,
     forecast: &Forecast,
-) -> Result<Found, Refusal> {
+) -> Result<BestPlan, Refusal> {
     let answer = |chooser: Chooser| EngineResult::of(Engine { chooser, preset: engine.preset.clone() });
     // The answer is the same wherever the values go.
     let by_greedy = answer(Chooser::Greedy);
@@ -76,7 +76,7 @@ pub(super) fn best(
         let told = format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser.word());
         let is_enough =
             left < LESS * without && is_much(&outcome, goal.max_live_words) && is_in_proportion(&outcome, forecast);
-        Ok((left, Found { outcome, is_enough, told }))
+        Ok((left, BestPlan { outcome, is_enough, told }))
     };
     let (first, others) = match engine.chooser {
         Chooser::Price => (ENGINES[0], &ENGINES[1..]),
