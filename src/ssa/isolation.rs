@@ -59,7 +59,7 @@ pub(super) struct Copy {
 
 /// What isolated PHIs need.
 #[derive(Debug, Default)]
-pub(super) struct Isolated {
+pub(super) struct IsolationResult {
     /// The copies that stay, in the order in which those at one place stand.
     pub(super) copies: Vec<Copy>,
     /// Inputs that are constants, to be written anew where they would be copied.
@@ -89,9 +89,9 @@ pub(super) fn isolate(
     registers: &IndexVec<VReg, Register>,
     (live, constants): (&Liveness, Vec<Constant>),
     options: &Config,
-) -> Isolated {
+) -> IsolationResult {
     if phis.is_empty() {
-        return Isolated::default();
+        return IsolationResult::default();
     }
     let mut isolation = Isolation::new(function, phis, registers, live, options);
     isolation.isolated.constants = constants;
@@ -126,7 +126,7 @@ struct Isolation<'a> {
     /// The successors of blocks that have many, sorted. It is only looked up in, never walked.
     many_succs: HashMap<Block, Vec<Block>>,
     ends_of_phis: EndsOfPhis,
-    isolated: Isolated,
+    isolated: IsolationResult,
 }
 
 impl<'a> Isolation<'a> {
@@ -155,7 +155,7 @@ impl<'a> Isolation<'a> {
             live_beyond: HashMap::new(),
             many_succs: HashMap::new(),
             ends_of_phis: EndsOfPhis::default(),
-            isolated: Isolated::default(),
+            isolated: IsolationResult::default(),
         }
     }
 
@@ -293,7 +293,7 @@ impl<'a> Isolation<'a> {
 
     /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer
     /// comes to first, then those of registers that are read more.
-    fn merge(mut self, phis: &[Phi]) -> Isolated {
+    fn merge(mut self, phis: &[Phi]) -> IsolationResult {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
         let mut affinities = std::mem::take(&mut self.affinities);

@@ -9,7 +9,7 @@
 //! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judgement`]: the evidence of a file,
 //!   and its form as text;
 //! * [`relocatable`]: what a linker sees of an object, and what a variant may not change of it;
-//! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
+//! * [`optimisations`], [`spill_options`], [`axis`], [`variant`]: the ways to compile a kernel;
 //! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants; [`predicted`]: what a model of time does;
 //! * [`question`]: what is asked and told;
 //! * [`objective`]: what is best, and how much may be asked;
@@ -22,7 +22,6 @@ pub mod block_sizes;
 pub mod figures;
 pub mod findings;
 pub mod judgement;
-pub mod kept;
 pub mod kernel;
 pub mod learned;
 pub mod objective;
@@ -35,5 +34,6 @@ pub mod recipe;
 pub mod relocatable;
 pub mod search;
 pub mod shares;
+pub mod spill_options;
 pub mod timing;
 pub mod variant;

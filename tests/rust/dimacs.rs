@@ -76,7 +76,7 @@ impl Graph {
     }
 
     /// Returns the problem with this interference graph. Nothing can be spilled.
-    fn problem(&self, name: &str, budget: Option<u32>) -> Problem {
+    fn problem(&self, name: &str, register_limit: Option<u32>) -> Problem {
         let mut builder = ProblemBuilder::new(name);
         let file = builder.file(FileData { name: "R".into(), register_limit, units_per_register: 1 });
         let class =

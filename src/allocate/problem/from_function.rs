@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::from_costs::{Told, set_costs};
+use super::from_costs::{RangeContext, set_costs};
 use super::from_loops::add_loops;
 use super::from_tuples::Rows;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
@@ -87,8 +87,10 @@ impl Problem {
             UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
         let registers: IndexVec<LiveRange, Option<VReg>> = problem.ranges.iter().map(|data| data.register).collect();
         set_costs(&mut problem, preset, |range| {
-            registers[range]
-                .map(|reg| Told { loop_depth: lowering.loop_depth(reg), is_uniform: uniformity.is_uniform(reg) })
+            registers[range].map(|reg| RangeContext {
+                loop_depth: lowering.loop_depth(reg),
+                is_uniform: uniformity.is_uniform(reg),
+            })
         });
         for range in problem.ranges.ids() {
             if problem.ranges[range].register.is_some_and(|reg| !may_spill(reg)) {

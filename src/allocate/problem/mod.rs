@@ -14,13 +14,13 @@
 mod aggregate;
 mod builder;
 mod classes;
-mod crowds;
 mod flow;
 mod from_costs;
 mod from_function;
 mod from_loops;
 mod from_tuples;
 mod lanes;
+mod live_counts;
 mod loops;
 mod text;
 mod validate;

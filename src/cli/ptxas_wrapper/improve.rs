@@ -11,7 +11,7 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::{Entry as ProfileEntry, Profile};
 use nvptx_ra::spill::spiller::FRAME_LIMIT;
 use nvptx_ra::tune::figures::Allowance;
-use nvptx_ra::tune::objective::{RunLimits, Effort};
+use nvptx_ra::tune::objective::{Effort, RunLimits};
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::relocatable::Relocatable;
 

@@ -73,7 +73,7 @@ use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
 use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::objective::{RunLimits, Effort, Objective};
+use nvptx_ra::tune::objective::{Effort, Objective, RunLimits};
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -431,7 +431,8 @@ fn search<'a>(
     let run_limits = arguments.effort.map_or(RunLimits::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
-    let (until, objective, runs, progress) = (search_limits.until, conditions.objective, run_limits.runs, Mutex::new(None));
+    let (until, objective, runs, progress) =
+        (search_limits.until, conditions.objective, run_limits.runs, Mutex::new(None));
     let records = arguments.trials.is_some();
     let terminal = Terminal { start, until, objective, runs, keeps_best, records, progress };
     let plan = Plan {

@@ -15,7 +15,7 @@ use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
 use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
-use nvptx_ra::tune::objective::{RunLimits, Objective};
+use nvptx_ra::tune::objective::{Objective, RunLimits};
 use nvptx_ra::tune::ptxas_output::PtxasReport;
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;

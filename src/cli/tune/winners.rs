@@ -293,7 +293,7 @@ mod tests {
     use nvptx_ra::target::machine::{Architecture, SHARED_COST};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
-    use nvptx_ra::tune::objective::{RunLimits, Objective};
+    use nvptx_ra::tune::objective::{Objective, RunLimits};
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};

@@ -1,6 +1,6 @@
 //! How much is live at each point.
 
-use super::word_ranges::{MovedRanges, WordRanges};
+use super::word_ranges::{StretchBuffers, WordRanges};
 use crate::analysis::{LiveRanges, Point};
 use crate::forecast::footprint::words::{Word, Words};
 use crate::function::{Function, Inst, RegClass, VReg};
@@ -105,7 +105,7 @@ pub(in crate::forecast) struct WordPressures {
     changes: Changes<2>,
     hoisted: Changes<1>,
     is_moved: IndexVec<Word, bool>,
-    moved: MovedRanges,
+    buffers: StretchBuffers,
 }
 
 impl WordPressures {
@@ -181,7 +181,7 @@ impl WordPressures {
                     continue;
                 }
                 word_ranges.of(word).iter().for_each(|&stretch| self.hoisted.add(stretch, [-1]));
-                for &stretch in word_ranges.moved(word, words, ranges, &place, &mut self.moved) {
+                for &stretch in word_ranges.moved(word, words, ranges, &place, &mut self.buffers) {
                     self.hoisted.add(stretch, [1]);
                 }
             }

@@ -83,7 +83,7 @@ impl WordRanges {
         words: &Words,
         ranges: &LiveRanges,
         place: impl Fn(Point) -> Point,
-        MovedRanges { sorted, stretches }: &'m mut MovedRanges,
+        StretchBuffers { sorted, stretches }: &'m mut StretchBuffers,
     ) -> &'m [(Point, Point)] {
         let own = words.holder(word).map_or(&[][..], |reg| ranges.segments(reg));
         let all = own.iter().map(ends).chain(self.shared.of(word).iter().copied());
@@ -96,7 +96,7 @@ impl WordRanges {
 
 /// Memory for the stretches of one word that are moved.
 #[derive(Debug, Default)]
-pub(in crate::forecast) struct MovedRanges {
+pub(in crate::forecast) struct StretchBuffers {
     sorted: Vec<(Point, Point)>,
     stretches: Vec<(Point, Point)>,
 }

@@ -101,7 +101,7 @@ impl Model {
 /// An input value of a model.
 #[derive(Clone, Copy, Debug)]
 enum ModelInput {
-    Budget,
+    RegisterLimit,
     /// The blocks that an SM must hold, 0 where nobody says.
     MinBlocks,
     /// Whether the bounds say how large a block is, but not how many of them an SM must hold: ptxas then trades
@@ -216,7 +216,7 @@ impl ModelCache {
 
 #[cfg(test)]
 mod tests {
-    use super::{Model, ModelCache, OVER_BUDGET, Values};
+    use super::{Model, ModelCache, OVER_LIMIT, Values};
     use crate::forecast::model::features::{FEATURES, Features};
     use crate::function::LaunchBounds;
 

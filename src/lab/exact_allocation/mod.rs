@@ -146,7 +146,7 @@ impl FileCost {
 }
 
 /// What was found for one file.
-struct Found {
+struct FileSolution {
     /// Places, where they are better than those known.
     places: Option<Vec<(Item, u32)>>,
     is_proved: bool,
@@ -185,7 +185,7 @@ fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
 }
 
 /// The fewest bytes moved within a register limit: first with no more beyond it than must be, then with one more each time.
-fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCost, mut steps: usize) -> Found {
+fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCost, mut steps: usize) -> FileSolution {
     let cover = Cover::new(items, register_limit);
     let mut least: Option<FileCost> = None;
     for allowed in cover.least_excess()..=known.over_limit as usize {
@@ -200,16 +200,16 @@ fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCos
         if search.places.is_some() || is_last {
             let is_proved = least.is_none();
             let proved = FileCost { over_limit: allowed as u64, moved_bytes: search.best, units: 0 };
-            return Found { places: search.places, is_proved, least: least.unwrap_or(proved) };
+            return FileSolution { places: search.places, is_proved, least: least.unwrap_or(proved) };
         }
     }
     // More had to be beyond the register limit than an allocation has there: that cannot be.
     debug_assert!(false, "a bound is wrong");
-    Found { places: None, is_proved: false, least: FileCost::default() }
+    FileSolution { places: None, is_proved: false, least: FileCost::default() }
 }
 
 /// The fewest units: one fewer each time while that is found, then, for the proof, from those that are live at once on.
-fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> Found {
+fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> FileSolution {
     debug_assert!(problem.files()[file].register_limit.is_none());
     let mut present: Vec<Item> = items.wholes().collect();
     present.sort_unstable();
@@ -220,7 +220,7 @@ fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps:
     };
     let found = |units: u32, places, is_proved| {
         let least = FileCost { units, ..FileCost::default() };
-        Found { places, is_proved, least }
+        FileSolution { places, is_proved, least }
     };
     let (mut best, mut places) = (known.units, None);
     // Half of the steps are left for the proof.

@@ -153,10 +153,10 @@ mod tests {
     use super::*;
     use crate::config::RegisterNames;
     use crate::tune::figures::{Figures, tests::figures};
-    use crate::tune::kept::Kept;
     use crate::tune::optimisations::Choices;
     use crate::tune::ptxas_output::PtxasReport;
     use crate::tune::question::{Answer, NoAnswer, Question};
+    use crate::tune::spill_options::SpillOptions;
 
     const LATE: fn() -> Variant = || Variant::ordered("late", 0);
 
@@ -220,7 +220,7 @@ mod tests {
         };
         let kept = |named: &[&str]| {
             let named: RegisterNames = named.iter().copied().collect();
-            LATE().with_kept_values(Kept { named, ..Kept::for_registers(64, 0) })
+            LATE().with_kept_values(SpillOptions { named, ..SpillOptions::for_registers(64, 0) })
         };
         assert_eq!(ahead(kernel(), LATE().with_limit(40)), [LATE().with_limit(40)]);
         assert_eq!(ahead(fewer(), LATE().with_limit(40)), []);
@@ -298,7 +298,7 @@ mod tests {
         let looked = |better: bool| {
             let mut kernel = tried(&[(Variant::DEFAULT, Some(figures(100, 32, 500)))]);
             kernel.note_spilled(&objective(0), Variant::DEFAULT, None);
-            let named = Kept { named: ["%r1"].into_iter().collect(), ..Kept::for_registers(64, 0) };
+            let named = SpillOptions { named: ["%r1"].into_iter().collect(), ..SpillOptions::for_registers(64, 0) };
             let figures = figures(if better { 10 } else { 100 }, 32, 500);
             kernel.record(&objective(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
             kernel

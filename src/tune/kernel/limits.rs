@@ -193,8 +193,8 @@ mod tests {
     use crate::target::machine::Repartition;
     use crate::tune::agreement::Agreement;
     use crate::tune::figures::{Allowance, tests::figures};
-    use crate::tune::kept::Kept;
     use crate::tune::question::{Answer, NoAnswer, Question};
+    use crate::tune::spill_options::SpillOptions;
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
     /// have and it spills, and not where they can only cost spills.
@@ -364,7 +364,8 @@ mod tests {
     /// has kept values and what has none do not tell of each other.
     #[test]
     fn registers_that_were_given_up_for_a_variant() {
-        let kept = |slack| Variant::DEFAULT.with_kept_values(Kept { slack, ..Kept::for_registers(255, 0) });
+        let kept =
+            |slack| Variant::DEFAULT.with_kept_values(SpillOptions { slack, ..SpillOptions::for_registers(255, 0) });
         let ordered = |order| Variant::ordered(order, 0);
         for [given_up, other, unlike] in
             [[kept(0), kept(24), ordered("late")], [ordered("eager"), ordered("late"), kept(0)]]

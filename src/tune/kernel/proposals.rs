@@ -13,10 +13,10 @@ use super::effects::Effects;
 use super::limits::ROUNDING;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
 use crate::tune::figures::{Figures, launch};
-use crate::tune::kept::Kept;
 use crate::tune::objective::Objective;
 use crate::tune::optimisations::{Ahead, Choices, Optimisations};
 use crate::tune::recipe::KEPT_WAYS;
+use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -237,14 +237,14 @@ impl Kernel {
 
     /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
     /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
-    pub(super) fn kept(&self, objective: &Objective) -> Option<Kept> {
+    pub(super) fn kept(&self, objective: &Objective) -> Option<SpillOptions> {
         let (threads, dynamic_shared) = (self.most_threads()?, self.block.dynamic_shared?);
         let registers = objective.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
         let stock = &self.stock;
         let free = || stock.blocks.free_shared(objective.architecture, &launch(&stock.ptxas_report, self.block));
         let limit = self.block.threads.is_none().then(free).filter(|&free| free < SHARED_PER_BLOCK);
         let threads = (!self.block.says_threads).then_some(threads);
-        Some(Kept { threads, limit, ..Kept::for_registers(registers, dynamic_shared) })
+        Some(SpillOptions { threads, limit, ..SpillOptions::for_registers(registers, dynamic_shared) })
     }
 
     /// The most threads of a block: those that somebody says, or those of the largest block that stock can be launched with.
@@ -258,8 +258,8 @@ impl Kernel {
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
         let ways = (0..WAYS.len()).filter_map(|way| self.kept_by(objective, way, figures));
-        let of = |base: &Variant, kept: &Kept| base.with_kept_values(kept.clone());
-        let ways: Vec<Kept> = ways.collect();
+        let of = |base: &Variant, kept: &SpillOptions| base.with_kept_values(kept.clone());
+        let ways: Vec<SpillOptions> = ways.collect();
         let first = ways.first().map(|kept| of(&default, kept));
         let others = ways.iter().flat_map(|kept| [of(best, kept), of(&default, kept)]);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
@@ -269,7 +269,7 @@ impl Kernel {
 
     /// How values are kept by one of the ways, in a variant that spills so much; `None` where nothing is spilled, or the size of
     /// its blocks is not known.
-    pub(super) fn kept_by(&self, objective: &Objective, way: usize, figures: &Figures) -> Option<Kept> {
+    pub(super) fn kept_by(&self, objective: &Objective, way: usize, figures: &Figures) -> Option<SpillOptions> {
         let (kept, threads) = (self.kept(objective)?, self.most_threads()?);
         // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
         if figures.spill_bytes() == 0 || figures.ptxas_report.registers + ROUNDING < kept.registers {
@@ -283,7 +283,7 @@ impl Kernel {
         let limit = limit.into_iter().chain(kept.limit).min();
         let hoists = matches!(accesses, Accesses::Hoisted);
         let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
-        Some(Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept })
+        Some(SpillOptions { slack, in_loops, hoists, access_bytes, values, limit, ..kept })
     }
 }
 

@@ -4,7 +4,7 @@ use super::Kernel;
 use super::recipes::Candidate;
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
-use crate::tune::objective::{RunLimits, Objective};
+use crate::tune::objective::{Objective, RunLimits};
 use crate::tune::price::Work;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::recipe::Step;

@@ -9,9 +9,9 @@ use super::Kernel;
 use crate::config::{NamedRegister, RegisterNames};
 use crate::target::machine::SHARED_PER_BLOCK;
 use crate::tune::figures::Figures;
-use crate::tune::kept::Kept;
 use crate::tune::objective::Objective;
 use crate::tune::question::Spilled;
+use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
 /// How many variants' machine code is looked at ahead of all else that is near the best.
@@ -164,14 +164,14 @@ impl Kernel {
         let Some(kept) = self.kept(objective).filter(|_| !new.is_empty()) else { return };
         let named: RegisterNames = before.iter().chain(new).cloned().collect();
         let way = |(in_loops, access_bytes)| {
-            variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
+            variant.with_kept_values(SpillOptions { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
         };
         self.inspections.queue.push_back(way(FIRST_WAY));
         self.inspections.wide.push_back(way(WIDE));
         self.inspections.later.push_front(way(OUTSIDE));
         if self.stock.spill_bytes() == 0 {
             let (in_loops, values) = ("on", Some(FEW));
-            let few = Kept { slack: SLACK_OF_FEW, in_loops, values, ..kept };
+            let few = SpillOptions { slack: SLACK_OF_FEW, in_loops, values, ..kept };
             self.inspections.later.push_back(variant.with_kept_values(few));
         }
     }
@@ -196,7 +196,7 @@ impl Kernel {
             return !self.judged().any(|(other, figures)| is_same(other) && figures.spill_bytes() == 0);
         }
         let (in_loops, access_bytes) = FIRST_WAY;
-        let first = variant.with_kept_values(Kept { in_loops, access_bytes, ..kept.clone() });
+        let first = variant.with_kept_values(SpillOptions { in_loops, access_bytes, ..kept.clone() });
         let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
         let figures = limited.and_then(|limited| self.figures(&limited)).or_else(|| self.figures(&first));
         let Some(figures) = figures else { return false };

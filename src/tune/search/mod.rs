@@ -11,7 +11,7 @@ mod tests;
 use super::figures::Figures;
 use super::findings::Compared;
 use super::kernel::Kernel;
-use super::objective::{RunLimits, Objective};
+use super::objective::{Objective, RunLimits};
 use super::question::{Answer, Question};
 use super::variant::Variant;
 use crate::define_index;

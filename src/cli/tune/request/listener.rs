@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nvptx_ra::target::machine::Architecture;
 use nvptx_ra::tune::kernel::Kernel;
-use nvptx_ra::tune::objective::{RunLimits, Objective};
+use nvptx_ra::tune::objective::{Objective, RunLimits};
 
 use super::lacks_warps;
 use crate::tune::driver::{EarlyStop, Listener};

@@ -6,7 +6,7 @@ use crate::tune::agreement::{Agreement, Difference};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::findings::{Compared, Executed};
 use crate::tune::kernel::Kernel;
-use crate::tune::objective::{RunLimits, Objective};
+use crate::tune::objective::{Objective, RunLimits};
 use crate::tune::optimisations::Choices;
 use crate::tune::predicted::{Predicted, Source};
 use crate::tune::ptxas_output::{PtxasReport, Sass};

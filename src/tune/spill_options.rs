@@ -3,12 +3,12 @@
 use crate::config::{RegisterNames, unless_default};
 
 /// What holds for all of them.
-const SETTLED: [(&str, &str); 4] =
+const FIXED: [(&str, &str); 4] =
     [("allocator", "price"), ("spill-to", "shared"), ("regalloc-trials", "1"), ("regalloc-sink", "on")];
 
 /// What the pass that keeps values in shared memory is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct SpillOptions {
     /// Registers for which values are kept.
     pub registers: u32,
     /// How many of them are left to ptxas.
@@ -31,7 +31,7 @@ pub struct Kept {
     pub dynamic_shared: u32,
 }
 
-impl Kept {
+impl SpillOptions {
     /// For so many registers each value that pays by itself and outside of loops, by single accesses.
     pub fn for_registers(registers: u32, dynamic_shared: u32) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Kept {
             ("regalloc-wide", &access_bytes.to_string()),
             ("regalloc-loops", in_loops),
         ];
-        options.extend(chosen.into_iter().chain(SETTLED).filter_map(|(name, value)| unless_default(name, value)));
+        options.extend(chosen.into_iter().chain(FIXED).filter_map(|(name, value)| unless_default(name, value)));
         options.extend(values.map(|values| format!("regalloc-values={values}")));
         if !named.is_empty() {
             options.push(format!("regalloc-registers={}", names_of(named)));

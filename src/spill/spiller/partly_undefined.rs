@@ -49,10 +49,10 @@ pub(super) fn reaches_all_reads(
 
 #[cfg(test)]
 mod tests {
-    use super::super::aim::Aim;
+    use super::super::goal::SpillGoal;
     use crate::config::{KeepInLoops, Redefined, SpillTo};
     use crate::function::{Edit, Function};
-    use crate::spill::tests::{function, keep_as};
+    use crate::spill::tests::{function, spill_as};
 
     /// `%0` is loaded in a branch, and read in another behind a point with three words, if `%1` has the same value still.
     fn in_branches(kernel: &str, read: &str) -> Function {
@@ -70,8 +70,8 @@ mod tests {
     /// The registers that are moved to shared memory, stored wherever they are defined.
     fn moved(function: &Function) -> Vec<u32> {
         let (in_loops, redefined, hoists) = (KeepInLoops::On, Redefined::On, true);
-        let aim = Aim { in_loops, redefined, hoists, ..Aim::plain(2, SpillTo::SHARED | SpillTo::LOCAL) };
-        keep_as(function, &aim).expect("a place").kept.iter().map(|kept| kept.reg.0).collect()
+        let goal = SpillGoal { in_loops, redefined, hoists, ..SpillGoal::plain(2, SpillTo::SHARED | SpillTo::LOCAL) };
+        spill_as(function, &goal).expect("a place").spilled.iter().map(|spilled| spilled.reg.0).collect()
     }
 
     /// A value that a kernel defines and reads under the same condition is kept, though some path has no definition.
@@ -87,8 +87,8 @@ mod tests {
     /// The blocks in which what is moved to shared memory is stored.
     fn stored(function: &Function) -> Vec<u32> {
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
-        let outcome =
-            keep_as(function, &Aim { in_loops, redefined, ..Aim::plain(2, SpillTo::SHARED) }).expect("a place");
+        let outcome = spill_as(function, &SpillGoal { in_loops, redefined, ..SpillGoal::plain(2, SpillTo::SHARED) })
+            .expect("a place");
         let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { at, .. } => Some(at.block.0),
             _ => None,
@@ -153,8 +153,8 @@ mod tests {
             bb6: frequency 1.0 depth 0\n  Return :: terminator\n";
         let function = function("kernel maxntid 64\n", "B32 B1 B32 B32", body);
         let (in_loops, redefined, hoists) = (KeepInLoops::On, Redefined::On, true);
-        let aim = Aim { in_loops, redefined, hoists, ..Aim::plain(2, SpillTo::SHARED) };
-        let outcome = keep_as(&function, &aim).expect("a place");
+        let goal = SpillGoal { in_loops, redefined, hoists, ..SpillGoal::plain(2, SpillTo::SHARED) };
+        let outcome = spill_as(&function, &goal).expect("a place");
         let loads = outcome.edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertReload { at, .. } => Some(at.block.0),
             _ => None,

@@ -9,11 +9,11 @@ use super::write::{Write, Written};
 
 /// What threads wrote last, by their numbers and the addresses of words.
 #[derive(Debug, Default)]
-pub(super) struct Apart {
+pub(super) struct UnorderedWrites {
     words: FxHashMap<(u64, u64), (u32, u8, Write)>,
 }
 
-impl Apart {
+impl UnorderedWrites {
     /// A thread writes bytes of a word, as bits.
     pub(super) fn write(&mut self, address: u64, value: u32, bytes: u8, write: Write) {
         let word = self.words.entry((write.thread, address)).or_insert((0, 0, write));

@@ -25,7 +25,7 @@ pub struct Launch<'a> {
 
 /// The shared memory that slots may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::spill) struct Room {
+pub(in crate::spill) struct SlotMemory {
     /// The most threads of a block.
     pub(in crate::spill) threads: u32,
     /// Bytes of a block.
@@ -33,7 +33,7 @@ pub(in crate::spill) struct Room {
     /// The array's size is a multiple of this.
     pub(in crate::spill) alignment: u32,
     /// The launch without slots.
-    pub(in crate::spill) as_it_is: machine::Launch,
+    pub(in crate::spill) stock_launch: machine::Launch,
 }
 
 /// Why a kernel gets no slots in shared memory.
@@ -50,7 +50,7 @@ pub enum Refusal {
     /// Its code does something that would meet slots.
     Forbidden(Forbidden),
     /// The memory does not suffice for one slot.
-    NoRoom,
+    NoSlotMemory,
 }
 
 impl fmt::Display for Refusal {
@@ -65,7 +65,7 @@ impl fmt::Display for Refusal {
             }
             Self::Calls(call) => return call.fmt(f),
             Self::Forbidden(forbidden) => return write!(f, "it {forbidden}"),
-            Self::NoRoom => "its shared memory has no room for a slot without fewer blocks on an SM",
+            Self::NoSlotMemory => "its shared memory has no room for a slot without fewer blocks on an SM",
         })
     }
 }
@@ -76,10 +76,10 @@ pub fn bounds(own: &LaunchBounds, threads: Option<u32>) -> LaunchBounds {
 }
 
 /// The shared memory that a kernel has for slots: 48 KB of static shared memory in all, and no fewer blocks on an SM.
-pub(in crate::spill) fn room(
+pub(in crate::spill) fn slot_memory(
     (function, classification): (&Function, &Classification),
     launch: &Launch<'_>,
-) -> Result<Room, Refusal> {
+) -> Result<SlotMemory, Refusal> {
     let bounds = function.kernel().ok_or(Refusal::DeviceFunction)?;
     let threads = self::bounds(bounds, launch.threads).threads();
     let threads = threads.filter(|&threads| threads <= MAX_THREADS_PER_BLOCK).ok_or(Refusal::AnyBlockSize)?;
@@ -103,11 +103,15 @@ pub(in crate::spill) fn room(
         .min(launch.most_bytes);
     let registers = launch.architecture.register_limit(&self::bounds(bounds, launch.threads), &CommandLine::default());
     let registers = registers.map_or(machine::MAX_REGISTERS, |limit| limit.registers);
-    let as_it_is = machine::Launch {
+    let stock_launch = machine::Launch {
         static_shared: own,
         dynamic_shared: dynamic,
         ..machine::Launch::new(registers).with_threads(threads)
     };
-    let bytes = launch.architecture.free_shared(&as_it_is, alignment, most);
-    if bytes < 4 * threads { Err(Refusal::NoRoom) } else { Ok(Room { threads, bytes, alignment, as_it_is }) }
+    let bytes = launch.architecture.free_shared(&stock_launch, alignment, most);
+    if bytes < 4 * threads {
+        Err(Refusal::NoSlotMemory)
+    } else {
+        Ok(SlotMemory { threads, bytes, alignment, stock_launch })
+    }
 }

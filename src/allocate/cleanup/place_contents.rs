@@ -22,7 +22,7 @@ const MOST_COPIES: u8 = 3;
 
 /// The facts of a point.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct PlaceContents {
     /// By place: whose value starts there.
     at: Vec<Vec<(LiveRange, u8)>>,
     /// By live range: the places that hold its value.
@@ -31,7 +31,7 @@ pub(super) struct Held {
     touched: Vec<Place>,
 }
 
-impl Held {
+impl PlaceContents {
     pub(super) fn new(steps: &Steps<'_>) -> Self {
         let of = IndexVec::filled(Vec::new(), steps.problem.ranges().len());
         Self { at: vec![Vec::new(); steps.places.len()], of, touched: Vec::new() }
@@ -65,7 +65,7 @@ impl Held {
 
     /// Through how many copies the value of a live range came to a place; none where it is not there.
     pub(super) fn copies(&self, range: LiveRange, place: Place) -> Option<u8> {
-        self.at[place.index()].iter().find(|(held, _)| *held == range).map(|&(_, copies)| copies)
+        self.at[place.index()].iter().find(|(contents, _)| *contents == range).map(|&(_, copies)| copies)
     }
 
     /// The places that hold the value of a live range, in no order.
@@ -153,7 +153,7 @@ impl Held {
     /// A place has the value of a live range.
     pub(super) fn hold(&mut self, range: LiveRange, place: Place, copies: u8) {
         let copies = copies.min(MOST_COPIES);
-        match self.at[place.index()].iter_mut().find(|(held, _)| *held == range) {
+        match self.at[place.index()].iter_mut().find(|(contents, _)| *contents == range) {
             Some((_, known)) => *known = copies.min(*known),
             None => {
                 if self.at[place.index()].is_empty() {
@@ -168,7 +168,7 @@ impl Held {
     /// A live range has another value: nobody has that.
     fn forget(&mut self, range: LiveRange) {
         for place in std::mem::take(&mut self.of[range]) {
-            self.at[place.index()].retain(|(held, _)| *held != range);
+            self.at[place.index()].retain(|(contents, _)| *contents != range);
         }
     }
 
@@ -177,10 +177,10 @@ impl Held {
         let from = (first.0 + 1).saturating_sub(steps.places.widest);
         for place in (from..first.0 + width).map(Place) {
             let Self { at, of, .. } = self;
-            at[place.index()].retain(|&(held, _)| {
-                let stays = place.0 + steps.width(held) <= first.0;
+            at[place.index()].retain(|&(contents, _)| {
+                let stays = place.0 + steps.width(contents) <= first.0;
                 if !stays {
-                    of[held].retain(|&other| other != place);
+                    of[contents].retain(|&other| other != place);
                 }
                 stays
             });

@@ -13,7 +13,7 @@ use crate::function::{Block, Function, VReg};
 use crate::index::IndexVec;
 use crate::spill::groups::Group;
 use crate::spill::plan::draft::STORE;
-use crate::spill::plan::{Home, Place};
+use crate::spill::plan::{SpillLocation, SpillSpace};
 use crate::spill::remat::{Costs, MOST_OF_A_VALUE, has_sources, in_loads, sources};
 use crate::target::Classification;
 
@@ -22,25 +22,25 @@ use crate::target::Classification;
 const LOCAL: f64 = 2.0;
 
 /// The places of a function's values.
-pub(in crate::spill) struct Places<'a> {
+pub(in crate::spill) struct LocationCosts<'a> {
     function: &'a Function,
     allowed: SpillTo,
     costs: Costs<'a>,
     loops: &'a Loops,
     /// Registers that have been moved out of the way: no clone may read them.
-    gone: IndexVec<VReg, bool>,
+    is_spilled: IndexVec<VReg, bool>,
     /// Registers that clones read: they stay.
-    held: IndexVec<VReg, bool>,
+    is_read_by_clones: IndexVec<VReg, bool>,
 }
 
 /// What the cost of a place depends on, beside the value.
-pub(in crate::spill) struct Around<'a> {
+pub(in crate::spill) struct CostContext<'a> {
     pub(in crate::spill) frequencies: &'a IndexVec<Block, f64>,
     pub(in crate::spill) live: &'a LiveRanges,
     pub(in crate::spill) slots: &'a Slots<'a>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> LocationCosts<'a> {
     pub(in crate::spill) fn new(
         (function, classification): (&'a Function, &'a Classification),
         loops: &'a Loops,
@@ -48,7 +48,7 @@ impl<'a> Places<'a> {
     ) -> Self {
         let none = || IndexVec::filled(false, function.num_regs());
         let costs = Costs::new(function, classification);
-        Self { function, allowed, costs, loops, gone: none(), held: none() }
+        Self { function, allowed, costs, loops, is_spilled: none(), is_read_by_clones: none() }
     }
 
     /// The cheapest place for a value that is stored at a sink, or else behind its definitions, and what that costs; of
@@ -58,51 +58,56 @@ impl<'a> Places<'a> {
         value: &Candidate,
         sink: Option<Block>,
         groups: &[Group],
-        around: &Around<'_>,
-    ) -> Option<(f64, Home)> {
-        let traffic = traffic(value, sink, groups, around);
+        context: &CostContext<'_>,
+    ) -> Option<(f64, SpillLocation)> {
+        let traffic = traffic(value, sink, groups, context);
         // What is computed again needs no store.
-        self.cheapest_of(value, traffic, sink.is_none().then_some(groups), around)
+        self.cheapest_for_traffic(value, traffic, sink.is_none().then_some(groups), context)
     }
 
     /// The same for what its stores and loads cost in shared memory; `groups`, if it may be computed again.
-    pub(in crate::spill) fn cheapest_of(
+    pub(in crate::spill) fn cheapest_for_traffic(
         &self,
         value: &Candidate,
         traffic: f64,
         groups: Option<&[Group]>,
-        around: &Around<'_>,
-    ) -> Option<(f64, Home)> {
-        if self.held[value.reg] {
+        context: &CostContext<'_>,
+    ) -> Option<(f64, SpillLocation)> {
+        if self.is_read_by_clones[value.reg] {
             return None;
         }
-        let in_memory = |place: Place, factor: f64| {
-            let slot = around.slots.find(value.reg, place, around.live)?;
-            Some((factor * traffic, Home { place, slot: Some(slot) }))
+        let in_memory = |space: SpillSpace, factor: f64| {
+            let slot = context.slots.find(value.reg, space, context.live)?;
+            Some((factor * traffic, SpillLocation { space, slot: Some(slot) }))
         };
-        let again = || Some((self.again(value, groups?, around)?, Home { place: Place::Recomputed, slot: None }));
+        let remat_cost = || {
+            Some((
+                self.remat_cost(value, groups?, context)?,
+                SpillLocation { space: SpillSpace::Rematerialised, slot: None },
+            ))
+        };
         let offers = [
-            self.allowed.contains(SpillTo::SHARED).then(|| in_memory(Place::Shared, 1.0)),
-            self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(Place::Local, LOCAL)),
-            self.allowed.contains(SpillTo::REMAT).then(again),
+            self.allowed.contains(SpillTo::SHARED).then(|| in_memory(SpillSpace::Shared, 1.0)),
+            self.allowed.contains(SpillTo::LOCAL).then(|| in_memory(SpillSpace::Local, LOCAL)),
+            self.allowed.contains(SpillTo::REMAT).then(remat_cost),
         ];
         offers.into_iter().flatten().flatten().min_by(|one, other| one.0.total_cmp(&other.0))
     }
 
     /// Notes that a value has gone to its place.
-    pub(in crate::spill) fn settle(&mut self, value: &Candidate, home: Home) {
-        self.gone[value.reg] = true;
-        if let Some(definition) = value.only_definition().filter(|_| home.place == Place::Recomputed) {
-            sources(self.function, definition).for_each(|source| self.held[source] = true);
+    pub(in crate::spill) fn assign(&mut self, value: &Candidate, location: SpillLocation) {
+        self.is_spilled[value.reg] = true;
+        if let Some(definition) = value.only_definition().filter(|_| location.space == SpillSpace::Rematerialised) {
+            sources(self.function, definition).for_each(|source| self.is_read_by_clones[source] = true);
         }
     }
 
     /// A clone of the definition for each group; `None` where there are several definitions, or that one cannot be cloned,
     /// or a load is cheaper.
-    fn again(&self, value: &Candidate, groups: &[Group], around: &Around<'_>) -> Option<f64> {
+    fn remat_cost(&self, value: &Candidate, groups: &[Group], context: &CostContext<'_>) -> Option<f64> {
         let definition = value.only_definition()?;
         let cost = self.costs.of(definition)?;
-        let has_lost = |source: VReg| self.gone[source];
+        let has_lost = |source: VReg| self.is_spilled[source];
         if sources(self.function, definition).any(has_lost) || clones(groups).count() > MOST_OF_A_VALUE {
             return None;
         }
@@ -110,17 +115,17 @@ impl<'a> Places<'a> {
             let block = group.block;
             let share = in_loads(cost, self.loops.depth(block))?;
             let is_possible = group.is_ahead_of_instruction(self.function)
-                && has_sources(self.function, around.live, definition, group.place);
-            is_possible.then_some(share * around.frequencies[block])
+                && has_sources(self.function, context.live, definition, group.place);
+            is_possible.then_some(share * context.frequencies[block])
         };
         clones(groups).try_fold(0.0, |sum, group| Some(sum + of_group(group)?))
     }
 }
 
 /// A store in each place and a load for each group.
-fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], around: &Around<'_>) -> f64 {
-    let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * around.frequencies[block]);
-    clones(groups).map(|group| around.frequencies[group.block]).sum::<f64>() + stores
+fn traffic(value: &Candidate, sink: Option<Block>, groups: &[Group], context: &CostContext<'_>) -> f64 {
+    let stores = stored(value, sink).fold(0.0, |sum, block| sum + STORE * context.frequencies[block]);
+    clones(groups).map(|group| context.frequencies[group.block]).sum::<f64>() + stores
 }
 
 /// The groups that get a clone or a load.

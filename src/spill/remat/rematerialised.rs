@@ -6,7 +6,7 @@ use crate::index::IndexVec;
 use crate::spill::groups::Group;
 
 /// A value that is computed again.
-pub(super) struct Chosen {
+pub(super) struct Rematerialised {
     pub(super) reg: VReg,
     /// What is computed again, in its order: last the value's only definition, and ahead of it what nobody else reads.
     pub(super) computed: Vec<Inst>,
@@ -16,7 +16,7 @@ pub(super) struct Chosen {
     pub(super) extended: usize,
 }
 
-impl Chosen {
+impl Rematerialised {
     /// The groups that get a clone.
     pub(super) fn clones(&self) -> impl Iterator<Item = &Group> {
         self.groups.iter().filter(|group| !group.has_definition)
@@ -36,36 +36,37 @@ impl Chosen {
 }
 
 /// All that is computed again. Other registers cannot be, because what was chosen has to do with them.
-pub(super) struct Choices {
-    pub(super) values: Vec<Chosen>,
+pub(super) struct RematPlan {
+    pub(super) values: Vec<Rematerialised>,
     /// They go: nobody else may read them.
-    gone: IndexVec<VReg, bool>,
+    is_removed: IndexVec<VReg, bool>,
     /// Clones read them where they are live now.
-    held: IndexVec<VReg, bool>,
+    is_read_by_clones: IndexVec<VReg, bool>,
     /// Clones read them where they were not live.
     pub(super) extensions: Extensions,
 }
 
-impl Choices {
+impl RematPlan {
     pub(super) fn none(function: &Function) -> Self {
         let none = || IndexVec::filled(false, function.num_regs());
-        Self { values: Vec::new(), gone: none(), held: none(), extensions: Extensions::default() }
+        Self { values: Vec::new(), is_removed: none(), is_read_by_clones: none(), extensions: Extensions::default() }
     }
 
     /// Whether a register may still be chosen that is computed so.
     pub(super) fn allow(&self, function: &Function, reg: VReg, computed: &[Inst]) -> bool {
-        !self.held[reg] && !computed.iter().any(|&inst| sources(function, inst).any(|source| self.gone[source]))
+        !self.is_read_by_clones[reg]
+            && !computed.iter().any(|&inst| sources(function, inst).any(|source| self.is_removed[source]))
     }
 
     /// Whether nothing that was chosen has to do with a register.
     pub(super) fn is_free(&self, reg: VReg) -> bool {
-        !self.held[reg] && !self.gone[reg]
+        !self.is_read_by_clones[reg] && !self.is_removed[reg]
     }
 
-    pub(super) fn add(&mut self, function: &Function, value: Chosen) {
+    pub(super) fn add(&mut self, function: &Function, value: Rematerialised) {
         for &inst in &value.computed {
-            result(function, inst).into_iter().for_each(|reg| self.gone[reg] = true);
-            sources(function, inst).for_each(|source| self.held[source] = true);
+            result(function, inst).into_iter().for_each(|reg| self.is_removed[reg] = true);
+            sources(function, inst).for_each(|source| self.is_read_by_clones[source] = true);
         }
         self.values.push(value);
     }

@@ -5,7 +5,7 @@ use crate::analysis::{Point, Segment};
 use crate::index::IndexVec;
 
 /// The number of live ranges that are live over time, of one file.
-struct Crowd {
+struct LiveCounts {
     /// Points at which the number changes.
     points: Vec<Point>,
     /// By level `k` and place: the greatest number of `2^k` stretches from there on.
@@ -13,16 +13,16 @@ struct Crowd {
 }
 
 /// By live range: how many of its file are live at once where it is, itself included, at most. O(segments · log segments).
-pub(super) fn crowds(problem: &Problem) -> IndexVec<LiveRange, u32> {
-    let crowds: Vec<Crowd> = problem.files().ids().map(|file| Crowd::new(problem, file)).collect();
+pub(super) fn live_counts(problem: &Problem) -> IndexVec<LiveRange, u32> {
+    let live_counts: Vec<LiveCounts> = problem.files().ids().map(|file| LiveCounts::new(problem, file)).collect();
     let most = |range: LiveRange| {
-        let crowd = &crowds[problem.file(range).0 as usize];
-        problem.segments(range).iter().map(|segment| crowd.most(segment)).max().unwrap_or(0)
+        let counts = &live_counts[problem.file(range).0 as usize];
+        problem.segments(range).iter().map(|segment| counts.most(segment)).max().unwrap_or(0)
     };
     problem.ranges().ids().map(most).collect()
 }
 
-impl Crowd {
+impl LiveCounts {
     fn new(problem: &Problem, file: File) -> Self {
         let of_file = problem.ranges().ids().filter(|&range| problem.file(range) == file);
         let segments = of_file.flat_map(|range| problem.segments(range));
@@ -64,7 +64,7 @@ mod tests {
     fn like_a_count() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {
             let problem = generated(u, &Sizes::default())?;
-            let found = crowds(&problem);
+            let found = live_counts(&problem);
             for range in problem.ranges().ids() {
                 let is_live = |other: LiveRange, point: u32| {
                     let mut segments = problem.segments(other).iter();

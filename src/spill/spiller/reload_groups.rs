@@ -12,15 +12,15 @@ use super::facts::Facts;
 use crate::analysis::Occurrence;
 use crate::config::NamedLoad;
 use crate::function::{Block, Inst};
-use crate::spill::at::At;
 use crate::spill::groups::{Group, place};
+use crate::spill::insertion_point::InsertionPoint;
 
 /// The most blocks that the reads of one load are followed through, and the most steps up the dominator tree.
 const MOST_STEPS: usize = 256;
 
 /// The groups of a value's reads; `None` where nothing is said of the loads, where they serve no read, where a definition
 /// stands between a load and its reads, or where no store can stand ahead of a load. O(steps) for each load.
-pub(super) fn served(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) -> Option<Vec<Group>> {
+pub(super) fn reload_groups(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) -> Option<Vec<Group>> {
     let reads: Vec<Occurrence> = facts.occurrences.of(value.reg).iter().filter(|of| of.is_use()).copied().collect();
     let mut statements: Vec<Inst> = reads.iter().map(|read| read.inst).collect();
     statements.dedup();
@@ -42,8 +42,8 @@ pub(super) fn served(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) 
             continue;
         }
         let at = load_place(facts, value, &reads, load.times).filter(|at| has_store_ahead(facts, value, at))?;
-        let kept = kept(facts, value, Some(at), &reads)?;
-        groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, kept });
+        let live = live_stretches(facts, value, Some(at), &reads)?;
+        groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, live });
     }
     if groups.is_empty() {
         return None;
@@ -51,14 +51,14 @@ pub(super) fn served(facts: &Facts<'_>, value: &Candidate, loads: &[NamedLoad]) 
     let reads = of_load(None);
     if let Some(first) = reads.first() {
         let (block, place) = (first.block, first.inst);
-        let kept = kept(facts, value, None, &reads)?;
-        groups.push(Group { reads, block, place, has_definition: true, kept });
+        let live = live_stretches(facts, value, None, &reads)?;
+        groups.push(Group { reads, block, place, has_definition: true, live });
     }
     Some(groups)
 }
 
 /// The place of a load of these reads that runs so often at most.
-fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times: u32) -> Option<At> {
+fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times: u32) -> Option<InsertionPoint> {
     let Facts { function, dominators, frequencies, .. } = facts;
     let mut block = reads.first()?.block;
     let mut steps = MOST_STEPS;
@@ -71,25 +71,30 @@ fn load_place(facts: &Facts<'_>, value: &Candidate, reads: &[Occurrence], times:
         block = dominators.idom(block)?;
     }
     let first = reads.iter().filter(|read| read.block == block).map(|read| place(function, read).0).min();
-    Some(first.map_or_else(|| At::end(function, block), |before| At { block, before }))
+    Some(first.map_or_else(|| InsertionPoint::end(function, block), |before| InsertionPoint { block, before }))
 }
 
 /// Whether what is defined ahead of a load in its block can be stored ahead of it.
-fn has_store_ahead(facts: &Facts<'_>, value: &Candidate, load: &At) -> bool {
+fn has_store_ahead(facts: &Facts<'_>, value: &Candidate, load: &InsertionPoint) -> bool {
     let is_ahead = |of: &&Occurrence| of.block == load.block && of.inst.0 < load.before;
-    value.definitions.iter().filter(is_ahead).all(|of| At::behind(facts.function, of) <= *load)
+    value.definitions.iter().filter(is_ahead).all(|of| InsertionPoint::after(facts.function, of) <= *load)
 }
 
 /// The instructions at whose reads a register of the value is live that is loaded at a place, or else that is defined; `None`
 /// where a definition stands between the place and a read.
-fn kept(facts: &Facts<'_>, value: &Candidate, from: Option<At>, reads: &[Occurrence]) -> Option<Vec<Range<u32>>> {
+fn live_stretches(
+    facts: &Facts<'_>,
+    value: &Candidate,
+    from: Option<InsertionPoint>,
+    reads: &[Occurrence],
+) -> Option<Vec<Range<u32>>> {
     let Facts { function, cfg, .. } = facts;
-    let mut kept: BTreeMap<Block, Range<u32>> = BTreeMap::new();
+    let mut live: BTreeMap<Block, Range<u32>> = BTreeMap::new();
     let mut todo: Vec<(Block, u32)> = reads.iter().map(|read| (read.block, read.inst.0 + 1)).collect();
     let mut steps = todo.len() + MOST_STEPS;
     while let Some((block, end)) = todo.pop() {
         steps = steps.checked_sub(1)?;
-        if kept.get(&block).is_some_and(|known| known.end >= end) {
+        if live.get(&block).is_some_and(|known| known.end >= end) {
             continue;
         }
         let loaded = from.filter(|at| at.block == block && at.before < end).map(|at| at.before);
@@ -103,22 +108,22 @@ fn kept(facts: &Facts<'_>, value: &Candidate, from: Option<At>, reads: &[Occurre
             return None;
         }
         let start = definition.map_or(first, |definition| definition + 1);
-        kept.entry(block).and_modify(|known| *known = start.min(known.start)..end).or_insert(start..end);
+        live.entry(block).and_modify(|known| *known = start.min(known.start)..end).or_insert(start..end);
         if definition.is_none() && loaded.is_none() {
             let behind = |&pred: &Block| (pred, function.block_range(pred).end.0 + 1);
             todo.extend(cfg.preds(block).iter().map(behind));
         }
     }
     let in_block = |(block, range): (Block, Range<u32>)| range.start..range.end.min(function.block_range(block).end.0);
-    Some(kept.into_iter().map(in_block).filter(|range| !range.is_empty()).collect())
+    Some(live.into_iter().map(in_block).filter(|range| !range.is_empty()).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::aim::{Aim, Paid};
+    use super::super::goal::{PtxasSpill, SpillGoal};
     use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
     use crate::function::{Edit, Function, Position};
-    use crate::spill::tests::{function, keep_as};
+    use crate::spill::tests::{function, spill_as};
 
     /// `%0` is read ahead of a loop, three times in the loop, and behind it; with a body, what else the loop does.
     fn around_a_loop(body: &str) -> Function {
@@ -135,11 +140,14 @@ mod tests {
     /// The places of the stores and loads if ptxas loads `%0` so, and which reads get another register.
     fn moved(function: &Function, loads: &[(&[u32], u32)]) -> (Vec<Position>, Vec<u32>) {
         let load = |&(reads, times): &(&[u32], u32)| NamedLoad { reads: reads.to_vec(), times };
-        let paid = Paid { moves: f64::INFINITY, loads: loads.iter().map(load).collect() };
-        let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
+        let ptxas_spill = PtxasSpill { moved_words: f64::INFINITY, loads: loads.iter().map(load).collect() };
+        let ptxas_spills = Some(function.regs().map(|reg| (reg.0 == 0).then(|| ptxas_spill.clone())).collect());
         let (in_loops, redefined) = (KeepInLoops::On, Redefined::On);
-        let outcome =
-            keep_as(function, &Aim { paid, in_loops, redefined, ..Aim::plain(99, SpillTo::LOCAL) }).expect("a place");
+        let outcome = spill_as(
+            function,
+            &SpillGoal { ptxas_spills, in_loops, redefined, ..SpillGoal::plain(99, SpillTo::LOCAL) },
+        )
+        .expect("a place");
         let (mut places, mut reads) = (Vec::new(), Vec::new());
         for edit in outcome.edits.edits() {
             match edit {
@@ -199,9 +207,10 @@ mod tests {
             CBranch %1, bb1 :: terminator\nbb2: frequency 1.0 depth 0\n  ST_i32 %0, 2 :: write\n  Return :: terminator\n";
         let function = function("kernel maxntid 64\n", "B32 B1", body);
         let loads = vec![NamedLoad { reads: vec![1, 2], times: 1 }];
-        let paid = Paid { moves: f64::INFINITY, loads };
-        let paid = Some(function.regs().map(|reg| (reg.0 == 0).then(|| paid.clone())).collect());
-        let outcome = keep_as(&function, &Aim { paid, ..Aim::plain(99, SpillTo::REMAT) }).expect("a place");
-        assert_eq!(outcome.kept, []);
+        let ptxas_spill = PtxasSpill { moved_words: f64::INFINITY, loads };
+        let ptxas_spills = Some(function.regs().map(|reg| (reg.0 == 0).then(|| ptxas_spill.clone())).collect());
+        let outcome =
+            spill_as(&function, &SpillGoal { ptxas_spills, ..SpillGoal::plain(99, SpillTo::REMAT) }).expect("a place");
+        assert_eq!(outcome.spilled, []);
     }
 }

@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::aim::{Aim, Means, Paid};
 use super::eligible::Candidate;
 use super::facts::Facts;
-use super::full::FullPoints;
-use super::places::{Around, Places};
-use super::served::served;
+use super::goal::{Permissions, PtxasSpill, SpillGoal};
+use super::high_pressure::HighPressurePoints;
+use super::location_costs::{CostContext, LocationCosts};
+use super::reload_groups::reload_groups;
 use super::sink::{Sink, stored};
 use super::slots::Slots;
 use crate::analysis::pressure::{Pressure, instructions};
@@ -22,7 +22,7 @@ use crate::analysis::{Occurrence, Segment};
 use crate::config::KeepInLoops;
 use crate::function::{Block, VReg};
 use crate::spill::groups::{Group, freed, group};
-use crate::spill::plan::Home;
+use crate::spill::plan::SpillLocation;
 use crate::target::machine::SHARED_COST;
 
 /// Traffic is around what it frees registers for where it runs at most so many times more rarely.
@@ -30,22 +30,22 @@ const AROUND: f64 = 4.0;
 
 /// A value that ptxas spills goes if that costs at most so many times what ptxas pays. All that goes makes room for the rest,
 /// so that a single value may cost more.
-const MOST_FOR_PAID: f64 = 2.0;
+const MAX_COST_RATIO: f64 = 2.0;
 
 /// A value that is moved out of the way.
-pub(in crate::spill) struct Chosen {
+pub(in crate::spill) struct SelectedValue {
     /// Its number among those that can be moved.
     pub(in crate::spill) number: usize,
     /// The block at whose end it is stored, if not behind its definitions.
     pub(in crate::spill) sink: Option<Block>,
     pub(in crate::spill) groups: Vec<Group>,
-    pub(in crate::spill) home: Home,
+    pub(in crate::spill) location: SpillLocation,
 }
 
 /// A choice of values, and what it leaves.
-pub(in crate::spill) struct Choice {
+pub(in crate::spill) struct Selection {
     /// In the order in which they were chosen.
-    pub(in crate::spill) chosen: Vec<Chosen>,
+    pub(in crate::spill) selected: Vec<SelectedValue>,
     /// The words that are then live at each instruction.
     pub(in crate::spill) pressure: Pressure,
     /// What the places of the values cost, in loads from shared memory, each as often as it runs.
@@ -53,12 +53,12 @@ pub(in crate::spill) struct Choice {
 }
 
 /// What keeping a value would do.
-struct Offer {
+struct SpillOption {
     /// The cost of its place for each full instruction that is freed of a word, both as often as they run.
     price: f64,
     /// That cost alone.
     cost: f64,
-    home: Home,
+    location: SpillLocation,
     sink: Option<Block>,
     groups: Vec<Group>,
     freed: Vec<Range<u32>>,
@@ -72,146 +72,154 @@ fn queued(price: f64, number: usize) -> Queued {
     Reverse((price.to_bits(), number))
 }
 
-/// Chooses values, the cheapest first, until at most `aim.words` words are live everywhere, the memory is used up, or there
+/// Chooses values, the cheapest first, until at most `goal.max_live_words` words are live everywhere, the memory is used up, or there
 /// are enough.
 ///
 /// What is chosen makes others dearer, seldom cheaper: a value is looked at again when it comes to the front of the
 /// queue, and chosen if it is still there. O((instructions + looks · reads) · log instructions).
-pub(in crate::spill) fn choose(facts: &Facts<'_>, aim: &Aim, means: Means, slots: &mut Slots<'_>) -> Choice {
-    let mut chooser = Chooser::new(facts, aim, means);
-    chooser.choose(slots);
-    let is_short_of_slots = chooser.is_short() && slots.is_full();
+pub(in crate::spill) fn select_values(
+    facts: &Facts<'_>,
+    goal: &SpillGoal,
+    permissions: Permissions,
+    slots: &mut Slots<'_>,
+) -> Selection {
+    let mut selector = Selector::new(facts, goal, permissions);
+    selector.select_values(slots);
+    let is_short_of_slots = selector.is_short() && slots.is_full();
     if (is_short_of_slots || slots.is_deep()) && slots.pack(&facts.live) {
-        for value in chooser.chosen.iter_mut().filter(|value| value.home.slot.is_some()) {
-            value.home.slot = slots.of(facts.values[value.number].reg);
+        for value in selector.selected.iter_mut().filter(|value| value.location.slot.is_some()) {
+            value.location.slot = slots.of(facts.values[value.number].reg);
         }
-        chooser.choose(slots);
+        selector.select_values(slots);
     }
-    Choice { chosen: chooser.chosen, pressure: chooser.pressure, cost: chooser.cost }
+    Selection { selected: selector.selected, pressure: selector.pressure, cost: selector.cost }
 }
 
 /// A choice in the making.
-struct Chooser<'c> {
+struct Selector<'c> {
     facts: &'c Facts<'c>,
-    aim: &'c Aim,
-    means: Means,
-    places: Places<'c>,
+    goal: &'c SpillGoal,
+    permissions: Permissions,
+    location_costs: LocationCosts<'c>,
     /// By candidate: its sinks, once they are asked for.
     sinks: Vec<OnceCell<Vec<Sink>>>,
     /// By candidate: it is chosen.
-    is_chosen: Vec<bool>,
-    chosen: Vec<Chosen>,
+    is_selected: Vec<bool>,
+    selected: Vec<SelectedValue>,
     pressure: Pressure,
-    full: FullPoints,
+    high_pressure: HighPressurePoints,
     cost: f64,
 }
 
-impl<'c> Chooser<'c> {
-    fn new(facts: &'c Facts<'c>, aim: &'c Aim, means: Means) -> Self {
+impl<'c> Selector<'c> {
+    fn new(facts: &'c Facts<'c>, goal: &'c SpillGoal, permissions: Permissions) -> Self {
         Self {
             facts,
-            aim,
-            means,
-            places: Places::new((facts.function, facts.classification), &facts.loops, aim.to),
+            goal,
+            permissions,
+            location_costs: LocationCosts::new((facts.function, facts.classification), &facts.loops, goal.spill_to),
             sinks: facts.values.iter().map(|_| OnceCell::new()).collect(),
-            is_chosen: vec![false; facts.values.len()],
-            chosen: Vec::new(),
+            is_selected: vec![false; facts.values.len()],
+            selected: Vec::new(),
             pressure: facts.pressure.clone(),
-            full: facts.full_points(aim.words),
+            high_pressure: facts.high_pressure_points(goal.max_live_words),
             cost: 0.0,
         }
     }
 
     /// Whether more is live than wanted, and more values may be chosen.
     fn is_short(&self) -> bool {
-        (self.aim.paid.is_some() || self.pressure.peak() > self.aim.words) && self.chosen.len() < self.aim.values
+        (self.goal.ptxas_spills.is_some() || self.pressure.peak() > self.goal.max_live_words)
+            && self.selected.len() < self.goal.max_values
     }
 
-    fn choose(&mut self, slots: &mut Slots<'_>) {
+    fn select_values(&mut self, slots: &mut Slots<'_>) {
         let mut queue: BinaryHeap<Queued> = (0..self.facts.values.len())
-            .filter(|&number| !self.is_chosen[number] && self.may_go(number))
-            .filter_map(|number| Some(queued(self.offer(number, slots)?.price, number)))
+            .filter(|&number| !self.is_selected[number] && self.may_spill(number))
+            .filter_map(|number| Some(queued(self.option(number, slots)?.price, number)))
             .collect();
         while self.is_short() {
             let Some(Reverse((_, number))) = queue.pop() else { break };
-            let Some(offer) = self.offer(number, slots) else { continue };
-            let again = queued(offer.price, number);
+            let Some(option) = self.option(number, slots) else { continue };
+            let again = queued(option.price, number);
             if queue.peek().is_some_and(|next| again < *next) {
                 queue.push(again);
                 continue;
             }
-            self.take(number, offer, slots);
+            self.select(number, option, slots);
         }
     }
 
-    fn may_go(&self, number: usize) -> bool {
+    fn may_spill(&self, number: usize) -> bool {
         let value = &self.facts.values[number];
-        if let Some(paid) = &self.aim.paid {
-            return paid[value.reg].is_some();
+        if let Some(ptxas_spills) = &self.goal.ptxas_spills {
+            return ptxas_spills[value.reg].is_some();
         }
-        let is_among = self.aim.among.as_ref().is_none_or(|among| among[value.reg]);
-        is_among && value.is_held && (self.aim.sinks || self.means.is_redefined || value.only_definition().is_some())
+        let is_among = self.goal.candidates.as_ref().is_none_or(|candidates| candidates[value.reg]);
+        is_among
+            && value.is_held
+            && (self.goal.sinks || self.permissions.is_redefined || value.only_definition().is_some())
     }
 
     /// What ptxas pays for its own spills of a register, if that is the reason to choose it.
-    fn paid(&self, reg: VReg) -> Option<&Paid> {
-        self.aim.paid.as_ref().and_then(|paid| paid[reg].as_ref())
+    fn ptxas_spill(&self, reg: VReg) -> Option<&PtxasSpill> {
+        self.goal.ptxas_spills.as_ref().and_then(|ptxas_spills| ptxas_spills[reg].as_ref())
     }
 
-    fn take(&mut self, number: usize, offer: Offer, slots: &mut Slots<'_>) {
+    fn select(&mut self, number: usize, option: SpillOption, slots: &mut Slots<'_>) {
         let value = &self.facts.values[number];
-        let Offer { cost, home, sink, groups, freed, .. } = offer;
-        if let Some(slot) = home.slot {
-            slots.put(value.reg, home.place, slot, &self.facts.live);
+        let SpillOption { cost, location, sink, groups, freed, .. } = option;
+        if let Some(slot) = location.slot {
+            slots.put(value.reg, location.space, slot, &self.facts.live);
         }
-        self.places.settle(value, home);
+        self.location_costs.assign(value, location);
         let size = self.facts.function.class(value.reg).words();
         for stretch in &freed {
             self.pressure.take(stretch, size);
-            self.full.take(stretch, size);
+            self.high_pressure.take(stretch, size);
         }
         self.cost += cost;
-        self.is_chosen[number] = true;
-        self.chosen.push(Chosen { number, sink, groups, home });
+        self.is_selected[number] = true;
+        self.selected.push(SelectedValue { number, sink, groups, location });
     }
 
     /// The cheapest way of moving a value now: stored behind its definitions or further down; of equals the first. `None` if
     /// it would free no full instruction, if there is no place for it, or if it would move where nothing may.
-    fn offer(&self, number: usize, slots: &Slots<'_>) -> Option<Offer> {
+    fn option(&self, number: usize, slots: &Slots<'_>) -> Option<SpillOption> {
         let Facts { function, live, occurrences, .. } = self.facts;
         let value = &self.facts.values[number];
-        let has_full = |of: &Segment| self.full.count(&instructions(of)) > 0;
-        if self.aim.paid.is_none() && !live.segments(value.reg).iter().any(has_full) {
+        let has_high_pressure = |of: &Segment| self.high_pressure.count(&instructions(of)) > 0;
+        if self.goal.ptxas_spills.is_none() && !live.segments(value.reg).iter().any(has_high_pressure) {
             return None;
         }
-        let full = self.full_from(value.reg);
-        let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, full);
-        let may_be_stored = self.means.is_redefined || value.only_definition().is_some();
+        let threshold = self.high_pressure_threshold(value.reg);
+        let group = |accesses: &[Occurrence]| group(function, accesses, &self.pressure, threshold);
+        let may_be_stored = self.permissions.is_redefined || value.only_definition().is_some();
         let at_definitions = may_be_stored.then(|| {
-            let served = self.paid(value.reg).and_then(|paid| served(self.facts, value, &paid.loads));
-            let groups = served.unwrap_or_else(|| group(occurrences.of(value.reg)));
+            let groups = self.ptxas_spill(value.reg).and_then(|spill| reload_groups(self.facts, value, &spill.loads));
+            let groups = groups.unwrap_or_else(|| group(occurrences.of(value.reg)));
             let definitions = value.definitions.iter().map(|definition| definition.inst);
             let freed = freed(value.reg, definitions, &groups, live);
             self.priced(value, None, groups, freed, slots)
         });
         let sinks = self.facts.sinks();
-        let places = if self.aim.sinks { &self.sinks[number].get_or_init(|| sinks.of(value))[..] } else { &[] };
+        let places = if self.goal.sinks { &self.sinks[number].get_or_init(|| sinks.of(value))[..] } else { &[] };
         let further_down = places.iter().map(|&Sink { block, ref reads }| {
             let groups = group(reads);
             let freed = sinks.behind(block, freed(value.reg, std::iter::empty(), &groups, live));
             self.priced(value, Some(block), groups, freed, slots)
         });
-        let offers = at_definitions.into_iter().chain(further_down).flatten();
-        let compared = |offer: &Offer| if self.aim.paid.is_some() { offer.cost } else { offer.price };
-        offers.min_by(|one, other| compared(one).total_cmp(&compared(other)))
+        let options = at_definitions.into_iter().chain(further_down).flatten();
+        let compared = |option: &SpillOption| if self.goal.ptxas_spills.is_some() { option.cost } else { option.price };
+        options.min_by(|one, other| compared(one).total_cmp(&compared(other)))
     }
 
     /// With how many words an instruction is full for a value: more than wanted, or if the value is wanted away anyway, most of
     /// what is live anywhere in its own range.
-    fn full_from(&self, reg: VReg) -> u32 {
+    fn high_pressure_threshold(&self, reg: VReg) -> u32 {
         let most = || self.facts.live.segments(reg).iter().map(|of| self.pressure.most_in(&instructions(of))).max();
-        let wanted = self.aim.words + 1;
-        if self.aim.paid.is_some() { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
+        let wanted = self.goal.max_live_words + 1;
+        if self.goal.ptxas_spills.is_some() { wanted.min(most().unwrap_or(wanted) * 7 / 8).max(1) } else { wanted }
     }
 
     /// What moving a value would do that is stored at a sink, or else behind its definitions.
@@ -222,38 +230,38 @@ impl<'c> Chooser<'c> {
         groups: Vec<Group>,
         freed: Vec<Range<u32>>,
         slots: &Slots<'_>,
-    ) -> Option<Offer> {
+    ) -> Option<SpillOption> {
         let Facts { frequencies, live, .. } = self.facts;
-        let count: u32 = freed.iter().map(|stretch| self.full.count(stretch)).sum();
-        if count == 0 && self.aim.paid.is_none() {
+        let count: u32 = freed.iter().map(|stretch| self.high_pressure.count(stretch)).sum();
+        if count == 0 && self.goal.ptxas_spills.is_none() {
             return None;
         }
-        let covered: f64 = freed.iter().map(|stretch| self.full.runs(stretch)).sum();
+        let covered: f64 = freed.iter().map(|stretch| self.high_pressure.runs(stretch)).sum();
         let accesses = || {
             let loads = groups.iter().filter(|group| !group.has_definition).map(|group| group.block);
             loads.chain(stored(value, sink)).map(|block| frequencies[block])
         };
         let often = accesses().fold(0.0, f64::max);
-        if often > most_often(self.means.in_loops, covered / f64::from(count.max(1))) {
+        if often > most_often(self.permissions.in_loops, covered / f64::from(count.max(1))) {
             return None;
         }
-        let around = Around { frequencies, live, slots };
-        let (cost, home) = self.places.cheapest(value, sink, &groups, &around)?;
-        let price = match self.paid(value.reg) {
+        let context = CostContext { frequencies, live, slots };
+        let (cost, location) = self.location_costs.cheapest(value, sink, &groups, &context)?;
+        let price = match self.ptxas_spill(value.reg) {
             None => cost / covered,
-            Some(Paid { moves, .. }) => {
+            Some(PtxasSpill { moved_words, .. }) => {
                 let moved: f64 = accesses().sum();
                 let words = f64::from(self.facts.function.class(value.reg).words().max(1));
-                let [paid, costs] = [moves / words, SHARED_COST * moved];
-                if costs > MOST_FOR_PAID * paid {
+                let [ptxas_cost, costs] = [moved_words / words, SHARED_COST * moved];
+                if costs > MAX_COST_RATIO * ptxas_cost {
                     return None;
                 }
                 // What spares most for each word of a slot gets room first.
-                let spared = paid - costs;
+                let spared = ptxas_cost - costs;
                 if spared < 0.0 { 1.0 - spared } else { 1.0 / (1.0 + spared) }
             }
         };
-        Some(Offer { price, cost, home, sink, groups, freed })
+        Some(SpillOption { price, cost, location, sink, groups, freed })
     }
 }
 
@@ -269,10 +277,10 @@ pub(in crate::spill) fn most_often(in_loops: KeepInLoops, freed: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::room::Room;
+    use super::super::slot_memory::SlotMemory;
     use super::*;
     use crate::config::SpillTo;
-    use crate::spill::plan::Place;
+    use crate::spill::plan::SpillSpace;
     use crate::spill::tests::function;
     use crate::target::Classification;
     use crate::target::machine::Launch;
@@ -286,15 +294,16 @@ mod tests {
         let kernel = function("kernel maxntid 128\n", "B32 B64 B32 B32", body);
         let classification = Classification::by_name(kernel.opcodes());
         let facts = Facts::new((&kernel, &classification));
-        let paid = |moves: f64| Some(Paid { moves, loads: Vec::new() });
-        let paid = Some([paid(90.0), paid(60.0), paid(30.0), None].into_iter().collect());
-        let aim = Aim { paid, ..Aim::plain(1, SpillTo::SHARED | SpillTo::LOCAL) };
-        let means = Means { is_redefined: false, in_loops: KeepInLoops::Off };
-        let room = Room { threads: 128, bytes: 1024, alignment: 4, as_it_is: Launch::new(32) };
+        let ptxas_spill = |moved_words: f64| Some(PtxasSpill { moved_words, loads: Vec::new() });
+        let ptxas_spills = Some([ptxas_spill(90.0), ptxas_spill(60.0), ptxas_spill(30.0), None].into_iter().collect());
+        let goal = SpillGoal { ptxas_spills, ..SpillGoal::plain(1, SpillTo::SHARED | SpillTo::LOCAL) };
+        let permissions = Permissions { is_redefined: false, in_loops: KeepInLoops::Off };
+        let room = SlotMemory { threads: 128, bytes: 1024, alignment: 4, stock_launch: Launch::new(32) };
         let mut slots = Slots::new(&kernel, Some(&room), u32::MAX);
-        let chosen = choose(&facts, &aim, means, &mut slots).chosen;
-        let places: Vec<_> = chosen.iter().map(|value| (facts.values[value.number].reg.0, value.home.place)).collect();
-        assert_eq!(places, [(0, Place::Shared), (1, Place::Local), (2, Place::Shared)]);
-        assert!(chosen.iter().all(|value| value.home.slot == slots.of(facts.values[value.number].reg)));
+        let selected = select_values(&facts, &goal, permissions, &mut slots).selected;
+        let places: Vec<_> =
+            selected.iter().map(|value| (facts.values[value.number].reg.0, value.location.space)).collect();
+        assert_eq!(places, [(0, SpillSpace::Shared), (1, SpillSpace::Local), (2, SpillSpace::Shared)]);
+        assert!(selected.iter().all(|value| value.location.slot == slots.of(facts.values[value.number].reg)));
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The full instructions of a function. An instruction that is not full any more never becomes full again, so a binary
 /// tree over the instructions finds those that a change frees, each once.
-pub(in crate::spill) struct FullPoints {
+pub(in crate::spill) struct HighPressurePoints {
     /// Instructions, rounded up to a power of two.
     width: usize,
     /// The root is 1, the children of `n` are `2n` and `2n + 1`.
@@ -24,16 +24,16 @@ struct Node {
     runs: f64,
 }
 
-const NONE_FULL: Node = Node { least: i64::MAX, taken: 0, count: 0, runs: 0.0 };
+const NONE_HIGH: Node = Node { least: i64::MAX, taken: 0, count: 0, runs: 0.0 };
 
-impl FullPoints {
+impl HighPressurePoints {
     /// Of the words that are live at each instruction, and how often it runs. O(instructions).
-    pub(in crate::spill) fn new(instructions: impl ExactSizeIterator<Item = (u32, f64)>, room: u32) -> Self {
+    pub(in crate::spill) fn new(instructions: impl ExactSizeIterator<Item = (u32, f64)>, limit: u32) -> Self {
         let width = instructions.len().next_power_of_two();
-        let mut nodes = vec![NONE_FULL; 2 * width];
+        let mut nodes = vec![NONE_HIGH; 2 * width];
         for (leaf, (words, runs)) in nodes[width..].iter_mut().zip(instructions) {
-            if words > room {
-                *leaf = Node { least: i64::from(words - room), taken: 0, count: 1, runs };
+            if words > limit {
+                *leaf = Node { least: i64::from(words - limit), taken: 0, count: 1, runs };
             }
         }
         let mut points = Self { width, nodes };
@@ -88,7 +88,7 @@ impl FullPoints {
             return;
         }
         if node >= self.width {
-            *at = NONE_FULL;
+            *at = NONE_HIGH;
             return;
         }
         self.push(node);
@@ -108,7 +108,7 @@ impl FullPoints {
         let at = &mut self.nodes[node];
         let least = left.least.min(right.least);
         *at = match left.count + right.count {
-            0 => NONE_FULL,
+            0 => NONE_HIGH,
             count => Node { least: least - at.taken, taken: at.taken, count, runs: left.runs + right.runs },
         };
     }
@@ -134,24 +134,24 @@ impl FullPoints {
 
 #[cfg(test)]
 mod tests {
-    use super::FullPoints;
+    use super::HighPressurePoints;
 
     /// The tree says what a list would, whatever is taken away.
     #[test]
     fn like_a_list() {
         arbtest::arbtest(|u| {
-            let room = 60;
+            let limit = 60;
             let count: usize = u.int_in_range(1..=20)?;
             let mut list: Vec<(i64, f64)> = Vec::new();
             for _ in 0..count {
                 list.push((u.int_in_range(50..=90)?, f64::from(u.int_in_range(1..=8)?)));
             }
-            let mut points = FullPoints::new(list.iter().map(|&(words, runs)| (words as u32, runs)), room);
+            let mut points = HighPressurePoints::new(list.iter().map(|&(words, runs)| (words as u32, runs)), limit);
             for _ in 0..10 {
                 let (a, b): (u32, u32) = (u.int_in_range(0..=count as u32)?, u.int_in_range(0..=count as u32)?);
                 let stretch = a.min(b)..a.max(b);
                 let places = stretch.start as usize..stretch.end as usize;
-                let full = || list[places.clone()].iter().filter(|(words, _)| *words > i64::from(room));
+                let full = || list[places.clone()].iter().filter(|(words, _)| *words > i64::from(limit));
                 assert_eq!(points.count(&stretch) as usize, full().count());
                 // Whole numbers add up without an error.
                 assert_eq!(points.runs(&stretch), full().map(|(_, runs)| runs).sum::<f64>());

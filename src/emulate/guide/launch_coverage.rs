@@ -4,12 +4,12 @@ use crate::emulate::machine::Outcome;
 
 /// What ran, and which ways predicates went, in all launches so far.
 #[derive(Clone, Debug, Default)]
-pub(in crate::emulate) struct Seen {
+pub(in crate::emulate) struct LaunchCoverage {
     pub(super) covered: Vec<Vec<bool>>,
     pub(super) ways: Vec<Vec<u8>>,
 }
 
-impl Seen {
+impl LaunchCoverage {
     /// Adds a launch.
     pub(in crate::emulate) fn add(&mut self, outcome: &Outcome) {
         if self.covered.is_empty() {

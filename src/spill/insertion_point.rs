@@ -5,13 +5,13 @@ use crate::function::{Block, Effects, Function, Inst, Position, Role};
 
 /// A place in a block: in front of an instruction, or at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct At {
+pub(crate) struct InsertionPoint {
     pub(crate) block: Block,
     /// The instruction; at the end of the block the first terminator, or the number behind the block.
     pub(crate) before: u32,
 }
 
-impl At {
+impl InsertionPoint {
     /// The place at the end of a block.
     pub(crate) fn end(function: &Function, block: Block) -> Self {
         let range = function.block_range(block);
@@ -21,7 +21,7 @@ impl At {
     }
 
     /// The place behind a definition: not within a call sequence, where nothing may stand.
-    pub(crate) fn behind(function: &Function, definition: &Occurrence) -> Self {
+    pub(crate) fn after(function: &Function, definition: &Occurrence) -> Self {
         let end = Self::end(function, definition.block);
         let is_free = |&inst: &Inst| {
             !function.effects(inst).contains(Effects::CALL_SEQUENCE) && function.role(inst) != Role::Debug
