@@ -29,10 +29,10 @@ COMPILED = {
     "copies": "copies between registers in the PTX",
     "registers": "virtual registers declared in the PTX",
     "PTX bytes": "length of the PTX",
-    "ptxas regs": "hardware registers, the sum over the kernels",
+    "ptxas regs": "hardware registers, summed over the kernels",
     "spills": "bytes of spill stores and loads",
-    "SASS": "machine instructions; more of them where ptxas unrolls a loop",
-    "SASS MOVs": "machine instructions that only move a value",
+    "SASS": "machine instructions; more if ptxas unrolls a loop",
+    "SASS MOVs": "machine instructions that only copy a value",
 }
 
 
@@ -62,13 +62,13 @@ def tune(source):
 
 
 def figures(tuned):
-    """The numbers of TUNED."""
+    """Returns the numbers of TUNED."""
     spilled = tuned["spill_store_bytes"] + tuned["spill_load_bytes"]
     return [spilled, tuned["warps"], tuned["registers"], tuned["sass_instructions"]]
 
 
 def shortened(choice):
-    """A choice for people: of the registers that it names, the first."""
+    """Shortens the description of a choice to the first of the registers that it lists."""
 
     def first(named):
         registers = named[2].split("+")
@@ -79,7 +79,7 @@ def shortened(choice):
 
 
 def tuned_rows(kernels):
-    """A row for each kernel whose machine code changed, those that gain most first."""
+    """Returns a row for each kernel whose machine code changed, the largest gain first."""
     changed = [kernel for kernel in kernels if figures(kernel["stock"]) != figures(kernel["tuned"])]
     changed.sort(key=lambda k: k["tuned"]["sass_instructions"] / k["stock"]["sass_instructions"])
     return [
