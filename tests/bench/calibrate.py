@@ -336,8 +336,8 @@ def fit_model(rows):
 
 def least(row):
     """Returns the fewest registers that a kernel takes."""
-    # `words_at_double` includes the words live at calls, because a callee may divide. It does so even if no code has
-    # 64-bit floating-point numbers.
+    # `words_at_double` also counts words live at calls, because a callee may divide. A kernel without 64-bit
+    # floating-point numbers does not divide them.
     divides = row["words_at_double"] > 0 and row["doubles"] > 0
     only_external = row["external_calls"] > 0 and not row["internal_calls"]
     # If the words do not fit, ptxas spills, and this floor does not hold.

@@ -13,7 +13,7 @@ NAMED = re.compile(r"^(c?fn|c?ob)=\((\d+)\)(?: (.*))?$")
 
 @dataclass
 class Profile:
-    """Functions are (object's file name, function's name)."""
+    """A call graph. A function is (object's file name, function's name)."""
 
     total: int = 0
     calls: dict = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))  # caller → callee → instructions

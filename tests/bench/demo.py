@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of examples/ with clang, as it is and with nvptx-ra, and shows both side by side.
+"""Compiles every kernel of examples/ with clang, stock and with nvptx-ra, and prints both side by side.
 
-The first table shows the machine code of the tuned kernels. The second table shows what a single compilation with the
-plugin changes in the PTX.
+The first table shows the machine code of the tuned kernels. The second table shows the changes in PTX by a single
+compilation with the plugin.
 """
 
 import os
@@ -53,7 +53,7 @@ def compile_cuda(source, output, emit, options=()):
 
 
 def tune(source):
-    """Tunes the kernels of one file. Returns their figures as `nvptx-ra tune --json` has them."""
+    """Tunes the kernels of one file. Returns their figures in the format of `nvptx-ra tune --json`."""
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "kernel.bc")
         compile_cuda(source, module, ["-c", "-emit-llvm"])

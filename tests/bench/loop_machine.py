@@ -21,7 +21,7 @@ TIMEOUT = 600
 
 @dataclass(frozen=True)
 class Placed:
-    """An instruction and the line of PTX that ptxas made it from."""
+    """An instruction, and the line of PTX from which ptxas made it."""
 
     line: int
     label: str

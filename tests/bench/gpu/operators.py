@@ -52,7 +52,7 @@ def parse_arguments():
 
 @dataclass
 class Job:
-    """The process of an operator."""
+    """The process of one operator."""
 
     name: str
     folder: Path

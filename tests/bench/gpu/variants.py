@@ -11,7 +11,8 @@ RUNS = 8  # runs of ptxas in a search for a bundle, so that packing takes minute
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of compiling. Its times are compared with those of `base`, its outputs with those of `outputs_of`."""
+    """One way of compiling. Its times are compared with those of the variant `base`, its outputs with those of
+    `outputs_of`."""
 
     name: str
     compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on the output of clang or nvcc
