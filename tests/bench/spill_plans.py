@@ -4,7 +4,7 @@ instructions.
 
     spill_plans.py [options] [MODULE-GLOB …]
 
-Each kernel becomes a module of its own. It is compiled by stock LLVM, by the plugin with its defaults, with
+Each kernel becomes a module of its own. It is compiled by stock LLVM, by the plugin with `regalloc=off`, with
 `regalloc=N` by each engine, and with `regalloc=auto`. N is the number of registers that ptxas takes for stock's
 code. *Moved* are the bytes of ptxas's spills plus the bytes that instructions move to and from slots (machine code
 beyond stock's). *Best* is the engine that moves least, then has the fewest instructions. If the CPU can run a
