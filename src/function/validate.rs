@@ -1,8 +1,8 @@
-//! The rules that a view keeps.
+//! The rules of a valid view.
 //!
-//! They are what the passes rely on, and no more than LLVM's machine verifier demands: unreachable blocks, irreducible
-//! loops, blocks without a terminator, empty blocks, reads without a definition and a function without blocks are
-//! valid.
+//! They are the rules on which passes rely, and they are no stricter than LLVM's machine verifier. Unreachable blocks,
+//! irreducible loops, blocks without a terminator, empty blocks, reads without a definition and a function without
+//! blocks are valid.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use super::{Block, Effects, Function, Inst, LaunchBounds, Operand, OperandFlags,
 use crate::error::Error;
 use crate::index::{EntityIndex, IndexVec};
 
-/// A rule that a view breaks.
+/// A violated rule of a view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct ValidationError {
@@ -31,9 +31,9 @@ impl From<ValidationError> for Error {
 }
 
 impl Function {
-    /// Checks every rule. O(size), and the sorting of each block's successors.
+    /// Checks every rule. O(size), plus the sorting of each block's successors.
     pub fn validate(&self) -> Result<(), ValidationError> {
-        // Later checks rely on the ranges and ids that earlier ones have checked.
+        // Later checks rely on the ranges and ids that earlier checks have validated.
         self.validate_tables()?;
         self.validate_kernel()?;
         self.validate_slots()?;
@@ -61,7 +61,7 @@ impl Function {
         Ok(())
     }
 
-    /// The offset tables: ranges follow each other without a gap and end where the data ends.
+    /// Checks the offset tables: ranges are contiguous and end where the data ends.
     fn validate_tables(&self) -> Result<(), ValidationError> {
         let insts = self.num_insts();
         if self.inst_effects.len() != insts || self.inst_space.len() != insts || self.inst_line.len() != insts {
@@ -114,7 +114,7 @@ impl Function {
         }
     }
 
-    /// PHIs come first and terminators last; a terminator goes to successors.
+    /// Checks that PHIs come first and terminators last, and that a terminator's targets are successors.
     fn validate_order(&self, block: Block, succs: &BlockSet) -> Result<(), ValidationError> {
         let (mut phis_end, mut terminator) = (false, None);
         for inst in self.block_insts(block) {
@@ -166,8 +166,8 @@ impl Function {
         (!is_known).then(|| format!("{:?} does not exist", operand.value))
     }
 
-    /// A PHI defines one register, and has at most one input for each predecessor, which after a switch stands once for
-    /// each edge; `named` gets those.
+    /// Checks that a PHI defines one register and has at most one input for each predecessor. After a switch, a
+    /// predecessor may occur once for each edge. The predecessors of the inputs are added to `named`.
     fn validate_phi(&self, phi: Inst, predecessors: &BlockSet, named: &mut BlockSet) -> Result<(), ValidationError> {
         let [def, inputs @ ..] = self.operands(phi) else { return fail(phi, "a PHI without a definition") };
         if def.def().is_none() || !inputs.len().is_multiple_of(2) {
@@ -192,7 +192,7 @@ impl Function {
     }
 }
 
-/// A set of blocks that is emptied in O(1).
+/// A set of blocks that is cleared in O(1).
 struct BlockSet {
     member_since: IndexVec<Block, u32>,
     now: u32,
@@ -210,7 +210,7 @@ impl BlockSet {
         }
     }
 
-    /// Whether the block is new in the set.
+    /// Adds a block. Returns whether it was not in the set.
     fn insert(&mut self, block: Block) -> bool {
         std::mem::replace(&mut self.member_since[block], self.now) != self.now
     }
@@ -220,7 +220,7 @@ impl BlockSet {
     }
 }
 
-/// The predecessors of each block.
+/// Returns the predecessors of each block.
 fn predecessors(function: &Function) -> IndexVec<Block, Vec<Block>> {
     let mut predecessors = IndexVec::filled(Vec::new(), function.num_blocks());
     for block in function.blocks() {
@@ -231,7 +231,7 @@ fn predecessors(function: &Function) -> IndexVec<Block, Vec<Block>> {
     predecessors
 }
 
-/// The blocks that some path from the entry reaches.
+/// Returns the blocks that are reachable from the entry.
 fn reachable(function: &Function) -> BlockSet {
     let mut reached = BlockSet::new(function);
     let mut worklist = Vec::from_iter(function.blocks().take(1));
@@ -260,8 +260,8 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     }
 }
 
-/// A tie binds a definition and a read. They need not be the same register yet: before two-address lowering they
-/// differ.
+/// Returns the violation of a tie. A tie connects a definition and a read. They need not be the same register yet:
+/// before two-address lowering they differ.
 fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
     let tied = operands[index].tied?;
     let Some(partner) = operands.get(usize::from(tied)) else {
@@ -274,7 +274,7 @@ fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
     (!returned).then(|| format!("it is tied to operand {tied}, which is tied to another"))
 }
 
-/// Ranges that follow each other from 0 to `len`.
+/// Checks that the ranges are contiguous from 0 to `len`.
 fn covers<'a>(ranges: impl Iterator<Item = &'a Range<u32>>, len: usize, what: &str) -> Result<(), ValidationError> {
     let mut at = 0;
     for (index, range) in ranges.enumerate() {

@@ -1,4 +1,4 @@
-//! Takes edits one by one, checks each, and collects what they ask for.
+//! Accepts edits one by one, checks each, and records its changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// A function while it is edited.
+/// A function that is being edited.
 pub(super) struct Editor<'f> {
     pub(super) before: &'f Function,
-    /// The opcode of inserted copies, where the table has it.
+    /// The opcode of inserted copies; `None` if the table lacks it.
     pub(super) copy: Option<Opcode>,
-    /// A copy of the function; inserted instructions follow its own, in no block yet.
+    /// A copy of the function. Inserted instructions follow the function's own and are not yet in a block.
     pub(super) work: Function,
     pub(super) origin: IndexVec<Inst, Origin>,
     pub(super) splits: SplitEdges,
     pub(super) layout: Layout,
-    /// Per register, what it is renamed to, and by which edit.
+    /// For each register, the register that replaces it and the index of the edit.
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
     pub(super) shared: SharedSlots,
     /// The slots that are bits of general registers.
     bits: BTreeSet<BitPlace>,
-    /// The blocks, and the comparisons, of jumps that have changed places.
+    /// The blocks and comparisons of the branches that are already turned.
     pub(super) turned: BTreeSet<(Option<Block>, Option<Inst>)>,
-    /// The symbols by their text, once one is looked for.
+    /// The symbols by their text. Built at the first lookup.
     symbols: Option<FxHashMap<String, Symbol>>,
 }
 
@@ -59,7 +59,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Takes the edit with that number.
+    /// Applies the edit with that index.
     pub(super) fn edit(&mut self, index: usize, edit: &Edit) -> Result<(), Reason> {
         match *edit {
             Edit::CreateRegister { reg, class } => self.create_register(reg, class),
@@ -100,7 +100,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Checks what only the whole list shows.
+    /// Checks conditions that depend on the whole list.
     pub(super) fn check_merges(&self) -> Result<(), ApplyError> {
         for reg in self.merged.ids() {
             if let Some((into, index)) = self.merged[reg]
@@ -162,7 +162,7 @@ impl<'f> Editor<'f> {
 
     fn create_slot(&mut self, slot: Slot, size: u64, align: u64) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
-        // LLVM's frames are addressed by 32-bit offsets.
+        // LLVM addresses frames by 32-bit offsets.
         if size == 0 || i32::try_from(size).is_err() || !align.is_power_of_two() {
             return Err(format!(
                 "{slot} has size {size}, alignment {align}: need 1 to {} bytes and a power of two",
@@ -210,7 +210,7 @@ impl<'f> Editor<'f> {
         Ok(())
     }
 
-    /// The opcode of that name and role, added to the table where it is missing.
+    /// Returns the opcode with that name and role, and adds it to the table if it is missing.
     pub(super) fn intern(&mut self, name: &str, role: Role) -> Result<Opcode, Reason> {
         let opcode = match self.work.opcodes.find(name) {
             Some(opcode) => opcode,
@@ -223,7 +223,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Adds an instruction that is in no block yet.
+    /// Adds an instruction that is not yet in a block.
     pub(super) fn add_inst(
         &mut self,
         opcode: Opcode,
@@ -322,7 +322,7 @@ impl<'f> Editor<'f> {
         Ok(())
     }
 
-    /// The symbol with that text, a new one if there is none.
+    /// Returns the symbol with that text, and adds it if it is missing.
     fn symbol(&mut self, text: String) -> Symbol {
         let symbols = &mut self.work.symbols;
         let by_text = self
@@ -384,7 +384,7 @@ impl<'f> Editor<'f> {
     }
 }
 
-/// A copy of a function that takes an instruction, mostly of two operands, from each edit without moving.
+/// Copies a function, with capacity for one instruction per edit, of about two operands each.
 fn copy_with_room(function: &Function, num_edits: usize) -> Function {
     fn copy<T: Clone>(from: &[T], room: usize) -> Vec<T> {
         let mut copy = Vec::with_capacity(from.len() + room);

@@ -7,7 +7,7 @@ use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Reg
 use crate::index::EntityIndex;
 
 impl Editor<'_> {
-    /// Checks an insertion's id and place, before anything is added.
+    /// Checks an insertion's id and position before anything is added.
     fn begin_insert(&self, inst: Inst, at: Position) -> Result<(), Reason> {
         next_id(inst, self.work.inst_opcode.next_id())?;
         self.layout.check_place(self.before, self.num_blocks(), at)
@@ -78,8 +78,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Checks the register and the slot of a spill or reload: the slot must be one that an edit made, so that nothing
-    /// else writes to it, and large enough.
+    /// Checks the register and the slot of a spill or reload. The slot must be large enough. It must be created by an
+    /// edit, so that nothing else writes to it.
     fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
         let class = self.known_reg(reg)?;
         let Some(bytes) = class.spilled_bytes() else {
@@ -128,7 +128,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// One access to slots beside each other: its operands are each register with its slot.
+    /// Inserts one access to adjacent slots. Its operands are each register with its slot.
     pub(super) fn insert_wide(
         &mut self,
         (inst, at): (Inst, Position),
@@ -155,7 +155,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Checks that slots lie beside each other, so that one access of 8 or 16 bytes reaches them all.
+    /// Checks that the slots are adjacent, so that one access of 8 or 16 bytes covers them all.
     fn check_beside(&self, parts: &[(VReg, Slot)]) -> Result<(), Reason> {
         let Some((&(first_reg, first_slot), rest)) = parts.split_first() else {
             return Err("an access to no slot".into());

@@ -1,17 +1,17 @@
-//! The slots that edits make in shared memory: where each may lie.
+//! Checks the positions of slots that edits create in shared memory.
 
 use std::collections::BTreeMap;
 
 use super::ids::Reason;
 use crate::function::{SharedArray, SharedPlace};
 
-/// The bytes of static shared memory that ptxas lets a kernel have.
+/// The most bytes of static shared memory that ptxas permits for a kernel.
 const MOST_BYTES: u32 = 48 * 1024;
 
-/// The most threads of a block on any processor.
+/// The most threads of a block on any GPU.
 const MOST_THREADS: u32 = 1024;
 
-/// The array of a function, and the slots in it.
+/// The shared array of a function, and the slots in it.
 #[derive(Default)]
 pub(super) struct SharedSlots {
     array: Option<SharedArray>,
@@ -19,12 +19,12 @@ pub(super) struct SharedSlots {
     rows: BTreeMap<u32, Row>,
 }
 
-/// A row of parts: one for each thread.
+/// A row of the array: one part for each thread.
 struct Row {
     /// Bytes of each thread's part.
     bytes: u32,
     end: u32,
-    /// The bytes of each part that belong to slots, a bit for each.
+    /// The bytes of each part that belong to slots, as a bit mask.
     used: u32,
 }
 
@@ -33,7 +33,7 @@ impl SharedSlots {
         !self.rows.is_empty()
     }
 
-    /// The threads of a block for which the array has room.
+    /// Returns the number of threads for which the array has room.
     pub(super) fn threads(&self) -> Option<u32> {
         self.array.map(|array| array.threads)
     }
@@ -64,7 +64,7 @@ impl SharedSlots {
             return Err(format!("lies in a row of {row} bytes: need its {size} bytes, or 8 or 16"));
         }
         let start = offset / row * row;
-        // At most 16 KiB, and no sum of two such numbers overflows.
+        // The row has at most 16 KiB, and no sum of two such numbers overflows.
         let end = start.saturating_add(row * array.threads);
         if end > array.bytes {
             return Err(format!("ends at {end}, behind the array of {} bytes", array.bytes));

@@ -1,4 +1,4 @@
-//! How loops end and unroll: two jumps that change places, and a pragma that ptxas honours.
+//! Edits of loop ends: exchanging the targets of two jumps, and inserting a pragma that ptxas honours.
 
 use super::editor::Editor;
 use super::ids::Reason;

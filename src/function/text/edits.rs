@@ -1,7 +1,7 @@
-//! The text form of edits: what a trace prints, and what `nvptx-apply-edits` reads.
+//! The text form of edits, which traces print and `nvptx-apply-edits` reads.
 //!
-//! Ids are read as they stand, and nothing but the words is checked: whether edits fit a function is for those who
-//! apply them to say, and their tests need edits that do not fit.
+//! Ids are read literally, and only the syntax is checked. The callers that apply edits check whether these fit a
+//! function, and their tests need edits that do not fit.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -14,7 +14,8 @@ use crate::function::{
     Value,
 };
 
-/// Reads the edits to `function` out of a text that may have edits to others, too; `None` where it has none.
+/// Parses the edits to `function` from a text that may also have edits to other functions. `None` if the text has none
+/// for `function`.
 pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>, ParseError> {
     let mut found = None;
     let mut section: Option<(String, EditList)> = None;
@@ -150,7 +151,7 @@ fn slot(line: &mut Cursor<'_>) -> Result<Slot, ParseError> {
     line.id("slot", "a slot, `slotN`").map(Slot)
 }
 
-/// Registers, each with its slot.
+/// Parses registers, each with its slot.
 fn parts(line: &mut Cursor<'_>) -> Result<Vec<(VReg, Slot)>, ParseError> {
     let mut parts = Vec::new();
     while !line.at_end() {
@@ -191,7 +192,7 @@ fn place(line: &mut Cursor<'_>) -> Result<Position, ParseError> {
 }
 
 impl Edit {
-    /// The edit's line in the text form.
+    /// Returns the edit's line in the text form.
     pub fn display<'a>(&'a self, opcodes: &'a OpcodeTable) -> impl Display + use<'a> {
         Line { edit: self, opcodes }
     }
@@ -276,7 +277,7 @@ mod tests {
     use crate::function::{FunctionBuilder, Role};
     use std::sync::Arc;
 
-    /// One of each kind, as they are printed.
+    /// One edit of each kind, as printed.
     const EVERYTHING: &str = "create-register %4 B64
 create-slot slot0 size 8 align 4
 create-shared-array threads 256 bytes 3072
@@ -330,7 +331,8 @@ set-attribute \"key\" \"value=1\"
         assert_eq!(printed, EVERYTHING);
     }
 
-    /// A text for several functions gives each its own edits, and none to a function that it does not name.
+    /// A text for several functions gives each function its own edits, and gives none to a function that it does not
+    /// contain.
     #[test]
     fn edits_go_to_their_function() {
         let text = "function \"a\"\ndelete i0\nend\n\n; a comment\nfunction \"k\" # another\nmerge %0 into %1\nend\n";
@@ -339,7 +341,7 @@ set-attribute \"key\" \"value=1\"
         assert_eq!(parse("function \"a\"\nend\n", &function()), Ok(None));
     }
 
-    /// A wrong text is refused with its line and what is expected there.
+    /// A wrong text is rejected with its line and the expected token.
     #[test]
     fn wrong_texts() {
         for (edits, expected) in [
@@ -359,7 +361,7 @@ set-attribute \"key\" \"value=1\"
         }
     }
 
-    /// Any text is read or refused.
+    /// Any text is parsed or rejected, without a panic.
     #[test]
     fn any_text_is_read_or_refused() {
         arbtest::arbtest(|source| {

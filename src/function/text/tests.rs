@@ -1,4 +1,4 @@
-//! What the text form promises: it reads back, and it refuses everything else with a line and a remedy.
+//! Tests of the text form: it parses back, and any other text is rejected with a line and a remedy.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::function::{
     Role, Symbol, Value,
 };
 
-/// Every construct of the form, canonically printed.
+/// Every construct of the text form, as printed.
 const EVERYTHING: &str = include_str!("everything.mfv");
 
 fn error_of(text: &str) -> String {
     Function::parse(text).expect_err("a wrong text").to_string()
 }
 
-/// A text with `line` in a function of one block, three registers, a slot and a symbol.
+/// Returns a text with `line` in a function of one block, three registers, a slot and a symbol.
 fn with_line(line: &str) -> String {
     format!(
         "mfv 1\nfunction \"f\"\nopcode ADD\nopcode COPY copy\nregs %0 B32 B32 B64\nslot0 size 8 align 8\n@0 = \"s\"\n\
@@ -54,7 +54,7 @@ fn a_parsed_function_has_what_the_text_says() {
     assert_eq!(function.operands(load)[0], Operand::write(crate::function::VReg(0)));
 }
 
-/// Each line about the function may be absent, and each bound of a launch; a view without them is no kernel.
+/// Each line about the function is optional, and so is each launch bound. A view without launch bounds is not a kernel.
 #[test]
 fn what_is_not_known_of_a_function_is_left_out() {
     for head in ["", "kernel\n", "kernel reqntid 32 maxnreg 255\n", "file \"k.cu\"\n", "kernel minctasm 1\nfile \"\"\n"]
@@ -128,7 +128,7 @@ fn no_single_byte_changed_makes_the_parser_panic() {
             let mut bytes = EVERYTHING.as_bytes().to_vec();
             bytes[at] = byte;
             if let Ok(function) = Function::parse(&String::from_utf8_lossy(&bytes)) {
-                // What parses, prints to a text that parses to the same.
+                // A text that parses is printed as a text that parses to the same function.
                 let text = function.to_string();
                 assert_eq!(Function::parse(&text).unwrap().to_string(), text);
                 let _ = function.validate();

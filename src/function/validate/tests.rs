@@ -1,4 +1,4 @@
-//! Each rule, broken once; and what is no rule.
+//! Each rule is violated once, and valid special cases are accepted.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::function::{FunctionBuilder, OpcodeTable, VReg};
 const HEADER: &str = "mfv 1\nfunction \"f\"\nopcode ADD\nopcode PHI phi\nopcode DBG debug\nopcode BR\n\
                       regs %0 B32 B32 B32\nslot0 size 3 align 4\n";
 
-/// What is wrong with a function of these blocks.
+/// Returns the violated rule of a function with these blocks.
 fn broken(blocks: &str) -> Option<String> {
     let function = Function::parse(&format!("{HEADER}{blocks}\nend\n")).unwrap();
     function.validate().err().map(|error| error.to_string())
@@ -70,10 +70,10 @@ fn broken_rules_of_phis_are_named() {
         ("%0 = PHI %1, bb0, %2, bb0", "i0: it has two different inputs from bb0"),
         ("%0 = PHI %1, bb0, %1, bb0", "i0: it has no input from the predecessor bb1"),
     ] {
-        // A definition in the middle of a PHI is no leading one: it is printed and read as a flag.
+        // A definition in the middle of a PHI does not count as the leading one. It is printed and parsed as a flag.
         assert_eq!(broken(&format!("{before}\n{phi}")).as_deref(), Some(message), "{phi}");
     }
-    // After a switch a predecessor stands once for each edge, with the same register.
+    // After a switch, a predecessor occurs once for each edge, with the same register.
     assert_eq!(broken(&format!("{before}\n%0 = PHI %1, bb0, %2, bb1, %1, bb0")), None);
     let elsewhere = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = PHI %1, bb1\nbb1: frequency 1.0 depth 0";
     let message = "i0: its input comes from bb1, which is no predecessor";
@@ -97,7 +97,7 @@ fn broken_rules_of_operands_are_named() {
     }
 }
 
-/// A valid function, to be broken where no text can break it.
+/// Returns a valid function, for violations that a text cannot express.
 fn valid() -> Function {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = ADD %1\nbb1: frequency 1.0 depth 0\nADD slot0";
     Function::parse(&format!("{HEADER}{blocks}\nend\n")).unwrap()
