@@ -1,4 +1,4 @@
-//! From the raw view to a [`Function`]: every number is checked, because nothing in the core checks it again.
+//! Converts the raw view to a [`Function`]. Every number is checked, because the core does not check it again.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use crate::function::{
 use crate::index::IndexVec;
 use crate::target::{Classification, InstFlags, Purity, told_by_text};
 
-/// The function that a view describes, and what its opcodes mean. O(size).
+/// Returns the function that a view describes, and the classification of its opcodes. O(size).
 ///
 /// # Safety
-/// Where `view` is not null it points to a live view, whose pointers are null or point to as many live values as the
-/// view says; nothing of it changes meanwhile. All numbers may be wrong.
+/// If `view` is not null, it must point to a live view, whose pointers are null or point to as many live values as the
+/// view states. None of it may change during the call. All numbers may be wrong.
 pub(super) unsafe fn read(view: *const nvptx_ra_view) -> Result<(Function, Arc<Classification>), Error> {
-    // SAFETY: the caller promises that the view is live where it is not null.
+    // SAFETY: the caller promises that the view is live if it is not null.
     let view = unsafe { view.as_ref() }.ok_or_else(|| Error::view("no view"))?;
     check_version("view", view.version, view.size, size_of::<nvptx_ra_view>())?;
     // SAFETY: here and below, the caller promises the arrays and strings that the view points to.
@@ -31,7 +31,7 @@ pub(super) unsafe fn read(view: *const nvptx_ra_view) -> Result<(Function, Arc<C
     }
 }
 
-/// The version and size that every struct of the ABI starts with.
+/// Checks the version and size with which every struct of the ABI starts.
 pub(super) fn check_version(what: &str, version: u32, size: u32, wanted: usize) -> Result<(), Error> {
     if version != abi::NVPTX_RA_ABI_VERSION || size as usize != wanted {
         return Err(Error::view(format!(
@@ -106,7 +106,7 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
     Ok((function, classification))
 }
 
-/// How many of each there are: ids must be below.
+/// The number of entities of each kind. Ids must be below these limits.
 struct Limits {
     blocks: usize,
     regs: usize,
@@ -128,8 +128,7 @@ unsafe fn read_regs(view: &nvptx_ra_view) -> Result<IndexVec<VReg, RegData>, Err
         let class = u8::try_from(reg.reg_class).map(RegClass::from_number).ok();
         let class = class.filter(|&class| class as u32 == reg.reg_class);
         let class = class.ok_or_else(|| wrong("register", number, "its class is unknown"))?;
-        // Few have a name.
-        // SAFETY: the caller promises the string.
+        // Few registers have a name. SAFETY: the caller promises the string.
         let name = if reg.name.len == 0 { Cow::Borrowed("") } else { unsafe { abi::text(reg.name) } };
         let name = (!name.is_empty()).then(|| name.into());
         read.push(RegData { class, name });
@@ -167,7 +166,7 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
     let read = |symbol: &abi::nvptx_ra_symbol| {
         // SAFETY: the caller promises the strings.
         let text = unsafe { abi::text(symbol.text) };
-        // NVPTX_RA_DYNAMIC_SHARED, for which bindgen has too small a type.
+        // NVPTX_RA_DYNAMIC_SHARED, for which bindgen's type is too small.
         let is_dynamic_shared = symbol.shared_bytes == u64::MAX;
         let shared_bytes = if is_dynamic_shared { 0 } else { symbol.shared_bytes };
         SymbolData { text: text.into(), shared_bytes, is_dynamic_shared }
@@ -226,7 +225,8 @@ fn read_blocks(
     Ok(())
 }
 
-/// The range from `start`, which moves on, to `end`; `None` where it runs backwards or beyond `limit`.
+/// Returns the range from `start` to `end`, and sets `start` to `end`. `None` if the range runs backwards or exceeds
+/// `limit`.
 fn next_range(start: &mut u32, end: u32, limit: usize) -> Option<Range<u32>> {
     let range = *start..end;
     *start = end;
@@ -282,7 +282,7 @@ fn read_operand(raw: &nvptx_ra_operand, siblings: usize, limits: &Limits) -> Res
     Ok(Operand { value, flags, tied })
 }
 
-// The operand's flags cross as they are.
+// The flags of operands have the same bits on both sides.
 const _: () = {
     assert!(OperandFlags::DEF.bits() as u32 == abi::NVPTX_RA_FLAG_DEF);
     assert!(OperandFlags::IMPLICIT.bits() as u32 == abi::NVPTX_RA_FLAG_IMPLICIT);

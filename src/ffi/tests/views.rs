@@ -1,4 +1,4 @@
-//! How views are read: right ones whole, wrong ones not at all.
+//! Reading of views: valid views are read completely, invalid views are rejected.
 
 use std::ptr;
 
@@ -14,14 +14,14 @@ fn refusal_of(view: &nvptx_ra_view) -> String {
     unsafe { view::read(view) }.expect_err("the view is wrong").to_string()
 }
 
-/// Why the view is refused after `spoil` has changed it.
+/// Returns the reason for which the view is rejected after `spoil` has changed it.
 fn refusal(spoil: impl FnOnce(&mut Sample)) -> String {
     let mut sample = Sample::new();
     spoil(&mut sample);
     refusal_of(&sample.view())
 }
 
-/// A right view becomes the function that it describes, its effects included.
+/// A valid view becomes the function that it describes, with its effects.
 #[test]
 fn reads_a_view() {
     let sample = Sample::new();
@@ -46,7 +46,7 @@ fn reads_a_view() {
     assert_eq!(function.shared_bytes(Symbol::new(0)), 4096);
 }
 
-/// Bounds on a function that is no kernel say nothing.
+/// Launch bounds are ignored on a function that is not a kernel.
 #[test]
 fn only_kernels_are_launched() {
     let sample = Sample::new();
@@ -87,7 +87,7 @@ fn refuses_hostile_numbers() {
     }
 }
 
-/// What the arrays hold beyond the last block or instruction is an error.
+/// Array entries after the last block or instruction are an error.
 #[test]
 fn refuses_leftovers() {
     let text = refusal(|sample| sample.blocks.truncate(1));
@@ -96,7 +96,7 @@ fn refuses_leftovers() {
     assert!(text.contains("belong to no instruction"), "{text}");
 }
 
-/// Nulls, another version and a refusal of the shim are errors in words.
+/// Nulls, another version and a refusal by the shim are errors with a message.
 #[test]
 fn refuses_wrong_structs() {
     let sample = Sample::new();
@@ -119,7 +119,7 @@ fn refuses_wrong_structs() {
     assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_ERROR);
 }
 
-/// A view without anything in it, nulls everywhere, is a function without blocks.
+/// An empty view, with null pointers only, is a function without blocks.
 #[test]
 fn empty_view() {
     let sample = Sample::new();
@@ -129,7 +129,7 @@ fn empty_view() {
         opcodes: sample.opcodes,
         ..nvptx_ra_view::default()
     };
-    // SAFETY: all pointers are null but the table's.
+    // SAFETY: all pointers except the table's are null.
     let (function, _) = unsafe { view::read(&view) }.expect("an empty view is right");
     assert_eq!((function.num_blocks(), function.name()), (0, ""));
     assert_eq!((function.kernel(), function.file()), (None, None));
