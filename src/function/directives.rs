@@ -34,8 +34,8 @@ pub(super) fn check_attribute(key: &str, value: &str, threads: Option<u32>) -> R
         MAX_REGISTERS => Err(format!("the attribute {key} is {value:?}; use a number of registers, 1 to {MOST}")),
         MAX_THREADS if threads.is_some() && number == threads => Ok(()),
         MAX_THREADS => Err(format!(
-            "the attribute {key} is {value:?}; use the threads of the array in shared memory, in a kernel whose blocks may \
-             have any size"
+            "the attribute {key} is {value:?}; use the thread count of the shared array, in a kernel without a bound \
+             on its block size"
         )),
         _ => Err(format!("the attribute {key:?} is not known; use {MAX_REGISTERS} or {MAX_THREADS}")),
     }

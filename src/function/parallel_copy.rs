@@ -15,7 +15,7 @@ pub enum ParallelCopyError {
     #[error("{0} is written twice by one parallel copy; give it one source")]
     DuplicateDestination(VReg),
     /// Source and destination differ in class.
-    #[error("{0} is copied from {1}, a register of another class; copies keep the class")]
+    #[error("{0} is copied from {1}, a register of another class; use registers of the same class")]
     DifferentClass(VReg, VReg),
     /// The register is neither in the function nor created by the edits.
     #[error("{0} does not exist; create it first")]

@@ -69,10 +69,10 @@ impl Function {
         }
         let starts = &self.operand_start;
         if starts.len() != insts + 1 || starts.first() != Some(&0) || !starts.is_sorted() {
-            return fail("function", "the operands of its instructions do not follow each other");
+            return fail("function", "the operands of its instructions are not contiguous");
         }
         if starts.last().map(|&end| end as usize) != Some(self.operands.len()) {
-            return fail("function", "its last operands belong to no instruction");
+            return fail("function", "its last operands do not belong to an instruction");
         }
         covers(self.blocks.iter().map(|block| &block.insts), insts, "instructions")?;
         covers(self.blocks.iter().map(|block| &block.succs), self.succs.len(), "successors")?;
@@ -86,14 +86,14 @@ impl Function {
         let bounds = self.kernel.unwrap_or_default();
         let LaunchBounds { max_threads, required_threads, min_blocks, max_registers } = bounds;
         match [max_threads, required_threads, min_blocks, max_registers].contains(&Some(0)) {
-            true => fail("function", "a launch bound of it is 0"),
+            true => fail("function", "one of its launch bounds is 0"),
             false => Ok(()),
         }
     }
 
     fn validate_slots(&self) -> Result<(), ValidationError> {
         match self.slots.iter_enumerated().find(|(_, slot)| !slot.align.is_power_of_two()) {
-            Some((slot, data)) => fail(slot, format!("its alignment {} is no power of two", data.align)),
+            Some((slot, data)) => fail(slot, format!("its alignment {} is not a power of two", data.align)),
             None => Ok(()),
         }
     }
@@ -109,7 +109,7 @@ impl Function {
             return fail(block, format!("its successor {unknown} does not exist"));
         }
         match succs.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => fail(block, format!("its successor {} stands twice", pair[0])),
+            Some(pair) => fail(block, format!("its successor {} occurs twice", pair[0])),
             None => Ok(()),
         }
     }
@@ -120,7 +120,7 @@ impl Function {
         for inst in self.block_insts(block) {
             let role = self.role(inst);
             if role == Role::Phi && phis_end {
-                return fail(inst, "a PHI stands after another instruction");
+                return fail(inst, "a PHI follows another instruction");
             }
             phis_end |= role != Role::Phi;
             if self.effects(inst).contains(Effects::TERMINATOR) {
@@ -130,10 +130,10 @@ impl Function {
                     _ => None,
                 });
                 if let Some(target) = targets.find(|&target| !succs.contains(target)) {
-                    return fail(inst, format!("it goes to {target}, which is no successor of {block}"));
+                    return fail(inst, format!("it goes to {target}, which is not a successor of {block}"));
                 }
             } else if let Some(terminator) = terminator.filter(|_| role != Role::Debug) {
-                return fail(inst, format!("it stands after the terminator {terminator}"));
+                return fail(inst, format!("it follows the terminator {terminator}"));
             }
         }
         Ok(())
@@ -171,17 +171,17 @@ impl Function {
     fn validate_phi(&self, phi: Inst, predecessors: &BlockSet, named: &mut BlockSet) -> Result<(), ValidationError> {
         let [def, inputs @ ..] = self.operands(phi) else { return fail(phi, "a PHI without a definition") };
         if def.def().is_none() || !inputs.len().is_multiple_of(2) {
-            return fail(phi, "a PHI is a register that is defined, then pairs of a register and a block");
+            return fail(phi, "a PHI must be a defined register, then pairs of a register and a block");
         }
         for (number, input) in inputs.chunks_exact(2).enumerate() {
             let (value, Value::Block(from)) = (input[0], input[1].value) else {
-                return fail(phi, "a PHI's inputs are pairs of a register and a block");
+                return fail(phi, "a PHI's inputs must be pairs of a register and a block");
             };
             if value.is_def() || !matches!(value.value, Value::Reg(_) | Value::Physical(_) | Value::NoReg) {
                 return fail(phi, "a PHI's input is not a register that is read");
             }
             if !predecessors.contains(from) {
-                return fail(phi, format!("its input comes from {from}, which is no predecessor"));
+                return fail(phi, format!("its input comes from {from}, which is not a predecessor"));
             }
             let is_other = |earlier: &[Operand]| earlier[1].value == input[1].value && earlier[0].value != value.value;
             if !named.insert(from) && inputs.chunks_exact(2).take(number).any(is_other) {
@@ -246,10 +246,10 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     let flags = operand.flags;
     let is_register = matches!(operand.value, Value::Reg(_) | Value::Physical(_) | Value::NoReg);
     if !is_register && !flags.is_empty() {
-        return Some("it has flags, but is no register");
+        return Some("it has flags, but is not a register");
     }
     if !is_register && operand.tied.is_some() {
-        return Some("it is tied, but is no register");
+        return Some("it is tied, but is not a register");
     }
     if operand.is_def() {
         flags.contains(OperandFlags::KILL).then_some("a definition is marked as the last read")
@@ -268,7 +268,7 @@ fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
         return Some(format!("it is tied to operand {tied}, which does not exist"));
     };
     if partner.is_def() == operands[index].is_def() {
-        return Some(format!("it is tied to operand {tied}, but a tie binds a definition and a read"));
+        return Some(format!("it is tied to operand {tied}, but a tie connects a definition and a read"));
     }
     let returned = partner.tied.is_none_or(|back| usize::from(back) == index);
     (!returned).then(|| format!("it is tied to operand {tied}, which is tied to another"))
@@ -279,11 +279,11 @@ fn covers<'a>(ranges: impl Iterator<Item = &'a Range<u32>>, len: usize, what: &s
     let mut at = 0;
     for (index, range) in ranges.enumerate() {
         if range.start != at || range.end < at {
-            return fail(Block::new(index), format!("its {what} do not follow those of the block before"));
+            return fail(Block::new(index), format!("its {what} do not follow those of the previous block"));
         }
         at = range.end;
     }
-    if at as usize == len { Ok(()) } else { fail("function", format!("its last {what} belong to no block")) }
+    if at as usize == len { Ok(()) } else { fail("function", format!("its last {what} do not belong to a block")) }
 }
 
 fn fail<T>(place: impl Display, reason: impl Into<String>) -> Result<T, ValidationError> {

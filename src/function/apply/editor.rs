@@ -106,7 +106,7 @@ impl<'f> Editor<'f> {
             if let Some((into, index)) = self.merged[reg]
                 && self.merged[into].is_some()
             {
-                let reason = format!("{into} is itself merged: merge {reg} into the register that stays");
+                let reason = format!("{into} is merged itself: merge {reg} into the register that remains");
                 return Err(ApplyError { index, reason });
             }
         }
@@ -120,7 +120,7 @@ impl<'f> Editor<'f> {
     pub(super) fn known_reg(&self, reg: VReg) -> Result<RegClass, Reason> {
         match self.work.regs.get(reg) {
             None => Err(format!("there is no register {reg}: the function has {}", self.work.num_regs())),
-            Some(RegData { class: RegClass::Other, .. }) => Err(format!("{reg} is of a class that is never touched")),
+            Some(RegData { class: RegClass::Other, .. }) => Err(format!("{reg} is of a class that is left to LLVM")),
             Some(data) => Ok(data.class),
         }
     }
@@ -129,7 +129,7 @@ impl<'f> Editor<'f> {
         let (left_class, right_class) = (self.known_reg(left)?, self.known_reg(right)?);
         if left_class != right_class {
             let (left_name, right_name) = (left_class.name(), right_class.name());
-            return Err(format!("{left} is of class {left_name}, {right} of class {right_name}: they must be of one"));
+            return Err(format!("{left} has class {left_name} and {right} has class {right_name}: use one class"));
         }
         Ok(left_class)
     }
@@ -170,7 +170,7 @@ impl<'f> Editor<'f> {
             ));
         }
         if self.shared.has_slots() || !self.bits.is_empty() {
-            return Err(format!("{slot} is in local memory: its slots come ahead of all others"));
+            return Err(format!("{slot} is in local memory: create such slots before all others"));
         }
         self.work.slots.push(SlotData { size, align, name: None, line: 0, shared: None, bit: None });
         Ok(())
@@ -178,7 +178,7 @@ impl<'f> Editor<'f> {
 
     fn create_shared_array(&mut self, array: SharedArray) -> Result<(), Reason> {
         if self.before.kernel().is_none() {
-            return Err("only a kernel gets an array in shared memory".into());
+            return Err("only a kernel can have an array in shared memory".into());
         }
         self.shared.set_array(array)
     }
@@ -186,7 +186,7 @@ impl<'f> Editor<'f> {
     fn create_shared_slot(&mut self, slot: Slot, size: u32, place: SharedPlace) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
         if !self.bits.is_empty() {
-            return Err(format!("{slot} is in memory: such slots come ahead of bits"));
+            return Err(format!("{slot} is in memory: create such slots before bits"));
         }
         self.shared.add(size, place).map_err(|reason| format!("{slot} {reason}"))?;
         let size = u64::from(size);
@@ -200,11 +200,12 @@ impl<'f> Editor<'f> {
         let BitPlace { word, bit } = place;
         if bit >= u32::BITS || word > words {
             return Err(format!(
-                "{slot} is bit {bit} of word {word}: need one of 32 bits of {words} words, or of the next"
+                "{slot} is bit {bit} of word {word}: use one of the 32 bits of the {words} existing words, \
+                 or of the next word"
             ));
         }
         if !self.bits.insert(place) {
-            return Err(format!("{slot} is bit {bit} of word {word}, which another slot is"));
+            return Err(format!("{slot} is bit {bit} of word {word}, which another slot uses"));
         }
         self.work.slots.push(SlotData { size: 1, align: 1, name: None, line: 0, shared: None, bit: Some(place) });
         Ok(())
@@ -245,10 +246,10 @@ impl<'f> Editor<'f> {
 
     fn move_inst(&mut self, index: usize, inst: Inst, at: Position) -> Result<(), Reason> {
         if inst.index() >= self.before.num_insts() {
-            return Err(format!("{inst} is not an instruction of the view: insert it where it belongs"));
+            return Err(format!("{inst} is not an instruction of the view: insert it at its final position"));
         }
         if self.before.role(inst) == Role::Phi || self.before.effects(inst).contains(Effects::TERMINATOR) {
-            return Err(format!("{inst} is a PHI or a terminator, which stay"));
+            return Err(format!("{inst} is a PHI or a terminator, which cannot be moved"));
         }
         self.layout.check_place(self.before, self.num_blocks(), at)?;
         self.layout.move_inst(index, inst, at)
@@ -274,7 +275,7 @@ impl<'f> Editor<'f> {
             Origin::Inserted(_) => false,
         };
         if !may_be_set {
-            return Err(format!("{inst} is new: it has its registers from the start, but for what a clone reads"));
+            return Err(format!("{inst} is new: only registers that a clone reads can be replaced"));
         }
         self.same_class(old, reg)?;
         self.operand_mut(inst, operand)?.value = Value::Reg(reg);
@@ -315,7 +316,7 @@ impl<'f> Editor<'f> {
             return Err(format!("{inst} is not inline assembly of LLVM"));
         }
         if text.contains('\0') {
-            return Err("the text has a character NUL, at which LLVM ends it".into());
+            return Err("the text contains a NUL character, at which LLVM would truncate it".into());
         }
         let symbol = self.symbol(format!("{ASSEMBLY_SIGN}{text}"));
         self.operand_mut(inst, 0)?.value = Value::Symbol(symbol);

@@ -51,16 +51,16 @@ impl Layout {
         known_block(at.block, num_blocks)?;
         let Some(before) = at.before else { return Ok(()) };
         if at.block.index() >= view.num_blocks() {
-            return Err(format!("{} has no instructions of the view: put everything at its end", at.block));
+            return Err(format!("{} has no instructions of the view: insert at its end", at.block));
         }
         if !view.block_range(at.block).contains(&before) {
             return Err(format!("{before} is not an instruction of {} of the view", at.block));
         }
         if view.role(before) == Role::Phi {
-            return Err(format!("nothing goes before {before}, a PHI"));
+            return Err(format!("no instruction may be placed before {before}, a PHI"));
         }
         if before > self.first_terminator[at.block] {
-            return Err(format!("nothing goes between terminators, before {before}"));
+            return Err(format!("no instruction may be placed between terminators, before {before}"));
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Layout {
     ) -> Result<(), Reason> {
         known_block(block, num_blocks)?;
         if block.index() >= self.first_terminator.len() {
-            return Err(format!("{block} is made by a split: insert in the order that is wanted"));
+            return Err(format!("{block} is made by a split: insert its instructions in their final order"));
         }
         self.permutations.push((block, index, order.to_vec()));
         Ok(())
@@ -113,7 +113,9 @@ impl Layout {
     ) -> Result<Order, ApplyError> {
         for &(index, anchor) in &self.anchors {
             if self.moved[anchor] {
-                let reason = format!("the place is before {anchor}, which is moved too: name one that stays");
+                let reason = format!(
+                    "the position is before {anchor}, which is moved too: use an instruction that is not moved"
+                );
                 return Err(ApplyError { index, reason });
             }
         }

@@ -70,7 +70,8 @@ impl EditList {
         let mut phase = 0;
         for (index, edit) in self.edits().iter().enumerate() {
             if edit.phase() < phase {
-                let reason = "edits are not sorted into phases: call EditList::finish once, when all are made".into();
+                let reason =
+                    "edits are not sorted into phases: call EditList::finish once, after all edits are added".into();
                 return Err(ApplyError { index, reason });
             }
             phase = edit.phase();

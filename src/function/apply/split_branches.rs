@@ -34,7 +34,7 @@ pub(super) fn apply(splits: &SplitEdges, editor: &mut Editor<'_>) -> Result<Inde
         }
         // The edge is the fall-through edge, of which a block has only one.
         if branches[edge.from].is_some() {
-            return Err(edge.error("no branch names its end"));
+            return Err(edge.error("no branch goes to its target"));
         }
         branches[edge.from] = Some(add_goto(editor, block));
     }

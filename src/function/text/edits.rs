@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>,
             }
             Some((name, list)) if line.eat_word("end") => {
                 if name == function.name() && found.replace(list).is_some() {
-                    return Err(line.error(format!("{} has edits already", excerpt(&name))));
+                    return Err(line.error(format!("{} already has edits", excerpt(&name))));
                 }
                 None
             }
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>,
     }
     match section {
         None => Ok(found),
-        Some(_) => Err(ParseError { line: number + 1, reason: "the text ends where `end` is expected".into() }),
+        Some(_) => Err(ParseError { line: number + 1, reason: "the text ends before `end`".into() }),
     }
 }
 
@@ -134,12 +134,12 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         }
         "merge" => Edit::Merge { from: reg(line)?, into: line.expect("into").and_then(|()| reg(line))? },
         "delete" => Edit::Delete { inst: inst(line)? },
-        "insert-directive" => Edit::InsertDirective { text: line.string("a line of PTX in quotes")?.into_owned() },
+        "insert-directive" => Edit::InsertDirective { text: line.string("a PTX directive in quotes")?.into_owned() },
         "set-attribute" => Edit::SetAttribute {
             key: line.string("the attribute's name in quotes")?.into_owned(),
             value: line.string("the attribute's value in quotes")?.into_owned(),
         },
-        _ => return Err(line.error(format!("`{}` is no edit; docs/mfv.md lists them", excerpt(kind)))),
+        _ => return Err(line.error(format!("`{}` is not an edit; docs/mfv.md lists the edits", excerpt(kind)))),
     })
 }
 
@@ -345,13 +345,13 @@ set-attribute \"key\" \"value=1\"
     #[test]
     fn wrong_texts() {
         for (edits, expected) in [
-            ("erase i0\n", "line 2: `erase` is no edit"),
+            ("erase i0\n", "line 2: `erase` is not an edit"),
             ("delete\n", "line 2: the line ends where an instruction, `iN` is expected"),
             ("delete i0 i1\n", "line 2: found `i1` where the end of the line is expected"),
             ("set-immediate i0 operand 1 MOV 0\n", "line 2: there is no opcode MOV"),
             ("create-register %0 B33\n", "line 2: found `B33` where a register class is expected"),
             ("insert-constant i0 in bb0 %0 MOV_B32_i %1\n", "found `%1` where a constant is expected"),
-            ("end\nfunction \"k\"\n", "line 4: k has edits already"),
+            ("end\nfunction \"k\"\n", "line 4: k already has edits"),
             ("end\nfunction \"l\"\n delete i0\n", ""),
         ] {
             match parsed(edits) {
@@ -379,6 +379,6 @@ set-attribute \"key\" \"value=1\"
     #[test]
     fn a_text_that_was_cut_off() {
         let cut_off = parse("function \"k\"\ndelete i0\n", &function());
-        assert_eq!(cut_off.unwrap_err().to_string(), "line 3: the text ends where `end` is expected");
+        assert_eq!(cut_off.unwrap_err().to_string(), "line 3: the text ends before `end`");
     }
 }

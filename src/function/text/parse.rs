@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str, known: &OpcodeTable) -> Result<Function, ParseEr
     }
     let mut lines = text.lines().enumerate().map(|(index, line)| Cursor::new(line, index + 1)).filter(|l| !l.at_end());
     let cut_off = || {
-        let reason = "the text ends where more is expected, `end` at the last".into();
+        let reason = "the text ends before `end`".into();
         ParseError { line: text.lines().count() + 1, reason }
     };
 
@@ -91,7 +91,7 @@ impl Parser {
 
     fn finish(mut self, known: &OpcodeTable) -> Result<Function, ParseError> {
         if let Some((block, line)) = self.last_block_named.filter(|(block, _)| block.0 >= self.blocks) {
-            let reason = format!("{block} is named, but there are {} blocks", self.blocks);
+            let reason = format!("{block} is referenced, but there are only {} blocks", self.blocks);
             return Err(ParseError { line, reason });
         }
         for opcode in known.ids() {
@@ -226,7 +226,7 @@ impl Parser {
         line.expect("frequency")?;
         let frequency: f64 = line.number("a frequency, such as `1.0`")?;
         if !frequency.is_finite() {
-            return Err(line.error("a frequency is a finite number; this one is too large or none"));
+            return Err(line.error("the frequency is too large or not a number; use a finite number"));
         }
         line.expect("depth")?;
         let depth = line.number("a loop depth, a small number")?;
@@ -364,7 +364,7 @@ fn attributes(line: &mut Cursor<'_>) -> Result<(Effects, MemorySpace, u32), Pars
 pub(super) fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<'a, str>, ParseError> {
     match line.peek_word() {
         Some(word) if words::is_reserved(word) => {
-            Err(line.error(format!("`{}` means something else; put an opcode of that name in quotes", excerpt(word))))
+            Err(line.error(format!("`{}` is a reserved word; put an opcode of that name in quotes", excerpt(word))))
         }
         Some(word) => {
             line.word();
@@ -402,5 +402,7 @@ fn declared(line: &Cursor<'_>, prefix: impl std::fmt::Display, id: u32, count: u
     if id < count {
         return Ok(());
     }
-    Err(line.error(format!("{prefix}{id} is not declared; {count} are, from {prefix}0 on, before the first block")))
+    Err(line.error(format!(
+        "{prefix}{id} is not declared; declare it before the first block ({count} are declared, from {prefix}0 on)"
+    )))
 }
