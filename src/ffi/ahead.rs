@@ -78,7 +78,7 @@ unsafe fn marks(module: &nvptx_ra_ir_module) -> Result<Vec<nvptx_ra_ir_mark>, Er
     let body_of = |function: Func| {
         // SAFETY: as the caller promises. The function belongs to the module.
         let body = module.describe.map_or_else(
-            || Err(Error::view("nobody describes functions")),
+            || Err(Error::view("the module has no description of its functions")),
             |describe| unsafe { read_body(&describe(module.data, function.0), graph.calls(function).count()) },
         );
         body.unwrap_or_else(|error| {
@@ -147,7 +147,7 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
         )
     };
     if argument_ends.len() != calls || body.num_parameters > body.num_values {
-        return Err(Error::view("a function has other calls or parameters than its values say"));
+        return Err(Error::view("the calls or parameters of a function do not match its values"));
     }
     let value_of = |raw| Ok(Value::new(index_of(raw, values.len(), "value")?));
     let mut read = Body { parameters: body.num_parameters as usize, ..Body::default() };
@@ -161,7 +161,7 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
             (abi::NVPTX_RA_VALUE_POINTER, _) => Node::Pointer(edges),
             (abi::NVPTX_RA_VALUE_MADE, _) => Node::Made(edges),
             (abi::NVPTX_RA_VALUE_NUMBER, _) => Node::Number(edges),
-            (kind, _) => return Err(Error::view(format!("a value of kind {kind} with {} edges", edges.len()))),
+            (kind, _) => return Err(Error::view(format!("a value of kind {kind} cannot have {} edges", edges.len()))),
         });
     }
     for store in stores {
@@ -180,7 +180,7 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
 /// Checks that a number is less than `len`.
 fn index_of(raw: u32, len: usize, what: &str) -> Result<usize, Error> {
     let index = raw as usize;
-    if index < len { Ok(index) } else { Err(Error::view(format!("{what} {raw} of {len}"))) }
+    if index < len { Ok(index) } else { Err(Error::view(format!("{what} {raw} is out of range: there are {len}"))) }
 }
 
 /// Returns the consecutive ranges with these ends in an array of `len` entries.
@@ -189,7 +189,7 @@ fn ranges(ends: impl Iterator<Item = u32>, len: usize, what: &str) -> Result<Vec
     let mut ranges = Vec::new();
     for end in ends.map(|end| end as usize) {
         if end < start || end > len {
-            return Err(Error::view(format!("{what}: a range from {start} to {end} of {len}")));
+            return Err(Error::view(format!("{what}: the range from {start} to {end} is not within {len} entries")));
         }
         ranges.push(start..end);
         start = end;

@@ -23,8 +23,7 @@ use crate::index::{EntityIndex, IndexVec};
 /// Finds the first difference between the function `wanted` by the edits and the function `found`. O(size).
 pub(super) fn compare(wanted: &Function, found: &Function) -> Result<(), Error> {
     Comparison::new(wanted, found).run().map_err(|difference| {
-        Error::internal(format!("the edits were not applied as they are meant: {difference}"), None)
-            .in_function(wanted.name())
+        Error::internal(format!("the edits were applied incorrectly: {difference}"), None).in_function(wanted.name())
     })
 }
 
@@ -85,7 +84,7 @@ impl<'a> Comparison<'a> {
             return Err(format!("{reg} has class {:?}, expected {:?}", found.class(reg), wanted.class(reg)));
         }
         if wanted.kernel() != found.kernel() {
-            return Err(format!("it is launched as {:?}, expected {:?}", found.kernel(), wanted.kernel()));
+            return Err(format!("its launch bounds are {:?}, expected {:?}", found.kernel(), wanted.kernel()));
         }
         wanted.blocks().try_for_each(|block| self.block(block))
     }

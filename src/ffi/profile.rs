@@ -130,7 +130,7 @@ fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
 fn finish_in(module: &Module, profile: &Profile, features: &str) -> Result<Unfit, &'static str> {
     if !module.is_marked(REPLAYED) {
         let has_entry = |function: Function| profile.entry(&function.name()).is_some();
-        let problem = "made for code ahead of LLVM's optimisations: every function gets the defaults; compile its source \
+        let problem = "made for code before LLVM's optimisations: every function gets the defaults; compile the source \
                        by clang with -fpass-plugin, or this code by nvptx-ra compile with --optimise auto";
         return if module.definitions().any(has_entry) { Err(problem) } else { Ok(Unfit::default()) };
     }
@@ -216,7 +216,7 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
         return Ok(None);
     }
     if profile.cpu != target && !(target.is_empty() && matches!(stage, Stage::Ahead)) {
-        let problem = format!("made for {}, and this is {target}: every function gets the defaults", profile.cpu);
+        let problem = format!("made for {}, but the target is {target}: every function gets the defaults", profile.cpu);
         // For a profile for unoptimised code, the warning was printed before the optimisations.
         let is_said = profile.unoptimised && module.is_marked(REPLAYED);
         if matches!(stage, Stage::Ahead) {

@@ -171,7 +171,7 @@ impl<'a> Request<'a> {
         // SAFETY: as the caller promises.
         let lowered = lower(&function, &output.edits, unsafe { self.block_shape() })?;
         if let Some(lowered) = &lowered {
-            let wrong = |reason| Error::internal(format!("spill code is not what the edits mean: {reason}"), None);
+            let wrong = |reason| Error::internal(format!("the spill code does not match the edits: {reason}"), None);
             check::lowered::check(&function, &output.edits, lowered).map_err(wrong)?;
         }
         if self.has(abi::NVPTX_RA_REQUEST_SUMMARY) {

@@ -25,7 +25,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
             // SAFETY: the caller promises it.
             let replay = unsafe { Response::lent(response) }.and_then(Response::replay);
             let result = guard(|| {
-                let replay = replay.ok_or_else(|| Error::internal("the response did not ask to be verified", None))?;
+                let replay =
+                    replay.ok_or_else(|| Error::internal("the response did not request verification", None))?;
                 // SAFETY: the caller promises it.
                 let (found, _) = unsafe { view::read(after) }?;
                 let wanted = replay.edits.apply(&replay.function).map_err(Error::from);

@@ -35,8 +35,8 @@ pub(super) unsafe fn read(view: *const nvptx_ra_view) -> Result<(Function, Arc<C
 pub(super) fn check_version(what: &str, version: u32, size: u32, wanted: usize) -> Result<(), Error> {
     if version != abi::NVPTX_RA_ABI_VERSION || size as usize != wanted {
         return Err(Error::view(format!(
-            "the {what} has version {version} and {size} bytes, expected are version {} and {wanted} bytes: the parts \
-             of the plugin do not belong together",
+            "the {what} has version {version} and {size} bytes, expected version {} and {wanted} bytes: the parts of the \
+             plugin are from different versions",
             abi::NVPTX_RA_ABI_VERSION
         )));
     }
@@ -92,7 +92,9 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
     for (number, inst) in insts.iter().enumerate() {
         let start = function.operands.len();
         let end = inst.operand_end as usize;
-        let raw = operands.get(start..end).ok_or_else(|| wrong("instruction", number, "its operands end wrong"))?;
+        let raw = operands
+            .get(start..end)
+            .ok_or_else(|| wrong("instruction", number, "the end of its operands is out of range"))?;
         for operand in raw {
             let operand = read_operand(operand, raw.len(), &limits);
             function.operands.push(operand.map_err(|reason| wrong("instruction", number, reason))?);
@@ -101,7 +103,7 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
             .map_err(|reason| wrong("instruction", number, reason))?;
     }
     if function.operands.len() != operands.len() {
-        return Err(Error::view("the last operands belong to no instruction"));
+        return Err(Error::view("the last operands do not belong to an instruction"));
     }
     Ok((function, classification))
 }
@@ -179,7 +181,7 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
 unsafe fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, SlotData>, Error> {
     let read = |(number, slot): (usize, &abi::nvptx_ra_slot)| {
         if !slot.align.is_power_of_two() {
-            return Err(wrong("slot", number, "its alignment is no power of two"));
+            return Err(wrong("slot", number, "its alignment is not a power of two"));
         }
         // SAFETY: the caller promises the string.
         let name = unsafe { abi::text(slot.name) };
@@ -198,9 +200,9 @@ fn read_blocks(
     let (mut inst, mut succ) = (0, 0);
     for (number, block) in blocks.iter().enumerate() {
         let insts = next_range(&mut inst, block.inst_end, num_insts);
-        let insts = insts.ok_or_else(|| wrong("block", number, "its instructions end wrong"))?;
+        let insts = insts.ok_or_else(|| wrong("block", number, "the end of its instructions is out of range"))?;
         let ends = next_range(&mut succ, block.succ_end, succs.len());
-        let ends = ends.ok_or_else(|| wrong("block", number, "its successors end wrong"))?;
+        let ends = ends.ok_or_else(|| wrong("block", number, "the end of its successors is out of range"))?;
         if !block.frequency.is_finite() || block.frequency < 0.0 {
             return Err(wrong("block", number, "its frequency is not a finite number that is 0 or more"));
         }
@@ -216,7 +218,7 @@ fn read_blocks(
         });
     }
     if inst as usize != num_insts || succ as usize != succs.len() {
-        return Err(Error::view("the last instructions or successors belong to no block"));
+        return Err(Error::view("the last instructions or successors do not belong to a block"));
     }
     if let Some(number) = succs.iter().position(|&succ| succ as usize >= blocks.len()) {
         return Err(wrong("successor", number, "there is no such block"));
@@ -272,12 +274,12 @@ fn read_operand(raw: &nvptx_ra_operand, siblings: usize, limits: &Limits) -> Res
     };
     let flags = OperandFlags::from_bits(raw.flags).ok_or("an operand has unknown flags")?;
     if !flags.is_empty() && !matches!(value, Value::Reg(_) | Value::Physical(_)) {
-        return Err("an operand has flags, but is no register");
+        return Err("an operand has flags, but is not a register");
     }
     let tied = match u32::from(raw.tied) {
         abi::NVPTX_RA_NOT_TIED => None,
         other if (other as usize) < siblings => Some(raw.tied),
-        _ => return Err("an operand is tied to one that does not exist"),
+        _ => return Err("an operand is tied to an operand that does not exist"),
     };
     Ok(Operand { value, flags, tied })
 }

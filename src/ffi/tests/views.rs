@@ -67,19 +67,19 @@ fn refuses_hostile_numbers() {
         (|s| s.operands[7].id = 1, "instruction 3 of the view: an operand is out of range"),
         (|s| s.operands[1].kind = 8, "an operand is of an unknown kind"),
         (|s| s.operands[0].flags = 64, "an operand has unknown flags"),
-        (|s| s.operands[1].flags = 1, "an operand has flags, but is no register"),
-        (|s| s.operands[0].tied = 2, "an operand is tied to one that does not exist"),
+        (|s| s.operands[1].flags = 1, "an operand has flags, but is not a register"),
+        (|s| s.operands[0].tied = 2, "an operand is tied to an operand that does not exist"),
         (|s| s.insts[1].opcode = 5, "instruction 1 of the view: its opcode is not in the table"),
         (|s| s.insts[1].flags = 1 << 20, "instruction 1 of the view: it has unknown flags"),
-        (|s| s.insts[1].operand_end = 1, "instruction 1 of the view: its operands end wrong"),
-        (|s| s.insts[3].operand_end = u32::MAX, "instruction 3 of the view: its operands end wrong"),
-        (|s| s.insts[4].operand_end = 7, "instruction 4 of the view: its operands end wrong"),
-        (|s| s.blocks[0].inst_end = 6, "block 0 of the view: its instructions end wrong"),
-        (|s| s.blocks[1].succ_end = 0, "block 1 of the view: its successors end wrong"),
+        (|s| s.insts[1].operand_end = 1, "instruction 1 of the view: the end of its operands is out of range"),
+        (|s| s.insts[3].operand_end = u32::MAX, "instruction 3 of the view: the end of its operands is out of range"),
+        (|s| s.insts[4].operand_end = 7, "instruction 4 of the view: the end of its operands is out of range"),
+        (|s| s.blocks[0].inst_end = 6, "block 0 of the view: the end of its instructions is out of range"),
+        (|s| s.blocks[1].succ_end = 0, "block 1 of the view: the end of its successors is out of range"),
         (|s| s.blocks[1].frequency = f64::NAN, "block 1 of the view: its frequency"),
         (|s| s.succs[0] = 2, "successor 0 of the view: there is no such block"),
         (|s| s.regs[1].reg_class = 5, "register 1 of the view: its class is unknown"),
-        (|s| s.slots[0].align = 0, "slot 0 of the view: its alignment is no power of two"),
+        (|s| s.slots[0].align = 0, "slot 0 of the view: its alignment is not a power of two"),
     ];
     for (spoil, reason) in cases {
         let text = refusal(spoil);
@@ -91,7 +91,7 @@ fn refuses_hostile_numbers() {
 #[test]
 fn refuses_leftovers() {
     let text = refusal(|sample| sample.blocks.truncate(1));
-    assert!(text.contains("belong to no block"), "{text}");
+    assert!(text.contains("do not belong to a block"), "{text}");
     let text = refusal(|sample| sample.operands.push(sample.operands[0]));
     assert!(text.contains("belong to no instruction"), "{text}");
 }
@@ -105,8 +105,8 @@ fn refuses_wrong_structs() {
         spoil(&mut view);
         refusal_of(&view)
     };
-    assert!(spoiled(|view| view.version = 2).contains("do not belong together"));
-    assert!(spoiled(|view| view.size -= 16).contains("do not belong together"));
+    assert!(spoiled(|view| view.version = 2).contains("are from different versions"));
+    assert!(spoiled(|view| view.size -= 16).contains("are from different versions"));
     assert!(spoiled(|view| view.opcodes = ptr::null()).contains("no opcode table"));
     assert!(spoiled(|view| view.operands = ptr::null()).contains("operands: null, but 8 entries"));
     assert!(spoiled(|view| view.flags = 2).contains("unknown flags"));
