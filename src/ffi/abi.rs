@@ -1,5 +1,5 @@
-//! The C ABI as bindgen reads it from `cpp-shim/include`: its types, the functions that the shim provides for Rust, and
-//! access to borrowed memory.
+//! The C ABI, which bindgen reads from `cpp-shim/include`: its types, the functions that the shim provides for Rust,
+//! and access to borrowed memory.
 
 use std::borrow::Cow;
 use std::slice;

@@ -20,8 +20,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
                 AssemblyEffects::Computes => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
                 AssemblyEffects::ComputesTogether => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
                 AssemblyEffects::Reads => abi::NVPTX_RA_ASSEMBLY_READS,
-                // LLVM only needs to know reads of memory that is never written. The passes that order instructions
-                // find other loads separately.
+                // LLVM is told only about reads of memory that nothing writes. The passes that order instructions query
+                // other loads separately.
                 AssemblyEffects::Loads | AssemblyEffects::Unknown => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
             }
         },

@@ -237,7 +237,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, p
 /// Prints the recorded choices to standard error: the pass `print<nvptx-ra>`.
 ///
 /// # Safety
-/// `module` is a live module that no other code accesses during the call.
+/// `module` must be a live module that no other code accesses during the call.
 // SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {

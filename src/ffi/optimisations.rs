@@ -73,7 +73,8 @@ mod tests {
         Skip::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
     }
 
-    /// The command line is read before the attribute. If the plugin is off or an option is wrong, nothing is skipped.
+    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
+    /// skipped.
     #[test]
     fn sets() {
         assert_eq!(skipped("", ""), Skip::empty());
@@ -101,7 +102,8 @@ mod tests {
         (0..).map(pipeline).take_while(|pipeline| !pipeline.is_empty()).collect()
     }
 
-    /// The command line is read before the attribute. If the plugin is off or an option is wrong, nothing is added.
+    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
+    /// added.
     #[test]
     fn added_sets() {
         assert!(added("", "").is_empty());

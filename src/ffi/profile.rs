@@ -43,8 +43,9 @@ pub fn replay(module: &OwnedModule<'_>, profile: &Profile, features: &str) -> Un
     replay_in(&unsafe { Module::new(module.as_mut_ptr()) }, profile, features)
 }
 
-/// Applies only the choices that are attributes to each function of a module, whatever the function's code. For a
-/// module for which the profile was made, before optimisations or in the middle of code generation.
+/// Applies only the choices that are attributes to each function of a module, whatever the function's code. The profile
+/// must have been made for this module. The module is in a state before LLVM's optimisations, or in the middle of code
+/// generation.
 pub fn replay_attributes(module: &OwnedModule<'_>, profile: &Profile) {
     // SAFETY: the module is alive during the call, and no other code accesses it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };

@@ -1,6 +1,6 @@
 //! The text of inline assembly: its operands, and its access to shared memory.
 //!
-//! LLVM writes `$N` for the operands in the text. Before each operand it puts a word that describes the operand
+//! The text contains `$N` for its operands. In the instruction, LLVM puts a descriptor word before each operand
 //! ("InlineAsm.h": three bits for the kind, thirteen for the number of registers that follow).
 
 use std::ops::Range;

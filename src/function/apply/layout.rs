@@ -17,7 +17,8 @@ pub(super) struct Layout {
     /// Whether each instruction of the view is moved.
     moved: IndexVec<Inst, bool>,
     is_any_moved: bool,
-    /// Instructions that are the target of a move, and must not be moved themselves; each with the index of the edit.
+    /// Instructions before which a move places another instruction, each with the index of the edit. They must not be
+    /// moved themselves.
     anchors: Vec<(usize, Inst)>,
     /// For each block of the view, its first terminator, or the instruction after its last.
     first_terminator: IndexVec<Block, Inst>,

@@ -1,6 +1,6 @@
 //! The text form of edits, which traces print and `nvptx-apply-edits` reads.
 //!
-//! Ids are read literally, and only the syntax is checked. The callers that apply edits check whether these fit a
+//! Ids are read literally, and only the syntax is checked. The callers that apply edits check whether the edits fit a
 //! function, and their tests need edits that do not fit.
 
 use std::fmt::{self, Display, Formatter, Write};
