@@ -69,10 +69,9 @@ struct Scratch {
     placement: PhiPlacement,
     definers: Vec<Block>,
     phi_exits: Vec<Block>,
-    /// The register's value at the start of each block. Meaningful only if the register is live into the block.
+    /// The register's value at the start of each block, if the register is live into the block.
     value_in: IndexVec<Block, ValueNumber>,
-    /// The register's value at the end of each block. Meaningful only if the register is defined in the block or live
-    /// through it.
+    /// The register's value at the end of each block, if the register is defined in the block or live through it.
     value_out: IndexVec<Block, ValueNumber>,
 }
 
@@ -127,8 +126,7 @@ impl LiveRanges {
         &self.segments[start.segments as usize..end.segments as usize]
     }
 
-    /// Returns the values of a register: first those of its definitions in layout order, then those made at block
-    /// starts.
+    /// Returns a register's values: those of its definitions in layout order, then those made at block starts.
     #[inline]
     pub fn values_of(&self, reg: VReg) -> Range<ValueNumber> {
         let (start, end) = self.bounds(reg);
@@ -182,8 +180,8 @@ impl LiveRanges {
         self.live_in_value(reg, block).is_some()
     }
 
-    /// Returns the value of a register at the end of a block. `None` if the register is dead there. A register that the
-    /// last instruction defines counts as live.
+    /// Returns the value of a register at the end of a block. `None` if it is dead there. A definition by the last
+    /// instruction counts as live.
     pub fn live_out_value(&self, function: &Function, reg: VReg, block: Block) -> Option<ValueNumber> {
         let insts = function.block_range(block);
         if insts.is_empty() {
