@@ -21,6 +21,7 @@ import inputs
 import intervals
 import kernels
 import manifest
+import choice
 import run
 import sources
 import tools

@@ -20,11 +20,11 @@ import cache
 import corpus
 import emulated
 import inputs
-import kept
 import launches
 import manifest
 import measure
 import occupancy
+import searched
 import sources
 from plan import OWN, STOCK, Compiler
 from variants import BUNDLED
@@ -148,7 +148,7 @@ def chosen(kernel, plan, arguments, enough):
 
 
 @dataclass(frozen=True)
-class Kernel(kept.Kernel):
+class Kernel(searched.Kernel):
     """A kernel, numbered in its module."""
 
     number: int = 0
@@ -163,12 +163,12 @@ def of_module(module, plan, arguments, enough):
     path, results = plan.modules[module], []
     names, all_names = wanting(module, plan)
     for number, name in enumerate(corpus.drawn(names, OF_A_MODULE, arguments.seed)):
-        own, error = kept.reduced(path, name, all_names, plan)
+        own, error = searched.reduced(path, name, all_names, plan)
         if error:
             results.append(Chosen(f"{module}::{name}", error))
             continue
         launch = launches.launch_of(path, name)
-        kernel = Kernel(module, name, own, launch, Path(path).suffix == ".ll", number)
+        kernel = Kernel(module, name, own, launch, Path(path).suffix == ".ll", number=number)
         results.append(chosen(kernel, plan, arguments, enough))
     return results
 

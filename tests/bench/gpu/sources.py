@@ -80,7 +80,7 @@ class Failed(Exception):
 class OfCorpus:
     """A kernel of the corpus in a module of its own, compiled as by kept.py. Compilations are cached."""
 
-    kernel: Any  # kept.Kernel
+    kernel: Any  # searched.Kernel
     plan: Any
 
     @property
@@ -96,7 +96,7 @@ class OfCorpus:
         if variant.compiler == "compile":
             return self.compiled(Compiler("plugin", ()))
         search = argparse.Namespace(tool=tools.nvptx_ra(), runs=RUNS)
-        error, text = kept.tuned_text(self.kernel, self.plan, search)
+        error, text = kept.tuned_text(self.kernel, self.kernel.path, self.plan, search)
         if error:
             raise Failed(error)
         return text
