@@ -9,7 +9,7 @@ use crate::emulate::pure::Pure;
 use crate::emulate::types::{Kind, Ty};
 
 impl Lowerer<'_> {
-    /// Lowers an atomic operation; says whether it is one.
+    /// Lowers an atomic operation. Returns whether the instruction is an atomic operation.
     pub(super) fn atomic(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let space = match instruction.word() {
             "ATOM" | "ATOMG" | "RED" | "REDG" => Space::Generic,
@@ -20,8 +20,8 @@ impl Lowerer<'_> {
             return self.count_up(instruction);
         }
         let (op, ty) = operation(instruction)?;
-        // A predicate ahead of the result says whether the operation was done: it always is. Where there is no result, as of
-        // ATOMS.CAST since sm_100, it says whether the value was exchanged.
+        // A predicate before the result says whether the operation executed. It always does. If there is no result
+        // (ATOMS.CAST since sm_100), the predicate says whether the value was exchanged.
         let mut operands = instruction.operands.as_slice();
         let mut exchanged = None;
         if let [Operand::Predicate(done), rest @ ..] = operands {
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         let found = if is_asked { self.temporary(ty.bits()) } else { to };
         self.emit(Op::Atomic { address, op, ty, to: found, from: sources, kind: Kind::default() });
         if is_asked && to != SINK {
-            // `.CAST` says whether the value was exchanged.
+            // The predicate of `.CAST` says whether the value was exchanged.
             let is_same = Pure::new(ty, |[a, b]: [u64; 2]| [u64::from(a == b)]);
             let is_same = if exchanged.is_some() { is_same.results(&[Ty::Pred]) } else { is_same };
             self.emit_pure(is_same, &[to], &[found, sources[0]]);
@@ -70,7 +70,7 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// `ATOMS.POPC.INC`: adds the number of threads that take part, as each of them adds one.
+    /// Lowers `ATOMS.POPC.INC`, which adds the number of active threads: each thread adds one.
     fn count_up(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let [Operand::Register(Register { number: RZ, .. }, _), Operand::Address(place)] =
             *instruction.operands.as_slice()
@@ -88,7 +88,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// What is computed, of which type.
+/// Returns the operation and its type.
 fn operation(instruction: &Instruction) -> Result<(AtomicOp, Ty), Refusal> {
     let (mut op, mut ty) = (None, Ty::Unsigned(32));
     for modifier in instruction.modifiers() {

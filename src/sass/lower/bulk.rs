@@ -1,4 +1,4 @@
-//! Bulk copies and copies of tensors: the warp starts each once.
+//! Bulk copies and tensor copies. The warp starts each copy once.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Address as Place, Operand, Register};
@@ -12,7 +12,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers a bulk copy; says whether it is one.
+    /// Lowers a bulk copy. Returns whether the instruction is a bulk copy.
     pub(super) fn bulk(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let copy = match instruction.word() {
             "UTMACMDFLUSH" => {
@@ -31,8 +31,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// `UBLKCP`, `UBLKRED`: the last register has the size in units of 16 bytes. Behind an address of shared memory that is
-    /// written stands that of the mbarrier.
+    /// Lowers `UBLKCP` and `UBLKRED`. The last register has the size in units of 16 bytes. If shared memory is the
+    /// destination, the address of the mbarrier follows the destination's address.
     fn bulk_copy(&mut self, instruction: &Instruction) -> Result<BulkCopy, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         let [Operand::Address(to), Operand::Address(from), Operand::Register(size, _), ..] =
@@ -70,8 +70,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `UTMALDG`: registers in a row have the address in shared memory, the mbarrier, and the coordinates. `UTMASTG` and
-    /// `UTMAREDG` have no mbarrier. The second operand is the address of the tensor's map.
+    /// Lowers a tensor copy. For `UTMALDG`, consecutive registers have the address in shared memory, the mbarrier, and
+    /// the coordinates. `UTMASTG` and `UTMAREDG` have no mbarrier. The second operand is the address of the tensor map.
     fn tensor_copy(&mut self, instruction: &Instruction) -> Result<BulkCopy, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         let [Operand::Address(near), Operand::Address(map), ..] = *instruction.operands.as_slice() else {
@@ -100,18 +100,18 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The address of shared memory in a register.
+    /// Returns the shared-memory address in a register.
     fn near_address(&mut self, register: Register) -> Address {
         Address { space: Space::Shared, base: self.read_register(register), offset: 0 }
     }
 
-    /// The generic address in two registers.
+    /// Returns the generic address in two registers.
     fn far_address(&mut self, register: Register) -> Address {
         Address { space: Space::Generic, base: self.pair(register), offset: 0 }
     }
 }
 
-/// The first register of an operand in brackets.
+/// Returns the first register of an operand in brackets.
 fn start(place: Place) -> Result<Register, Refusal> {
     let number = place.uniform.filter(|_| place.base.is_none() && place.offset == 0);
     Ok(Register { number: number.ok_or("an address that is no uniform register")?, is_uniform: true })
@@ -135,7 +135,7 @@ fn operation(name: &str) -> Option<AtomicOp> {
     })
 }
 
-/// The type of elements; 32 bits without a sign have no name.
+/// Returns the type of the elements. Unsigned 32 bits have no modifier.
 fn of_elements(names: &[&str]) -> Option<Ty> {
     Some(match names {
         [] => U32,

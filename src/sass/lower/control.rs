@@ -1,4 +1,4 @@
-//! Where control goes.
+//! Control flow.
 
 use super::super::instruction::{BYTES, Instruction};
 use super::super::operand::{Operand, Predicate, Register};
@@ -9,7 +9,7 @@ use crate::emulate::pure::Pure;
 use crate::emulate::types::{Ty, low};
 
 impl Lowerer<'_> {
-    /// Lowers a jump, a call or an end; says whether it is one.
+    /// Lowers a jump, a call or an exit. Returns whether the instruction is one of these.
     pub(super) fn control(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "BRA" => self.branch(instruction)?,
@@ -32,7 +32,7 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// The instruction stands under another predicate, too.
+    /// Restricts the guard by another predicate.
     pub(super) fn narrow_guard(&mut self, by: Predicate) {
         let Some((guard, negated)) = self.guard.take() else {
             self.guard = self.guard_of(by);
@@ -47,7 +47,8 @@ impl Lowerer<'_> {
     fn branch(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let mut operands = instruction.operands.as_slice();
         if instruction.has("DIV") || instruction.has("CONV") {
-            // It goes elsewhere if not all threads of the mask are here. Whoever waits for them needs not ask.
+            // The hardware takes the branch if some threads of the mask are not here. The emulator waits for these
+            // threads instead, and never takes the branch.
             let Some(Operand::Register(mask, changes)) = operands.first() else {
                 return Err("its mask is not known".into());
             };
@@ -75,8 +76,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A jump to the address that a register holds, behind the instruction and a distance (`BRX R2 -0x30`) or from a label
-    /// on (``RET.REL R20 `(kernel)``).
+    /// Lowers a jump to the address in a register plus an offset: from the next instruction (`BRX R2 -0x30`), or from a
+    /// label (``RET.REL R20 `(kernel)``).
     fn indirect(&mut self, instruction: &Instruction, is_behind: bool) -> Result<(), Refusal> {
         let operands = instruction.operands.as_slice();
         let (register, distance) = match *operands {
@@ -101,7 +102,8 @@ impl Lowerer<'_> {
         self.emit(Op::IndexedBranch { index, targets: Vec::new() });
     }
 
-    /// A call leaves where it returns to in registers: it is a jump. Functions of other files are known by name.
+    /// Lowers a call. The return address is in registers, so a call is a jump. Functions of other files are recognised
+    /// by name.
     fn call(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         match *instruction.operands.as_slice() {
             [Operand::Target(target)] => {
@@ -129,11 +131,11 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A call of one of these functions, which have no code here.
+    /// Lowers a call of one of these functions, whose code is not in the file.
     fn external(&mut self, names: &[&str]) -> Result<(), Refusal> {
         match names {
             ["vprintf"] => {
-                // What it prints is not seen; its result is taken for undefined.
+                // The printed output is ignored, and the result is undefined.
                 let result = self.row(File::General, 4);
                 let nothing = self.new_row(crate::emulate::program::Init::Undefined, 32);
                 self.emit(Op::Move { to: result, from: nothing });
@@ -148,7 +150,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `LEPC`: an address of the code, as two registers.
+    /// Lowers `LEPC`: an address of the code, in two registers.
     fn own_address(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let Some(Operand::Register(register, _)) = instruction.operands.first() else {
             return Err("its operands are not known".into());

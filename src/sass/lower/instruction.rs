@@ -1,4 +1,4 @@
-//! Which operations an instruction is: the family that knows it says so.
+//! The dispatch of an instruction to the family that lowers it.
 
 use super::super::instruction::Instruction;
 use super::Refusal;

@@ -1,6 +1,7 @@
-//! Matrices that a warp holds: loaded, stored, transposed, multiplied.
+//! Matrices in the registers of a warp: loads, stores, transpositions, products.
 //!
-//! Fragments lie in registers as PTX says of `mma` and `ldmatrix`: ptxas passes registers on as they are.
+//! Fragments have the layout that PTX defines for `mma` and `ldmatrix`, because ptxas passes the registers on
+//! unchanged.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Operand, RZ, Register};
@@ -11,7 +12,7 @@ use crate::emulate::program::{Multiply, Op, Row, SINK, Space, WarpOp};
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn matrix(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "LDSM" | "STSM" => self.move_matrices(instruction)?,
@@ -33,7 +34,7 @@ impl Lowerer<'_> {
         self.emit(Op::Warp { op, mask });
     }
 
-    /// `LDSM`, `STSM`: one matrix, two or four.
+    /// Lowers `LDSM` and `STSM`: one matrix, two or four.
     fn move_matrices(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let (mut count, mut is_transposed) = (1, false);
         for modifier in instruction.modifiers() {
@@ -65,7 +66,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A product of matrices and a sum.
+    /// Lowers a matrix product with an addend.
     fn multiply(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().filter(|modifier| *modifier != "SAT").collect();
         let saturates = instruction.has("SAT");
@@ -106,13 +107,13 @@ impl Lowerer<'_> {
     }
 }
 
-/// So many registers further on.
+/// Returns the register that is `number` registers after a register.
 pub(super) fn further(register: Register, number: u8) -> Register {
     let further = register.number.saturating_add(number);
     Register { number: if register.number == RZ { RZ } else { further }, ..register }
 }
 
-/// The shape of a product and the types of the result, the factors, and the summand.
+/// Returns the shape of a product and the types of the result, the factors and the addend.
 fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 3], [Ty; 4])> {
     let (&shape, types) = modifiers.split_first()?;
     let shape = match shape {

@@ -1,4 +1,4 @@
-//! What threads do together: shuffles, votes, matches, reductions, barriers, and special registers.
+//! Operations across threads: shuffles, votes, matches, reductions, barriers, and special registers.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Operand, PT, Predicate, Register};
@@ -15,7 +15,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn of_warp(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "SHFL" => self.shuffle(instruction)?,
@@ -192,7 +192,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `B2R.RESULT`: what the last barrier said, as a number or as a truth.
+    /// Lowers `B2R.RESULT`: the result of the last barrier, as a number or as a predicate.
     fn barrier_result(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         if !instruction.has("RESULT") {
             return Err("its mode is not known".into());
