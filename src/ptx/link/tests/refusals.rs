@@ -1,25 +1,25 @@
-//! Kernels that are not taken, each with the reason.
+//! Kernels that cannot be linked, each with the reason.
 
 use super::linked;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
-/// A file with a kernel that has a body.
+/// Returns a file with a kernel that has a body.
 fn file(before: &str, head: &str, body: &str) -> String {
     format!("{HEAD}{before}\n.visible .entry k{head}\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{body}\n\tret;\n}}\n")
 }
 
-/// What is said of a kernel `k`.
+/// Returns the reason for a kernel `k`.
 fn reason(own: &str, other: &str) -> String {
     linked(own, other, &["k"]).expect_err("it cannot be taken")
 }
 
-/// The reason where our file has nothing but the kernel.
+/// Returns the reason if our file has only the kernel.
 fn needs(before: &str, body: &str) -> String {
     reason(&file("", "()", ""), &file(before, "()", body))
 }
 
-/// Targets, sizes of addresses and directives for all code.
+/// Targets, address sizes and directives for all code must agree.
 #[test]
 fn files_that_do_not_fit() {
     let own = file("", "()", "");
@@ -43,7 +43,7 @@ fn files_that_do_not_fit() {
     assert_eq!(linked(&own, &own, &["j"]), Err("this file has no such kernel".into()));
 }
 
-/// The result is of the later version.
+/// The result has the later version.
 #[test]
 fn later_versions() {
     let [older, newer] = ["8.7", "9.0"].map(|version| file("", "()", "").replace("8.7", version));
@@ -52,7 +52,7 @@ fn later_versions() {
     assert_eq!(linked(&older, &file("", "()", "").replace("8.7", "9.0"), &[]), Ok(older));
 }
 
-/// Parameters are the same bytes, by whatever types.
+/// Parameters must be the same bytes, of any type.
 #[test]
 fn parameters() {
     let of = |own: &str, other: &str| linked(&file("", own, ""), &file("", other, "ld.param.u32 %r1, [b];"), &["k"]);
@@ -73,7 +73,7 @@ fn parameters() {
     }
 }
 
-/// The head stays, and the other kernel allows every launch that ours allows.
+/// The head stays, so the other kernel must allow every launch that our head allows.
 #[test]
 fn launches() {
     let of = |own: &str, other: &str| {
@@ -111,7 +111,7 @@ fn launches() {
     }
 }
 
-/// Data that others see is the same object, or the kernel is not taken.
+/// Data that other files see must be the same object.
 #[test]
 fn data_that_others_see() {
     let load = "ld.global.u32 %r1, [x];";
@@ -146,7 +146,7 @@ fn data_that_others_see() {
     assert!(of("", ".global .u64 x = generic(y);\n.global .u32 y;").expect_err("an address").contains("initialiser"));
 }
 
-/// Data that a compiler made is copied where nobody writes it; data of the source is one object.
+/// Data that a compiler created is copied if no code writes it. Data of the source is one object.
 #[test]
 fn data_of_the_file() {
     let of = |own: &str, body: &str| {
@@ -179,7 +179,7 @@ fn data_of_the_file() {
         let x = |text: &str| text.replace("$x", "x");
         assert!(linked(&file(&x(same), "()", ""), &file(&x(same), "()", &x(writes)), &["k"]).is_ok());
     }
-    // The host may write what the source names, even if the file does not say so.
+    // The host may write data with a name in the source, even without a sign of it in the file.
     for (own, expected) in [("", "is missing"), (".global .align 4 .b32 x[2] = {3, 4};", "has another initial value")] {
         let other = file(".global .align 4 .b32 x[2] = {1, 2};", "()", "ld.global.u32 %r1, [x];");
         assert_eq!(reason(&file(own, "()", ""), &other), format!("it needs 'x', which {expected} in this file"));
@@ -190,7 +190,7 @@ fn data_of_the_file() {
     assert!(reason(&file("", "()", ""), &file(".global .align 4 .b32 $x[2];", "()", reads)).contains("may be written"));
     let pointed = format!("{same}\n.global .u64 y = $x;");
     assert!(reason(&file("", "()", ""), &file(&pointed, "()", reads)).contains("may be written"));
-    // What is given to the system's functions alone is read.
+    // Data that is passed only to system functions is read.
     let text = ".global .align 1 .b8 $str[3] = {37, 100};\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);";
     let prints = "mov.u64 %d1, $str; { .param .b64 p0; st.param.b64 [p0], %d1; .param .b64 p1; st.param.b64 [p1], %d2;\n\
         .param .b32 r0; call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r1, [r0]; }";
@@ -198,7 +198,7 @@ fn data_of_the_file() {
     assert!(printing.contains(".extern .func (.param .b32 r) vprintf") && printing.contains("$str[3]"), "{printing}");
 }
 
-/// Shared memory is of the block, and so are its names.
+/// Shared memory belongs to the block, and its names do, too.
 #[test]
 fn shared_memory() {
     let of = |own: &str, other: &str| {
@@ -214,12 +214,12 @@ fn shared_memory() {
     assert!(of(dynamic, dynamic).is_ok_and(|text| text.matches("x[]").count() == 1));
     assert!(of(".extern .shared .align 4 .b8 x[];", dynamic).is_ok_and(|text| text.contains(".align 16 .b8 x_1[]")));
     assert!(of("", ".extern .shared .align 16 .b8 x[64];").is_err());
-    // Slots in shared memory may be what a launch has no room for.
+    // Slots in shared memory may need more space than a launch has.
     assert!(needs("", ".pragma \"enable_smem_spilling\";").contains("spill to shared memory"));
     assert!(linked(&file("", "()", ""), &file("", "()", ".pragma \"nounroll\";"), &["k"]).is_ok());
 }
 
-/// Functions come along under names of their own, and nobody else sees them.
+/// Functions are copied under their own names, with internal linkage.
 #[test]
 fn functions() {
     let call = "call f;";
@@ -244,7 +244,7 @@ fn functions() {
     assert!(needs(".func f(){ strange [[; }", call).contains("'f': a statement that begins with 'strange'"));
 }
 
-/// A function is the same only if all that it uses is the same, too.
+/// A function is the same only if all symbols that it uses are the same.
 #[test]
 fn functions_of_the_same_text() {
     let with = |number: u32| {
@@ -263,7 +263,7 @@ fn functions_of_the_same_text() {
     }
 }
 
-/// Names with two meanings, debug information, constructors, and declarations behind the kernel.
+/// Kernels with ambiguous names, debug information, constructors, or later declarations are refused.
 #[test]
 fn odd_files() {
     assert!(needs(".global .u32 x;", ".reg .b32 x; mov.u32 %r1, x;").contains("'x' has two meanings"));
@@ -294,7 +294,8 @@ fn odd_files() {
     );
 }
 
-/// Debug information that describes the old body, or by chance the new one, goes with it; what source lines need stays.
+/// Debug information that describes the old body, or by chance the new one, is removed with it. Sections that source
+/// lines need stay.
 #[test]
 fn debug_information_of_an_old_body() {
     let sections = |name: &str| {
@@ -317,8 +318,8 @@ fn debug_information_of_an_old_body() {
     assert!(apart.contains(".debug_info"), "{apart}");
 }
 
-/// What stock reads, the other code has to read: the compiler of the other code may have folded what others write. Strings are
-/// no such data.
+/// The other code must read all data that stock reads, because its compiler may have folded data that other code
+/// writes. String literals are exempt.
 #[test]
 fn data_that_is_not_read() {
     let mode = ".global .align 4 .b32 mode = 1;\n.global .align 1 .b8 $str[2] = {1, 0};\n";
@@ -330,15 +331,15 @@ fn data_that_is_not_read() {
     assert!(linked(&own, &file(mode, "()", &read("mode")), &["k"]).is_ok());
     assert!(linked(&file(mode, "()", ""), &own, &["k"]).is_ok());
     assert!(linked(&file(mode, "()", &read("$str")), &file("", "()", ""), &["k"]).is_ok());
-    // A function reads it.
+    // A function reads the variable.
     let function = format!(".func f()\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{}\n\tret;\n}}\n", read("mode"));
     let calls = file(&format!("{mode}{function}"), "()", "\tcall f, ();");
     assert_eq!(reason(&calls, &file("", "()", "")), expected);
     assert!(linked(&own, &calls, &["k"]).is_ok() && linked(&calls, &own, &["k"]).is_ok());
 }
 
-/// `const` data of the device is in constant memory by clang and in global memory by nvcc. A copy is as good, unless code
-/// writes it, or its bytes differ.
+/// clang puts `const` device data in constant memory, nvcc in global memory. A copy is equivalent, unless code writes
+/// the data or the bytes differ.
 #[test]
 fn constant_data_in_another_memory() {
     let of = |space: &str, rest: &str| file(&format!("{space} .align 4 .b32 lut[2] = {{1, 2}};\n"), "()", rest);
