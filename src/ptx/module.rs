@@ -44,7 +44,7 @@ impl<'a> Module<'a> {
                 StatementKind::Close => depth -= 1,
                 StatementKind::Header => facts.headers.push(statement),
                 StatementKind::Section if names_registers(&file, statement) => {
-                    facts.odd = Some("debug information says in which registers variables are");
+                    facts.odd = Some("debug information gives the registers of variables");
                 }
                 StatementKind::Pragma if depth == 0 => facts.stops_unrolling |= stops_unrolling(&file, statement),
                 _ if depth == 0 => add_shared(&file, statement, &mut facts.shared),

@@ -183,7 +183,7 @@ impl Cutter<'_, '_> {
                 Ok(StatementKind::Open)
             }
             b"}" => {
-                let problem = "this brace closes nothing";
+                let problem = "this brace has no opening brace";
                 self.open = self.open.checked_sub(1).ok_or_else(|| text.error_at(text.start(first), problem))?;
                 if self.open == 0 {
                     self.outermost = None;
@@ -245,7 +245,7 @@ impl Cutter<'_, '_> {
         // `.file 1 "name", time, size` has two values before the first comma. Other directives have one.
         for _ in 0..1 + usize::from(is_file) {
             if !is_value(next) {
-                return Err(text.error_at(text.start(self.at), "this directive lacks its value"));
+                return Err(text.error_at(text.start(self.at), "this directive lacks a value"));
             }
             end = Token(next.0 + 1);
             next = text.skip_trivia(end);

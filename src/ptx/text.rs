@@ -21,8 +21,8 @@ impl<'a> Text<'a> {
     /// A string or comment without an end, or a file of more than 4 GiB.
     pub(super) fn new(name: &'a str, bytes: &'a [u8]) -> Result<Self, Error> {
         if u32::try_from(bytes.len()).is_err() {
-            let problem = format!("{name}: the text is longer than 4 GiB");
-            return Err(Error::new(ErrorKind::View, problem, "split it into several files"));
+            let problem = format!("{name}: the file is longer than 4 GiB");
+            return Err(Error::new(ErrorKind::View, problem, "split the file into several files"));
         }
         let mut text = Self { name, bytes, starts: Vec::new(), kinds: Vec::new() };
         // Real files have a token every three bytes. The vectors grow for a denser file.
@@ -109,6 +109,6 @@ impl<'a> Text<'a> {
     pub(super) fn error_at(&self, at: usize, problem: &str) -> Error {
         let (line, column) = self.place(at);
         let problem = format!("{}:{line}:{column}: {problem}", one_line(self.name));
-        Error::new(ErrorKind::View, problem, "check that the file is complete PTX; ptxas may say more")
+        Error::new(ErrorKind::View, problem, "check that the file is complete PTX; ptxas may print more details")
     }
 }

@@ -32,8 +32,8 @@ impl fmt::Display for Unread {
         let name = if name.is_empty() { "a function" } else { name };
         write!(
             formatter,
-            "{}:{line}: {} ({word}) is left out: its head is not understood; check it with ptxas, and report the head if \
-             ptxas takes it",
+            "{}:{line}: {} ({word}) is left out: the head of the function cannot be parsed; check the function \
+             with ptxas, and report the head if ptxas accepts it",
             one_line(file),
             one_line(name)
         )

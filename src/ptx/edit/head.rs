@@ -41,7 +41,7 @@ impl Head {
                         _ => return Err(format!("the attribute {key} has no directive")),
                     };
                     if view.function.kernel().is_none() {
-                        return Err(format!("only a kernel has a {directive}"));
+                        return Err(format!("only a kernel can have {directive}"));
                     }
                     head.pieces.push(limit(file, body, directive, value));
                 }

@@ -57,7 +57,9 @@ pub(super) fn text_of(
             format!("mov.{} {}, {value};", type_of(class(to)), registers.name(to))
         }
         (Role::Spill | Role::Reload, [_, slot, ..]) => {
-            let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
+            let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else {
+                return Err("a slot operand is no slot".into());
+            };
             let class = class(value);
             let moved = Moved { class, registers: operands.len().div_ceil(2) as u8 };
             let constant = function.constant_ahead(inst, value);
@@ -69,7 +71,12 @@ pub(super) fn text_of(
             Value::Block(block) => format!("bra.uni {};", label_of(block)),
             other => return Err(format!("an inserted branch goes to {other:?}")),
         },
-        _ => return Err(format!("an inserted {} has no text", function.opcodes().name(function.opcode(inst)))),
+        _ => {
+            return Err(format!(
+                "an inserted {} cannot be written in PTX",
+                function.opcodes().name(function.opcode(inst))
+            ));
+        }
     })
 }
 

@@ -96,7 +96,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         }
         self.pieces.sort_by_key(|piece| piece.0);
         let overlaps = self.pieces.windows(2).any(|pair| pair[0].1 > pair[1].0);
-        if overlaps { Err("two changes concern the same text".into()) } else { Ok(Patch { pieces: self.pieces }) }
+        if overlaps { Err("two changes overlap".into()) } else { Ok(Patch { pieces: self.pieces }) }
     }
 
     /// Whether a byte belongs to a rewritten block.

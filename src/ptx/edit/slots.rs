@@ -109,7 +109,7 @@ impl Slots {
 
     /// Returns the place of a slot.
     pub(super) fn place(&self, slot: Slot) -> Result<Place, String> {
-        self.places.of(slot).ok_or_else(|| format!("{slot} is none of the slots that the edits make"))
+        self.places.of(slot).ok_or_else(|| format!("{slot} is not a new slot of the edits"))
     }
 
     /// Returns the PTX of an access to a slot, with the given register names.
@@ -117,7 +117,7 @@ impl Slots {
         let steps = access.steps(false);
         let is_of_memory = !matches!(access.place, Place::Bit(_));
         if is_of_memory && access.moved.class == RegClass::B1 {
-            return Err("predicates have no slots in memory in the text".into());
+            return Err("PTX has no slots in memory for predicates".into());
         }
         let lines: Result<Vec<String>, String> =
             steps.iter().map(|step| self.line(step, access.role, registers)).collect();
@@ -128,7 +128,7 @@ impl Slots {
     }
 
     fn line(&self, step: &Step, role: Role, registers: &[&str]) -> Result<String, String> {
-        let unknown = || format!("{:?} has no text", step.op);
+        let unknown = || format!("{:?} cannot be written in PTX", step.op);
         let args: Option<Vec<String>> = step.args.iter().map(|&arg| self.arg(arg, registers)).collect();
         let (name, args) = (ptx_name(step.op).ok_or_else(unknown)?, args.ok_or_else(unknown)?);
         let (Some(memory), [moved @ .., address, offset]) = (step.memory, &args[..]) else {

@@ -92,7 +92,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
             let has_name = partner.is_some_and(|partner| !self.view.tokens_of(old, partner as u32).is_empty());
             let is_one = has_name && partner.is_some_and(|partner| is[partner].reg() == after.reg());
             if !is_one && (has_name || self.occurring.contains(&old_reg)) {
-                return Err("an operand that is not written in the text would have to differ from the others".into());
+                return Err("an operand that is not written in PTX would have to differ from the tied operand".into());
             }
         }
         let silent_partner = was.iter().zip(is).enumerate().find(|(number, (before, after))| {
@@ -127,7 +127,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
             let is_register = names.declare(self.file, &declaration).is_ok() && names.declaration(name).is_some();
             let mut declared = declaration.declarators.iter().filter_map(|declarator| declarator.name);
             if is_register || declared.any(|declared| self.file.text().str(declared) == name) {
-                return Err(format!("a scope has a {name} of its own"));
+                return Err(format!("a scope declares its own {name}"));
             }
         }
         Ok(())
@@ -226,6 +226,6 @@ fn text_of(file: &File<'_>, view: &View<'_>, operand: &Operand, registers: &Regi
         Value::Reg(reg) => Ok(registers.name(reg).to_owned()),
         Value::Immediate(value) => Ok(value.to_string()),
         Value::Block(block) => Ok(label_of(file, view, block)),
-        other => Err(format!("an operand would become {other:?}, which has no text")),
+        other => Err(format!("an operand would become {other:?}, which cannot be written in PTX")),
     }
 }

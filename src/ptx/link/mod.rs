@@ -63,23 +63,23 @@ impl<'f, 'a> Linker<'f, 'a> {
         if !runs_on(&other_target, &own_target) {
             let [theirs, ours_for] = [other_target, own_target].map(|target| target.join(", "));
             return refused(
-                format!("it is for {theirs}, and {ours} for {ours_for}"),
+                format!("the target is {theirs}, and the target of {ours} is {ours_for}"),
                 &format!("compile both files for {ours_for}"),
             );
         }
         let [own_size, other_size] = [own, other].map(|module| values(module, ".address_size"));
         if own_size != other_size {
-            return refused("its addresses have another size".into(), "compile both files with the same -m64 or -m32");
+            return refused("the addresses have another size".into(), "compile both files with the same -m64 or -m32");
         }
         let [own_version, other_version] = [own, other].map(Module::version);
         if own_version.is_none() || other_version.is_none() {
-            return refused("one of the files does not say its version".into(), "give complete files of PTX");
+            return refused("one of the files has no .version".into(), "give complete PTX files");
         }
         let resolver = Resolver::new(own.file(), other.file());
         if let Some(directive) = resolver.other.directives.iter().find(|one| !resolver.own.directives.contains(one)) {
             return refused(
-                format!("'{directive}' is for the whole file, and {ours} lacks it"),
-                "compile both files alike",
+                format!("'{directive}' is for the whole file, and {ours} lacks the directive"),
+                "compile both files with the same options",
             );
         }
         let version = (other_version > own_version).then(|| values(other, ".version")[0]);
@@ -124,56 +124,59 @@ impl<'f, 'a> Linker<'f, 'a> {
             return Err(reason.into());
         }
         if kernel.starts_with(CONSTRUCTORS) {
-            return Err("it runs constructors or destructors".into());
+            return Err("the kernel runs constructors or destructors".into());
         }
         let head = |symbols: &symbols::Symbols<'_, 'a>, name: Option<&str>, which: &str| match name
             .and_then(|name| symbols.symbol(name))
         {
             Some(Symbol::Kernel(head)) => Ok(head),
-            _ => Err(format!("{which} file has no such kernel")),
+            _ => Err(format!("{which} has no such kernel")),
         };
         let counterpart = self.counterpart(kernel);
-        let [own_head, other_head] = [head(ours, Some(kernel), "this")?, head(theirs, counterpart, "the other")?];
+        let [own_head, other_head] =
+            [head(ours, Some(kernel), "the input")?, head(theirs, counterpart, "the other file")?];
         let [own_of, other_of] = [Head(ours.file, &own_head), Head(theirs.file, &other_head)];
         same_parameters(own_of, other_of)?;
         same_launches(own_of, other_of)?;
         let item = |symbols: &symbols::Symbols<'_, 'a>, name: &str| {
             let found = symbols.items_of(name).iter().copied().find(|&number| symbols.has_body(number));
-            found.ok_or("it has no body")
+            found.ok_or("the kernel has no body")
         };
         let (own, other) = (item(ours, kernel)?, item(theirs, counterpart.unwrap_or(kernel))?);
         let (uses, needs) = self.resolver.needs(other)?;
         if uses.spills_to_shared {
-            return Err("it lets ptxas spill to shared memory, which a launch may need".into());
+            return Err("the kernel lets ptxas spill to shared memory, which a launch may need".into());
         }
         let parameters = self.parameters(&own_head, &other_head)?;
         let is_taken = |&&name: &&&str| {
             (uses.declares(name) && !parameters.contains_key(name)) || uses.uses.iter().any(|one| one.name == name)
         };
         if let Some(name) = parameters.values().find(is_taken) {
-            return Err(format!("it means something else by '{name}', the name of a parameter"));
+            return Err(format!("'{name}' is the name of a parameter, and has another meaning in the kernel"));
         }
         // Our debug information may refer to places in the old body, or by chance in the new one.
         let uses_of_own = ours.uses(own);
         let labels = || uses_of_own.iter().chain([&uses]).flat_map(|uses| &uses.locals);
         if let Some(label) = labels().find(|label| ours.in_strings.contains(*label)) {
-            return Err(format!("source lines name its label '{label}'"));
+            return Err(format!("source lines refer to the label '{label}'"));
         }
         let is_described = labels().any(|label| ours.in_sections.contains(*label));
         let names = || needs.ours.iter().map(|&name| (name, self.resolver.name_of_ours(name)));
         let is_behind = |name: &str| ours.items_of(name).first().is_some_and(|&number| number > own);
         if let Some((_, name)) = names().find(|&(_, name)| is_behind(name)) {
-            return Err(format!("it needs '{name}', which this file declares behind it"));
+            return Err(format!("the kernel needs '{name}', which the input declares after the kernel"));
         }
         let is_local = |name: &str| {
             let is_parameter = parameters.values().any(|parameter| *parameter == name);
             is_parameter || uses.declares(name) || needs.copied.values().any(|uses| uses.declares(name))
         };
         if let Some((_, name)) = names().find(|&(theirs, ours)| theirs != ours && is_local(ours)) {
-            return Err(format!("it means something else by '{name}'"));
+            return Err(format!("'{name}' has another meaning in the kernel"));
         }
         if let Some(name) = self.resolver.ignored(&uses_of_own?, &uses)? {
-            return Err(format!("it does not read '{name}', which others may write, and this file's code does"));
+            return Err(format!(
+                "the kernel does not use '{name}', which other code may write, but the kernel of the input does"
+            ));
         }
         Ok(Replacement { own, other, uses, needs, parameters, is_described })
     }
@@ -190,7 +193,7 @@ impl<'f, 'a> Linker<'f, 'a> {
             match (name(ours.file, our_parameter), name(theirs.file, their_parameter)) {
                 (Some(one), Some(two)) => drop(names.insert(two, one)),
                 (_, None) => {}
-                (None, Some(two)) => return Err(format!("the parameter '{two}' has no name in this file")),
+                (None, Some(two)) => return Err(format!("the parameter '{two}' has no name in the input")),
             }
         }
         Ok(names)

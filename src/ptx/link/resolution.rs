@@ -117,9 +117,9 @@ impl<'f, 'a> Resolver<'f, 'a> {
                 self.variable(name, &theirs.map_err(|problem| format!("'{name}' {problem}"))?)
             }
             Some(Symbol::Function(head, is_defined)) => self.function(name, Head(self.other.file, &head), is_defined),
-            Some(Symbol::Kernel(_)) => Err(format!("it uses the kernel '{name}'")),
+            Some(Symbol::Kernel(_)) => Err(format!("the code uses the kernel '{name}'")),
             Some(Symbol::Other(what)) => Err(format!("'{name}' is {what}")),
-            None if self.own.symbol(name).is_some() => Err(format!("'{name}' is not declared there")),
+            None if self.own.symbol(name).is_some() => Err(format!("'{name}' is not declared in the other file")),
             None => Ok(Outcome::Ours),
         }
     }
@@ -136,7 +136,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
         let ours = match self.own.symbol(self.name_of_ours(name)) {
             Some(Symbol::Variable(declaration, place)) => {
                 let ours = Variable::new(self.own.file.text(), &declaration, place);
-                Some(ours.map_err(|problem| format!("'{name}' of this file {problem}"))?)
+                Some(ours.map_err(|problem| format!("'{name}' of the input {problem}"))?)
             }
             _ => None,
         };
@@ -145,7 +145,9 @@ impl<'f, 'a> Resolver<'f, 'a> {
         if is_of_compiler(name) && theirs.space != ".shared" {
             let is_constant = theirs.is_initialised && (is_literal(name) || !is_written());
             if !is_constant {
-                return Err(format!("it needs '{name}', which may be written, and which a compiler has named"));
+                return Err(format!(
+                    "the code needs '{name}', which may be written, and has a name made up by a compiler"
+                ));
             }
         }
         let difference = match &ours {
@@ -163,7 +165,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
             // Each block has its own shared memory, whose contents do not outlive the kernel.
             Linkage::Internal if theirs.space == ".shared" => Ok(Outcome::Copied),
             Linkage::Internal if is_of_compiler(name) => Ok(Outcome::Copied),
-            _ => Err(format!("it needs '{name}', which {difference} in this file")),
+            _ => Err(format!("the code needs '{name}', which {difference} in the input")),
         }
     }
 
@@ -179,15 +181,15 @@ impl<'f, 'a> Resolver<'f, 'a> {
             Some(Symbol::Function(head, is_own)) => {
                 let linkage = Linkage::of(self.own.file.text(), &head.linkage);
                 if is_own && linkage == Linkage::Internal {
-                    return Err(format!("'{name}' of this file is another function"));
+                    return Err(format!("'{name}' of the input is another function"));
                 }
                 same_parameters(Head(self.own.file, &head), theirs)
                     .map_err(|problem| format!("'{name}' is declared differently: {problem}"))?;
                 Ok(Outcome::Ours)
             }
             None if SYSTEM_FUNCTIONS.contains(&name) => Ok(Outcome::Copied),
-            None => Err(format!("it needs the function '{name}', which this file does not declare")),
-            Some(_) => Err(format!("'{name}' of this file is no function")),
+            None => Err(format!("the code needs the function '{name}', which the input does not declare")),
+            Some(_) => Err(format!("'{name}' of the input is no function")),
         }
     }
 
@@ -212,7 +214,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
             };
             // The address of a function could be compared with an address from our file.
             if is_function && !is_call {
-                return Err(format!("it takes the address of the function '{name}'"));
+                return Err(format!("the code takes the address of the function '{name}'"));
             }
             if self.resolve(name)? == Outcome::Ours {
                 needs.ours.insert(name);

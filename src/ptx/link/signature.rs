@@ -54,7 +54,7 @@ pub(super) fn same_parameters(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<
     {
         let (ours, theirs) = (own.shapes(ours, what)?, other.shapes(theirs, what)?);
         if ours.len() != theirs.len() {
-            return Err(format!("it has {} {what}s instead of {}", theirs.len(), ours.len()));
+            return Err(format!("there are {} {what}s instead of {}", theirs.len(), ours.len()));
         }
         for (number, (one, two)) in ours.iter().zip(&theirs).enumerate() {
             let [(is_register, one), (other_is_register, two)] = [one, two];
@@ -83,7 +83,7 @@ pub(super) fn same_launches(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<()
     let ours = own.values(".reqntid");
     if let Some(theirs) = other.values(".reqntid") {
         if ours.as_ref() != Some(&theirs) {
-            return Err(format!("it allows only blocks of {} threads", list(&theirs)));
+            return Err(format!("the kernel allows only blocks of {} threads", list(&theirs)));
         }
     } else if let Some(theirs) = other.values(".maxntid") {
         let ours = ours.or_else(|| own.values(".maxntid"));
@@ -94,18 +94,18 @@ pub(super) fn same_launches(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<()
             each || (theirs.len() == 1 && product(&ours) <= product(&theirs))
         });
         if !is_inside {
-            return Err(format!("it allows only blocks of at most {} threads", list(&theirs)));
+            return Err(format!("the kernel allows only blocks of at most {} threads", list(&theirs)));
         }
     }
     for word in CLUSTERS {
         if own.values(word) != other.values(word) {
-            return Err(format!("it has another {word}"));
+            return Err(format!("the kernel has another {word}"));
         }
     }
     let known =
         |word: &str| CLUSTERS.contains(&word) || TUNING.contains(&word) || [".maxntid", ".reqntid"].contains(&word);
     match other.words().into_iter().find(|word| !known(word) && !own.words().contains(word)) {
-        Some(word) => Err(format!("it has the directive '{word}'")),
+        Some(word) => Err(format!("the kernel has the directive '{word}'")),
         None => Ok(()),
     }
 }

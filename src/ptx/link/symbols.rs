@@ -255,7 +255,7 @@ impl<'f, 'a> Symbols<'f, 'a> {
 }
 
 fn twice(name: &str) -> String {
-    format!("'{name}' has two meanings in it")
+    format!("'{name}' has two meanings in one function")
 }
 
 /// Returns the words of a statement, in order.

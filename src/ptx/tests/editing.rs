@@ -302,7 +302,7 @@ fn refusals() {
         "\t.reg .b32 %r<4>;\n\tmov.b32 %r1, 1;\n\tmov.b32 %r2, 2;\n\t{ .reg .b32 %r1; mov.b32 %r1, %r2; add.s32 %r3, %r1, %r2; }\n\tret;",
     );
     let refused = edited(&hidden, "merge %1 into %0");
-    assert!(refused.is_err_and(|reason| reason.contains("of its own")));
+    assert!(refused.is_err_and(|reason| reason.contains("declares its own")));
     let debug = kernel(BODY) + ".section .debug_loc { .b8 1 }\n";
     assert!(edited(&debug, "delete i3").is_err_and(|reason| reason.contains("debug information")));
 }

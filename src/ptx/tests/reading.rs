@@ -61,17 +61,17 @@ fn opaque_statements() {
 /// The error for a malformed file has line, column and a remedy.
 #[test]
 fn places_of_errors() {
-    let remedy = "check that the file is complete PTX; ptxas may say more";
+    let remedy = "check that the file is complete PTX; ptxas may print more details";
     let at = |place: &str, problem: &str| format!("nvptx-ra: a.ptx:{place}: {problem}; {remedy}");
     assert_eq!(error("\n\n  {\n  mov"), at("4:3", "this statement does not end with a semicolon"));
     assert_eq!(error("\n { ret; "), at("2:2", "this brace is never closed"));
-    assert_eq!(error("ret; }"), at("1:6", "this brace closes nothing"));
+    assert_eq!(error("ret; }"), at("1:6", "this brace has no opening brace"));
     assert_eq!(error(" .file 1 \"abc"), at("1:10", "a string does not end"));
     assert_eq!(error(".version 9.0 /* abc"), at("1:14", "a comment does not end"));
     assert_eq!(error(".visible .entry k(\n"), at("1:1", "the head of this function does not end"));
     assert_eq!(error("\t.loc 1 2"), at("1:2", "this .loc lacks a number"));
     assert_eq!(error(".section .debug_info {"), at("1:1", "this section does not end"));
-    assert_eq!(error(".version"), at("1:1", "this directive lacks its value"));
+    assert_eq!(error(".version"), at("1:1", "this directive lacks a value"));
 }
 
 /// A file that is truncated anywhere is read or refused, and prints unchanged if it is read.

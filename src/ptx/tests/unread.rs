@@ -125,8 +125,8 @@ fn functions_that_are_not_read() {
         []
     );
     let said = read(".entry k() .x = 3 { ret; }").unread()[0].to_string();
-    let expected = "a.ptx:1: k (.entry) is left out: its head is not understood; check it with ptxas, and report the head \
-                    if ptxas takes it";
+    let expected = "a.ptx:1: k (.entry) is left out: the head of the function cannot be parsed; check the function with \
+                    ptxas, and report the head if ptxas accepts it";
     assert_eq!(said, expected);
 }
 

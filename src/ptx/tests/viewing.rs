@@ -236,8 +236,8 @@ fn odd_functions() {
     assert_eq!(reason("mov.b32 %r1, 5;"), "");
     assert!(reason("mov.b32 %r1, 5; .reg .b32 %late;").contains("between"));
     assert!(reason("{ bra $L; } $L: ret;").contains("leaves a scope"));
-    assert!(reason("bra $L; { $L: ret; }").contains("the function itself has not"));
-    assert!(reason(".param .b32 a; st.param.b32 [a], %r1;").contains("in no scope"));
+    assert!(reason("bra $L; { $L: ret; }").contains("not a label of the function itself"));
+    assert!(reason(".param .b32 a; st.param.b32 [a], %r1;").contains("outside of a scope"));
 }
 
 /// An instruction that waits for asynchronous instructions writes their registers, so no result is read before it.

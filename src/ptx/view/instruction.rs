@@ -144,7 +144,10 @@ fn branch(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, items: &It
     others.iter().for_each(|operand| flattener.operand(operand, false));
     let label = text.str(target.word);
     let block_of = |labels: &FxHashMap<&str, Block>, label: &str| {
-        labels.get(label).copied().ok_or_else(|| format!("a branch goes to {label}, which the function itself has not"))
+        labels
+            .get(label)
+            .copied()
+            .ok_or_else(|| format!("a branch goes to {label}, which is not a label of the function itself"))
     };
     let targets = match items.lists.get(label) {
         Some(list) => list.clone(),

@@ -114,7 +114,9 @@ impl<'a> Items<'a> {
             let mut last = at;
             match kind {
                 StatementKind::Label => {
-                    let Some(Parts::Label(label)) = file.parts(at) else { return Err("a label is strange".into()) };
+                    let Some(Parts::Label(label)) = file.parts(at) else {
+                        return Err("a label cannot be parsed".into());
+                    };
                     let (word, label) = (label, text.str(label));
                     pending = Some(label);
                     if targets.contains(label) {
@@ -141,10 +143,10 @@ impl<'a> Items<'a> {
                 }
                 StatementKind::Variable => {
                     if !items.items.is_empty() && file.first_word(at) == ".reg" {
-                        items.odd.get_or_insert_with(|| "it declares registers between its instructions".into());
+                        items.odd.get_or_insert_with(|| "registers are declared between instructions".into());
                     }
                     if file.first_word(at) == ".param" {
-                        items.odd.get_or_insert_with(|| "it has the parameters of a call in no scope".into());
+                        items.odd.get_or_insert_with(|| "parameters of a call are outside of a scope".into());
                     }
                     items.declarations.push(at);
                 }

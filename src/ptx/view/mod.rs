@@ -89,7 +89,7 @@ pub(super) fn view<'a>(file: &File<'a>, body: &Body, facts: &Facts<'a>) -> Resul
     let is_register = |parameter: &Declaration| file.text().of(parameter.space) == b".reg";
     let lists = [&body.parts.parameters, &body.parts.returns];
     if lists.into_iter().flatten().flatten().any(is_register) {
-        items.odd.get_or_insert_with(|| "it has parameters or results in registers".into());
+        items.odd.get_or_insert_with(|| "parameters or results are in registers".into());
     }
     let mut builder = FunctionBuilder::new(body.name(file), Arc::default());
     if let Some(bounds) = body.launch_bounds(file) {

@@ -101,7 +101,7 @@ impl<'a> Walk<'_, '_, 'a> {
             StatementKind::Open => {
                 self.inner.push(Default::default());
                 if self.inner.len() > DEEPEST {
-                    return Err("its scopes nest too deep".into());
+                    return Err("scopes are nested too deeply".into());
                 }
             }
             StatementKind::Close => _ = self.inner.pop(),

@@ -71,7 +71,7 @@ impl std::fmt::Display for Finding {
             Rule::OverwrittenTooEarly => {
                 write!(
                     formatter,
-                    "overwrites {place} and does not wait for instruction {from:#06x}, which writes it, too"
+                    "overwrites {place} and does not wait for instruction {from:#06x}, which writes {place}, too"
                 )
             }
             Rule::SourceOverwritten => {
@@ -79,7 +79,7 @@ impl std::fmt::Display for Finding {
             }
             Rule::TooFewCycles { cycles, needed } => write!(
                 formatter,
-                "reads {place} {cycles} cycles behind instruction {from:#06x}, and ptxas leaves {needed} or more"
+                "reads {place} {cycles} cycles after instruction {from:#06x}, and ptxas leaves {needed} or more"
             ),
         }
     }

@@ -41,14 +41,14 @@ impl Lowerer<'_> {
             }
             _ => None,
         };
-        let [Operand::Address(place), values @ ..] = operands else { return Err("its operands are not known".into()) };
+        let [Operand::Address(place), values @ ..] = operands else { return Err("unknown operands".into()) };
         let mut sources = [ZERO; 2];
         for (source, value) in sources.iter_mut().zip(values) {
-            let Operand::Register(register, _) = *value else { return Err("its operands are not known".into()) };
+            let Operand::Register(register, _) = *value else { return Err("unknown operands".into()) };
             *source = self.atomic_source(register, ty);
         }
         if op == AtomicOp::CompareAndSwap && values.len() != 2 {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         }
         let address = self.place(*place, space);
         let (to, wide) = match result {
@@ -75,7 +75,7 @@ impl Lowerer<'_> {
         let [Operand::Register(Register { number: RZ, .. }, _), Operand::Address(place)] =
             *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (address, one) = (self.place(place, Space::Shared), self.constant(1, 32));
         let (op, ty, from) = (AtomicOp::Add, Ty::Unsigned(32), [one, ZERO]);
@@ -115,5 +115,5 @@ fn operation(instruction: &Instruction) -> Result<(AtomicOp, Ty), Refusal> {
             other => return Err(format!("the modifier {other}")),
         }
     }
-    Ok((op.ok_or("what it computes is not known")?, ty))
+    Ok((op.ok_or("unknown operation")?, ty))
 }

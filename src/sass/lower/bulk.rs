@@ -38,7 +38,7 @@ impl Lowerer<'_> {
         let [Operand::Address(to), Operand::Address(from), Operand::Register(size, _), ..] =
             *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (to, from) = (start(to)?, start(from)?);
         let (size, bytes) = (self.read_register(size), self.temporary(32));
@@ -57,16 +57,16 @@ impl Lowerer<'_> {
                 let reduction = match (instruction.word(), rest) {
                     ("UBLKCP", []) => None,
                     ("UBLKRED", [op, ty @ ..]) => {
-                        let ty = of_elements(ty).ok_or("its type is not known")?;
-                        let op = operation(op).ok_or("its operation is not known")?;
+                        let ty = of_elements(ty).ok_or("unknown type")?;
+                        let op = operation(op).ok_or("unknown operation")?;
                         let is_known = ty.is_integer() || op == AtomicOp::Add;
-                        is_known.then_some(Some((op, ty))).ok_or("its operation is not known")?
+                        is_known.then_some(Some((op, ty))).ok_or("unknown operation")?
                     }
-                    _ => return Err("its form is not known".into()),
+                    _ => return Err("unknown form".into()),
                 };
                 Ok(BulkCopy::ToGlobal { to: self.far_address(to), from: self.near_address(from), bytes, reduction })
             }
-            _ => Err("its form is not known".into()),
+            _ => Err("unknown form".into()),
         }
     }
 
@@ -75,12 +75,12 @@ impl Lowerer<'_> {
     fn tensor_copy(&mut self, instruction: &Instruction) -> Result<BulkCopy, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         let [Operand::Address(near), Operand::Address(map), ..] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (near, map) = (start(near)?, start(map)?);
-        let (&dimensions, rest) = modifiers.split_first().ok_or("its dimensions are not known")?;
+        let (&dimensions, rest) = modifiers.split_first().ok_or("unknown dimensions")?;
         let count = ["1D", "2D", "3D", "4D", "5D"].iter().position(|&name| name == dimensions);
-        let count = count.ok_or("its dimensions are not known")? as u8 + 1;
+        let count = count.ok_or("unknown dimensions")? as u8 + 1;
         let is_load = instruction.word() == "UTMALDG";
         let first = if is_load { 2 } else { 1 };
         let coordinates: Vec<Row> =
@@ -93,10 +93,10 @@ impl Lowerer<'_> {
             }
             ("UTMASTG", []) => Ok(BulkCopy::ToTensor { from: self.near_address(near), tensor, reduction: None }),
             ("UTMAREDG", [op]) => {
-                let reduction = Some(operation(op).ok_or("its operation is not known")?);
+                let reduction = Some(operation(op).ok_or("unknown operation")?);
                 Ok(BulkCopy::ToTensor { from: self.near_address(near), tensor, reduction })
             }
-            _ => Err("its form is not known".into()),
+            _ => Err("unknown form".into()),
         }
     }
 

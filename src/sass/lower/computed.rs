@@ -85,7 +85,7 @@ impl Lowerer<'_> {
 
     fn copy(&mut self, instruction: &Instruction, is_wide: bool) -> Result<(), Refusal> {
         let [Operand::Register(to, _), source, ..] = instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         if is_wide {
             for register in [*to, super::operands::next(*to)].into_iter().filter(|_| to.number != RZ) {
@@ -100,7 +100,7 @@ impl Lowerer<'_> {
             _ => false,
         };
         if !is_plain {
-            return Err("its source is not known".into());
+            return Err("unknown source".into());
         }
         let from = self.source(instruction, 1, U32)?;
         let to = self.written_register(*to);
@@ -118,14 +118,14 @@ impl Lowerer<'_> {
             [Operand::Immediate(lower), Operand::Immediate(upper)] => {
                 Ok([lower, upper].map(|word| self.constant(word.into(), 32)))
             }
-            _ => Err("its source is not known".into()),
+            _ => Err("unknown source".into()),
         }
     }
 
     /// Lowers `MOV.64`. A source may overlap the result, so both words are read first.
     fn copy_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(to, _), source @ ..] = instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let parts = self.words(source)?.to_vec();
         let (row, wide) = self.wide_result(*to);
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
     fn choose_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(to, _), first, second @ .., Operand::Predicate(by)] = instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let row = self.read_predicate(*by);
         let mut chosen = [self.words(&[*first])?, self.words(second)?].map(|parts| {
@@ -159,13 +159,13 @@ impl Lowerer<'_> {
     /// Lowers a selection by a predicate. The value that is not selected may be undefined.
     fn choose(&mut self, instruction: &Instruction, ty: Ty) -> Result<(), Refusal> {
         let [Operand::Register(to, _), first, second, Operand::Predicate(by)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         for operand in [first, second] {
             if let Operand::Register(_, changes) | Operand::Constant(_, changes) = operand
                 && changes != Changes::default()
             {
-                return Err("an operand that is changed".into());
+                return Err("an operand with modifiers".into());
             }
         }
         let (yes, no) = (self.source(instruction, 1, ty)?, self.source(instruction, 2, ty)?);

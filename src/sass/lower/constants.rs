@@ -61,7 +61,7 @@ impl Lowerer<'_> {
             Some(Word::Parameters(part)) => self.constant(half(layout::PARAMETERS, part), 32),
             Some(Word::Stack(0)) => self.constant(stack.into(), 32),
             Some(Word::Stack(_) | Word::Descriptor(_)) => ZERO,
-            None => return Err(format!("the constant at {offset:#x} of bank 0 is not known")),
+            None => return Err(format!("unknown constant at {offset:#x} of bank 0")),
         })
     }
 

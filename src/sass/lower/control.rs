@@ -50,7 +50,7 @@ impl Lowerer<'_> {
             // The hardware takes the branch if some threads of the mask are not here. The emulator waits for these
             // threads instead, and never takes the branch.
             let Some(Operand::Register(mask, changes)) = operands.first() else {
-                return Err("its mask is not known".into());
+                return Err("unknown mask".into());
             };
             let mut mask = self.read_register(*mask);
             if changes.inverted {
@@ -70,7 +70,7 @@ impl Lowerer<'_> {
             self.narrow_guard(*by);
             operands = rest;
         }
-        let [Operand::Target(target)] = *operands else { return Err("its target is not known".into()) };
+        let [Operand::Target(target)] = *operands else { return Err("unknown target".into()) };
         let target = self.number_of(target)?;
         self.emit(Op::Branch { target });
         Ok(())
@@ -86,7 +86,7 @@ impl Lowerer<'_> {
             }
             [Operand::Register(register, _), Operand::Target(target)] => (register, target),
             [Operand::Register(register, _)] if is_behind => (register, i64::from(instruction.address + BYTES)),
-            _ => return Err("its target is not known".into()),
+            _ => return Err("unknown target".into()),
         };
         self.jump(register, distance);
         Ok(())
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
                     .collect();
                 self.external(&names)
             }
-            _ => Err("its target is not known".into()),
+            _ => Err("unknown target".into()),
         }
     }
 
@@ -145,20 +145,20 @@ impl Lowerer<'_> {
                 self.emit(Op::Unknown("an assertion of the program fails".into()));
                 Ok(())
             }
-            [] => Err("a call of a function that is not known".into()),
-            names => Err(format!("a call of {}, which has no code here", names.join(" or "))),
+            [] => Err("a call of an unknown function".into()),
+            names => Err(format!("a call of {} without code in the file", names.join(" or "))),
         }
     }
 
     /// Lowers `LEPC`: an address of the code, in two registers.
     fn own_address(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let Some(Operand::Register(register, _)) = instruction.operands.first() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let target = match instruction.operands.get(1) {
             Some(Operand::Target(target)) => *target as u64,
             None => u64::from(instruction.address),
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         };
         let (low, high) = (self.constant(target, 32), ZERO);
         for (register, from) in [(*register, low), (super::operands::next(*register), high)] {

@@ -30,7 +30,7 @@ impl Lowerer<'_> {
                 match *rest {
                     [] => {}
                     [Operand::Predicate(by)] => self.narrow_guard(by),
-                    _ => return Err("its operands are not known".into()),
+                    _ => return Err("unknown operands".into()),
                 }
                 let mask = self.row(File::Convergence, *number);
                 let leaving = self.temporary(32);
@@ -60,7 +60,7 @@ impl Lowerer<'_> {
                 let mask = match *mask {
                     Operand::Register(mask, _) => self.read_register(mask),
                     Operand::Immediate(mask) => self.constant(mask.into(), 32),
-                    _ => return Err("its mask is not known".into()),
+                    _ => return Err("unknown mask".into()),
                 };
                 self.emit(Op::Warp { op: WarpOp::Synchronise, mask });
             }

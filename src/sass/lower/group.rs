@@ -27,8 +27,8 @@ impl Lowerer<'_> {
 
     fn group_multiply(&mut self, instruction: &Instruction) -> Result<GroupMultiply, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().filter(|modifier| *modifier != "SAT").collect();
-        let ([columns, depth], types) = form(instruction.word(), &modifiers).ok_or("its form is not known")?;
-        let unknown = || "its operands are not known";
+        let ([columns, depth], types) = form(instruction.word(), &modifiers).ok_or("unknown form")?;
+        let unknown = || "unknown operands";
         let [Operand::Register(to, _), rest @ ..] = instruction.operands.as_slice() else {
             return Err(unknown().into());
         };
@@ -46,7 +46,7 @@ impl Lowerer<'_> {
             _ => self.constant(1, 1),
         };
         if sum.number != RZ && sum.number != to.number {
-            return Err("a sum in other registers than the result".into());
+            return Err("an addend in other registers than the result".into());
         }
         let mut rows: Vec<Row> = Vec::new();
         for number in 0..columns * types[0].bits() / 64 {

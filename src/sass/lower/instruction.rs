@@ -22,6 +22,6 @@ impl Lowerer<'_> {
             || self.bulk(instruction)?
             || self.predicates(instruction)?
             || self.atomic(instruction)?;
-        if is_known { Ok(()) } else { Err("the instruction is not known".into()) }
+        if is_known { Ok(()) } else { Err("unknown instruction".into()) }
     }
 }

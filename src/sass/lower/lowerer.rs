@@ -95,7 +95,7 @@ impl<'c> Lowerer<'c> {
             }
         }
         (self.is_first, self.is_leader, self.is_uniform, self.guard) = (false, false, false, None);
-        self.emit(Op::Unknown("the code ends".into()));
+        self.emit(Op::Unknown("execution reaches the end of the code".into()));
     }
 
     /// Returns the operations, the prologue first, and the rows.

@@ -21,7 +21,7 @@ impl Lowerer<'_> {
                     let (to, from) = (self.written_register(to), self.read_register(from));
                     self.of_all(WarpOp::MoveMatrix { to, from });
                 }
-                _ => return Err("its form is not known".into()),
+                _ => return Err("unknown form".into()),
             },
             "HMMA" | "IMMA" | "DMMA" | "QMMA" => self.multiply(instruction)?,
             _ => return Ok(false),
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
                 let kinds = vec![crate::emulate::types::Kind::default(); from.len()];
                 self.of_all(WarpOp::StoreMatrix { from, address, is_transposed, kinds });
             }
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         }
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Lowerer<'_> {
     fn multiply(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().filter(|modifier| *modifier != "SAT").collect();
         let saturates = instruction.has("SAT");
-        let (shape, types) = form(instruction.word(), &modifiers).ok_or("its form is not known")?;
+        let (shape, types) = form(instruction.word(), &modifiers).ok_or("unknown form")?;
         let [m, n, k] = shape;
         let [
             Operand::Register(to, _),
@@ -79,7 +79,7 @@ impl Lowerer<'_> {
             Operand::Register(sum, _),
         ] = *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let sizes = [m * n, m * k, k * n, m * n];
         let count = |which: usize| (sizes[which] * types[which].bits() / (32 * types[which].bits().max(32))) as u8;

@@ -39,12 +39,12 @@ impl Lowerer<'_> {
                 let as_what = match rest {
                     ["ARVCNT"] => Arrival::Planned,
                     ["TRANSCNT"] => Arrival::Transaction,
-                    _ => return Err("its mode is not known".into()),
+                    _ => return Err("unknown mode".into()),
                 };
                 let address = self.place(place, Space::Shared);
                 self.emit(Op::AsyncArrive { address, as_what });
             }
-            ("SYNCS" | "ARRIVES", _) => return Err("its form is not known".into()),
+            ("SYNCS" | "ARRIVES", _) => return Err("unknown form".into()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -63,7 +63,7 @@ impl Lowerer<'_> {
             return Err(unknown());
         };
         if self.written_register(old) != SINK {
-            return Err("what an mbarrier was before".into());
+            return Err("the old value of an mbarrier".into());
         }
         let (state, count) = (self.read_register(state), self.temporary(32));
         let left = Pure::new(U32, |[state]: [u64; 1]| [low((1u64 << 20).wrapping_sub(state >> 1), 20)]);
@@ -113,5 +113,5 @@ impl Lowerer<'_> {
 }
 
 fn unknown() -> Refusal {
-    "its operands are not known".into()
+    "unknown operands".into()
 }

@@ -123,7 +123,7 @@ impl Lowerer<'_> {
             form.order = Order::Strong;
         }
         let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let address = self.place(place, space);
         let (rows, wides) = self.elements(to, &form, true);
@@ -136,7 +136,7 @@ impl Lowerer<'_> {
     fn store(&mut self, instruction: &Instruction, space: Space) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let [Operand::Address(place), Operand::Register(from, _)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let address = self.place(place, space);
         let (rows, _) = self.elements(from, &form, false);
@@ -148,7 +148,7 @@ impl Lowerer<'_> {
     fn load_constant(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let [Operand::Register(to, _), Operand::Constant(constant, _)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         self.is_uniform = to.is_uniform;
         let bits = form.ty.bits();
@@ -244,7 +244,7 @@ impl Lowerer<'_> {
         let (to, from, given) = match *instruction.operands.as_slice() {
             [Operand::Address(to), Operand::Address(from)] => (to, from, None),
             [Operand::Address(to), Operand::Address(from), Operand::Predicate(given)] => (to, from, Some(given)),
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         };
         let (to, from) = (self.place(to, Space::Shared), self.place(from, Space::Generic));
         let given = given.map(|given| {

@@ -18,7 +18,7 @@ impl Lowerer<'_> {
     /// Returns the row with the value of an operand, before its modifiers are applied.
     pub(super) fn source(&mut self, instruction: &Instruction, at: usize, ty: Ty) -> Result<Row, Refusal> {
         let bits = ty.bits();
-        let operand = instruction.operands.get(at).ok_or("it has too few operands")?;
+        let operand = instruction.operands.get(at).ok_or("too few operands")?;
         match *operand {
             Operand::Register(register, _) if bits == 64 => Ok(self.pair(register)),
             Operand::Register(register, _) if bits > 1 => Ok(self.read_register(register)),

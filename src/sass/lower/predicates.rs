@@ -19,7 +19,7 @@ impl Lowerer<'_> {
                 "P2R" | "UP2UR",
                 [Operand::Register(to, _), Operand::Predicates { is_uniform }, Operand::Register(from, _), mask],
             ) => {
-                let Operand::Immediate(mask) = *mask else { return Err("its mask is not known".into()) };
+                let Operand::Immediate(mask) = *mask else { return Err("unknown mask".into()) };
                 let shift = match instruction.modifiers().next() {
                     None | Some("B0") => 0,
                     Some("B1") => 8,
@@ -50,7 +50,7 @@ impl Lowerer<'_> {
                 }
             }
             ("R2P" | "UR2UP", [Operand::Predicates { is_uniform }, Operand::Register(from, changes), mask]) => {
-                let Operand::Immediate(mask) = *mask else { return Err("its mask is not known".into()) };
+                let Operand::Immediate(mask) = *mask else { return Err("unknown mask".into()) };
                 let (source, shift) = (self.read_register(*from), byte(*changes));
                 self.keep_guard();
                 self.is_uniform = *is_uniform;

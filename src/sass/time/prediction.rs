@@ -105,7 +105,7 @@ const LIMITS: f64 = 0.6;
 /// Predicts the time of a kernel.
 ///
 /// # Errors
-/// There is no such kernel, no warp ran, or the kernel is too long.
+/// There is no such kernel, no warp executed, or the kernel is too long.
 pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let machine = question.machine;
     let code = machine.code.iter().find(|code| code.name == question.kernel);
@@ -119,7 +119,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let warps = threads.div_ceil(32);
     let by_block = by_block(&traces, warps);
     if by_block.is_empty() {
-        return Err("no warp ran".into());
+        return Err("no warp executed".into());
     }
     let most = held(question, threads);
     let blocks = question.launches.grid.map(|grid| grid.iter().map(|&side| u64::from(side)).product::<u64>());
@@ -139,7 +139,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     };
     let steps: u64 = by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum();
     if question.most_issued.is_some_and(|most| held * steps > most * by_block.len() as u64) {
-        return Err("its blocks take too many instructions".into());
+        return Err("the blocks execute too many instructions".into());
     }
     let own = load(held, Data::InL2);
     let ran = simulate(&own, numbers);

@@ -51,7 +51,7 @@ impl Reason {
             Self::Barrier => "barrier",
             Self::Unit => "busy unit",
             Self::Queue => "memory queue",
-            Self::Turn => "turn of other warps",
+            Self::Turn => "issue of other warps",
             Self::Fetch => "instruction fetch",
         }
     }

@@ -35,14 +35,17 @@ fn static_tables() {
     for (own, other) in [(clang, nvcc), (nvcc, clang)] {
         assert_eq!(linked(&file(own, 1, 0), &file(other, 1, 4), &["k"]), Ok(file(own, 1, 4)));
         let reason = linked(&file(own, 1, 0), &file(other, 2, 4), &["k"]);
-        assert_eq!(reason, Err(format!("it needs '{other}', which has another initial value in this file")));
+        assert_eq!(reason, Err(format!("the code needs '{other}', which has another initial value in the input")));
         // A parameter of our kernel has the name that the table would get.
         let parameter =
             file(own, 1, 0).replace("param .u64 p", &format!("param .u64 {own}")).replace("[p]", &format!("[{own}]"));
         let own_table = parameter.replace(&format!(", [{own}+0]"), ", [%d1]");
-        assert_eq!(linked(&own_table, &file(other, 1, 4), &["k"]), Err(format!("it means something else by '{own}'")));
+        assert_eq!(
+            linked(&own_table, &file(other, 1, 4), &["k"]),
+            Err(format!("'{own}' has another meaning in the kernel"))
+        );
         let with_label = file(other, 1, 4).replace("\tret;", &format!("{own}:\n\tret;"));
         let reason = linked(&file(own, 1, 0), &with_label, &["k"]);
-        assert_eq!(reason, Err(format!("it means something else by '{own}'")));
+        assert_eq!(reason, Err(format!("'{own}' has another meaning in the kernel")));
     }
 }

@@ -27,9 +27,9 @@ fn files_that_do_not_fit() {
     let refused = |from, to| with(from, to).expect_err("it does not fit");
     assert_eq!(
         refused("sm_90", "sm_90a"),
-        "nvptx-ra: other.ptx: it is for sm_90a, and own.ptx for sm_90; compile both files for sm_90"
+        "nvptx-ra: other.ptx: the target is sm_90a, and the target of own.ptx is sm_90; compile both files for sm_90"
     );
-    assert!(refused("sm_90", "sm_100").contains("for sm_100"));
+    assert!(refused("sm_90", "sm_100").contains("the target is sm_100"));
     assert!(refused("sm_90", "sm_90, texmode_independent").contains("texmode_independent"));
     assert!(refused("size 64", "size 32").contains("another size"));
     assert!(
@@ -40,7 +40,7 @@ fn files_that_do_not_fit() {
     assert!(with("sm_90", "sm_80").is_ok());
     let own = own.replace("sm_90", "sm_90a");
     assert!(linked(&own, &own.replace("sm_90a", "sm_90"), &["k"]).is_ok());
-    assert_eq!(linked(&own, &own, &["j"]), Err("this file has no such kernel".into()));
+    assert_eq!(linked(&own, &own, &["j"]), Err("the input has no such kernel".into()));
 }
 
 /// The result has the later version.
@@ -61,9 +61,9 @@ fn parameters() {
     for (own, other, expected) in [
         ("(.param .b32 a)", "(.param .b64 b)", "parameter 0 has 8 bytes aligned to 8 instead of 4 aligned to 4"),
         ("(.param .align 8 .b8 a[8])", "(.param .align 4 .b8 b[8])", "8 bytes aligned to 4 instead of 8 aligned to 8"),
-        ("(.param .b32 a)", "(.param .b32 b, .param .b32 c)", "it has 2 parameters instead of 1"),
+        ("(.param .b32 a)", "(.param .b32 b, .param .b32 c)", "there are 2 parameters instead of 1"),
         ("(.param .b32 a)", "(.param .texref b)", "parameter 0 is a texture"),
-        ("(.param .b32 %r1)", "(.param .b32 b)", "'%r1', the name of a parameter"),
+        ("(.param .b32 %r1)", "(.param .b32 b)", "'%r1' is the name of a parameter"),
         ("(.param .b32 b, .param .b32 b2)", "(.param .b32 b2, .param .b32 b)", ""),
     ] {
         match of(own, other) {
@@ -133,7 +133,7 @@ fn data_that_others_see() {
         (".visible .const .align 4 .b32 x[2] = {1, 2};", "is in another memory"),
         (".weak .global .align 4 .b32 x[2] = {1, 2};", "has another linkage"),
         (".extern .global .align 4 .b32 x[2];", "has another linkage"),
-        (".func x(){ ret; }", "is missing in this file"),
+        (".func x(){ ret; }", "is missing in the input"),
         (".global .attribute(.managed) .align 4 .b32 x[2] = {1, 2};", "has an attribute"),
     ] {
         let reason = of(own, x).expect_err(own);
@@ -182,7 +182,7 @@ fn data_of_the_file() {
     // The host may write data with a name in the source, even without a sign of it in the file.
     for (own, expected) in [("", "is missing"), (".global .align 4 .b32 x[2] = {3, 4};", "has another initial value")] {
         let other = file(".global .align 4 .b32 x[2] = {1, 2};", "()", "ld.global.u32 %r1, [x];");
-        assert_eq!(reason(&file(own, "()", ""), &other), format!("it needs 'x', which {expected} in this file"));
+        assert_eq!(reason(&file(own, "()", ""), &other), format!("the code needs 'x', which {expected} in the input"));
     }
     let written = "\n.visible .entry j(){ .reg .b32 %r<2>; st.global.u32 [$x], %r1; ret; }";
     let own = file(&format!("{same}{written}"), "()", "");
@@ -235,7 +235,7 @@ fn functions() {
     assert!(needs(".func f(){ ret; }\n.alias g, f;", "call g;").contains("'g' is an alias"));
     assert!(needs(".visible .entry j(){ ret; }", "mov.u64 %d1, j;").contains("uses the kernel 'j'"));
     assert!(needs(".func .attribute(.unified(1, 2)) f(){ ret; }", call).contains("has an attribute"));
-    assert!(needs(".extern .func f();", call).contains("the function 'f', which this file does not declare"));
+    assert!(needs(".extern .func f();", call).contains("the function 'f', which the input does not declare"));
     let declared =
         |own: &str| reason(&file(own, "()", ""), &file(".extern .func f(.param .b32 a);", "()", "call f, (%r1);"));
     assert!(declared(".extern .func f(.param .b64 a);").contains("declared differently"));
@@ -272,21 +272,21 @@ fn odd_files() {
         let section = format!(".section .debug_str\n{{\n{name}:\n.b8 0\n}}\n");
         reason(&(file("", "()", "$L1:") + &section), &file("", "()", "$L2:"))
     };
-    assert!(labelled("$L1").contains("source lines name its label '$L1'"));
-    assert!(labelled("$L2").contains("source lines name its label '$L2'"));
+    assert!(labelled("$L1").contains("source lines refer to the label '$L1'"));
+    assert!(labelled("$L2").contains("source lines refer to the label '$L2'"));
     let fixed = file("", "()", "") + ".section .debug_loc\n{\n.b8 0\n}\n";
-    assert!(reason(&fixed, &file("", "()", "")).contains("debug information says"));
+    assert!(reason(&fixed, &file("", "()", "")).contains("debug information gives"));
     let constructor = file("", "()", "").replace(" k(", " nvptx$device$init(");
     assert_eq!(
         linked(&constructor, &constructor, &["nvptx$device$init"]).expect_err("no").as_str(),
-        "it runs constructors or destructors"
+        "the kernel runs constructors or destructors"
     );
     let behind = file("", "()", "") + ".visible .global .u32 x;\n";
     let ahead = file(".visible .global .u32 x;", "()", "ld.global.u32 %r1, [x];");
-    assert!(reason(&behind, &ahead).contains("which this file declares behind it"));
+    assert!(reason(&behind, &ahead).contains("which the input declares after the kernel"));
     assert!(
         reason(&file(".func WARP_SZ(){ ret; }", "()", ""), &file("", "()", "mov.u32 %r1, WARP_SZ;"))
-            .contains("not declared there")
+            .contains("not declared in the other file")
     );
     let lines = file(".file 1 \"a.cu\"", "()", ".loc 1 2 3\n\tmov.u32 %r1, 5;");
     assert!(
@@ -325,7 +325,7 @@ fn data_that_is_not_read() {
     let mode = ".global .align 4 .b32 mode = 1;\n.global .align 1 .b8 $str[2] = {1, 0};\n";
     let read = |name: &str| format!("\tmov.u64 %d1, {name};\n\tld.global.u32 %r1, [%d1];");
     let own = file(mode, "()", &read("mode"));
-    let expected = "it does not read 'mode', which others may write, and this file's code does";
+    let expected = "the kernel does not use 'mode', which other code may write, but the kernel of the input does";
     assert_eq!(reason(&own, &file("", "()", "")), expected);
     assert_eq!(reason(&own, &file(mode, "()", "")), expected);
     assert!(linked(&own, &file(mode, "()", &read("mode")), &["k"]).is_ok());
