@@ -23,7 +23,7 @@ pub struct Module<'a> {
     file: File<'a>,
     bodies: Vec<Body>,
     facts: Facts<'a>,
-    /// Tests alone create wrong views.
+    /// Only tests create wrong views.
     #[cfg(any(test, feature = "fuzzing"))]
     forgets_old_values: bool,
 }

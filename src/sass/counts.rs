@@ -31,7 +31,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Computes the counts from those of a function's instructions. O(n).
+    /// Computes the counts from the counts of a function's instructions. O(n).
     pub fn new(function: &Function, counts: &[Count]) -> Self {
         let mut found = Self::default();
         let mut classes = [0u64; Class::ALL.len()];

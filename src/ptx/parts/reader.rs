@@ -63,7 +63,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         if self.peek_kind()? == kind { self.next() } else { None }
     }
 
-    /// Reads a dotted word from a list.
+    /// Reads a word with a dot that is in a list.
     pub(super) fn one_of(&mut self, words: &[&str]) -> Option<Token> {
         let token = self.peek()?;
         let is_one = words.iter().any(|word| self.text.of(token) == word.as_bytes());

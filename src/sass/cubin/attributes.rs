@@ -22,7 +22,7 @@ pub const REQUIRED_THREADS: u8 = 0x10;
 /// The stack bytes of a function and all its callees.
 pub const MIN_STACK_SIZE: u8 = 0x12;
 
-/// Returns the attributes of a section up to the first one that cannot be read: numbers, and positions of the values.
+/// Returns the attributes of known forms, up to a truncated one: numbers, and positions of the values.
 pub fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {

@@ -132,7 +132,7 @@ fn global(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// Reads an address of an unscaled register and an offset.
+/// Reads an address of an unscaled register (64 bits) and an offset.
 pub(super) fn unscaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let base = base(reader, 24);
     let offset = distance(reader, base.is_some());

@@ -43,7 +43,7 @@ pub(super) struct Ways {
     pub(super) call: Option<usize>,
     /// Whether the activation ends here.
     pub(super) returns: bool,
-    /// Whether another function was called, which waits for all pending work.
+    /// Whether the block called another function. The callee waits for all pending work.
     pub(super) is_settled: bool,
 }
 

@@ -137,7 +137,7 @@ impl Latencies {
     }
 
     /// Returns the pairs whose least distance is reliable. Two conditions must hold. The least distance occurred
-    /// [`ENOUGH`] times. It is at most the least distance of some pair of the same writer that occurred [`MANY`] times.
+    /// [`ENOUGH`] times. It is at most as long as some least distance of the same writer that occurred [`MANY`] times.
     /// Without the second condition, a pair that occurs in only one idiom would get the idiom's distance as its
     /// latency.
     pub fn believed(&self) -> Self {

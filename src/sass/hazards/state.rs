@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// Waits until at most the `newest` newest instructions of a scoreboard are pending.
+    /// Waits until only the last `newest` instructions of a scoreboard may be pending.
     pub(super) fn wait_but_newest(&mut self, scoreboard: u8, newest: u8) {
         if newest == 0 {
             self.wait(1 << scoreboard);

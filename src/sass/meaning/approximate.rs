@@ -110,8 +110,8 @@ fn of_format(
         of_values([(0, ty)], [(1, ty)], move |[a]| {
             let argument = number.low(a);
             let exact = format.round(function(flushed(format.value(argument))), Rounding::Nearest, false);
-            // The reciprocals of a power of two and of the number before one are exact. ptxas's code for `rcp.rz`,
-            // `rcp.rm` and `rcp.rp` depends on this.
+            // The reciprocals of a power of two and of the largest number below one are exact. ptxas's code for
+            // `rcp.rz`, `rcp.rm` and `rcp.rp` depends on this.
             let is_exact = is_reciprocal && [0, fraction].contains(&(argument & fraction));
             let off = if is_exact { exact } else { approximation.off(exact, argument, sign, limit) };
             [format.round(flushed(format.value(off)), Rounding::Nearest, false)]

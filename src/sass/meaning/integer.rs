@@ -188,8 +188,8 @@ fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     (first <= 3).then_some(functions)
 }
 
-/// `LEA`: a shifted summand. With `.HI`, the summand is the upper word of a register pair. With `.HI.SX32`, it is the
-/// upper word of a sign-extended register.
+/// `LEA`: a shifted summand. With `.HI`, the summand is the upper word of a shifted register pair. With `.HI.SX32`, it
+/// is the upper word of a shifted, sign-extended register.
 fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function>> {
     let (mut is_high, mut adds_carry, mut has_sign) = (false, false, false);
     for &modifier in modifiers {
@@ -261,7 +261,8 @@ fn extreme(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     })
 }
 
-/// Returns the first of `sources` sources. Since sm_100, two predicates with unknown purpose precede the sources.
+/// Returns the position of the first of `sources` sources. Since sm_100, two predicates with unknown purpose precede
+/// the sources.
 pub(super) fn first_source(instruction: &Instruction, sources: usize) -> Option<usize> {
     let takes_nothing =
         |operand: &Operand| matches!(operand, Operand::Predicate(one) if one.number == PT && !one.negated);

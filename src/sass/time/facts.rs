@@ -21,7 +21,7 @@ pub enum Work {
     Arrives(u8, Option<u32>),
     /// The end of a group of asynchronous copies into shared memory.
     Group,
-    /// A wait until at most a number of groups is left at a scoreboard.
+    /// A wait until a scoreboard has at most a number of groups left.
     Waits(u8, u32),
     /// A possible jump.
     Jump,

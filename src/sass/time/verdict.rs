@@ -11,7 +11,7 @@ pub struct Verdict {
     pub uncertainty: f64,
 }
 
-/// The uncertainty if both kernels ran (docs/time.md has the figures).
+/// The uncertainty if both launches ran to their end (docs/time.md has the figures).
 const RUN: f64 = 1.11;
 /// The uncertainty of a walk through the code.
 const WALK: f64 = 1.35;

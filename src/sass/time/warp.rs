@@ -17,13 +17,13 @@ pub(super) struct Warp<'t> {
     pub(super) trace: &'t WarpTrace,
     /// The index of the block among the blocks of the SM.
     pub(super) block: usize,
-    /// Masks that are applied to the numbers of its sectors of global and of local memory.
+    /// Masks for the numbers of its sectors (exclusive or): of global and of local memory.
     pub(super) spaces: [u64; 2],
     at: usize,
     scoreboards: [Vec<Set>; 6],
     /// The position of the last store in the trace, and the sectors of the recent stores.
     stored: (usize, Vec<u64>),
-    /// The cycle at which the copies outside a closed group arrive.
+    /// The cycle at which all asynchronous copies so far arrive.
     pub(super) open_copies: u64,
     pub(super) waits_at_barrier: bool,
     /// The cycle of the last instruction, and the cycle from which the next one may issue.
