@@ -1,7 +1,7 @@
 //! Kernels under another name. ptxas compiles kernels with some words in their names differently, so the name is a
 //! choice.
 //!
-//! A file with such a kernel has a comment at its end. It restores the kernel's own name in the machine code.
+//! A file with such a kernel has a comment at its end. The comment restores the kernel's own name in the machine code.
 
 use std::collections::BTreeMap;
 
@@ -82,8 +82,8 @@ mod tests {
         .entry my_cutlass(.param .u64 my_cutlass_param_0)\n{\n\t.reg .b64 %d<2>;\n\tmov.u64 %d1, my_cutlass;\nmy_cutlass_end:\n\
         \tret;\n}\n.entry plain()\n{\n\tret;\n}\n.func cutlass()\n{\n\tret;\n}\n";
 
-    /// Each word that is the kernel's name changes, but no longer name that contains it. The other name is nowhere else
-    /// in the file.
+    /// Each word that is the kernel's name changes. Longer names that contain it do not change. The other name is
+    /// nowhere else in the file.
     #[test]
     fn words_change() {
         let module = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right");

@@ -12,7 +12,7 @@ const TEXT: &str = ".version 8.7\n.target sm_90a, debug\n.address_size 64\n.file
     \t{ .reg .b32 %t; mov.b32 %t, %r3; add.s32 %r5, %t, %r4; }\n\tst.global.b32 [%rd1], %r5;\n\t@%p1 bra $L;\n\tret;\n}\n\
     .section .debug_str\n{\n.b8 65,0\n}\n";
 
-/// A product is spilled only if no reading sum was fused with it.
+/// A product is spilled only if no sum that reads it was fused with it.
 #[test]
 fn products_and_sums() {
     let text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.reg .f32 %f<9>;\n\

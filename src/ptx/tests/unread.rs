@@ -115,7 +115,7 @@ fn functions_that_are_not_read() {
     });
     assert_eq!(of(".entry 5() { ret; }"), named(1, ".entry", ""));
     assert_eq!(of(".entry k() ; { ret; }"), named(1, ".entry", "k"));
-    // The head ends at the semicolon of no pragma, and its body follows another statement.
+    // The head ends at a semicolon that belongs to no pragma, and its body follows another statement.
     assert_eq!(of(".entry k() .pragma \"x\"; = ; { ret; } .func f();"), named(1, ".entry", "k"));
     assert_eq!(of(".func f();\n.func g() .pragma \"x\"; .alias a, b; { { ret; } }\n.entry k() { ret; }"), {
         named(2, ".func", "g")

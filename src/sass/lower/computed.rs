@@ -176,7 +176,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Moves a thread's row to a row that takes a uniform result.
+    /// Copies the first active thread's value of a row to a uniform row.
     pub(super) fn spread(&mut self, to: Row, from: Row) {
         self.is_uniform = true;
         self.emit(Op::First { to, from });
