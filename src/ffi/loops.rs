@@ -32,7 +32,7 @@ pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {
         |_| abi::NVPTX_RA_LOOP_READS_NOTHING,
         || match unroll::reads(unroll_of(choice), asked_of(asked)) {
             Reads::Nothing => abi::NVPTX_RA_LOOP_READS_NOTHING,
-            Reads::UnrollMetadata => abi::NVPTX_RA_LOOP_READS_ASKED,
+            Reads::Asked => abi::NVPTX_RA_LOOP_READS_ASKED,
             Reads::Nest => abi::NVPTX_RA_LOOP_READS_NEST,
             Reads::Stack => abi::NVPTX_RA_LOOP_READS_STACK,
             Reads::Bounds => abi::NVPTX_RA_LOOP_READS_BOUNDS,
@@ -116,7 +116,7 @@ mod tests {
             (mark.kind, mark.count)
         };
         let (nothing, unrolling) = (abi::NVPTX_RA_LOOP_ASKS_NOTHING, abi::NVPTX_RA_LOOP_ASKS_UNROLLING);
-        assert_eq!(of(number_of(Unroll::UnrollMetadata), nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
+        assert_eq!(of(number_of(Unroll::Asked), nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
         assert_eq!(of(number_of(Unroll::Cut), unrolling, 4, &[10_000]), (abi::NVPTX_RA_LOOP_COUNT, 10_000));
         assert_eq!(of(number_of(Unroll::Stack), nothing, 40, &[400]), (abi::NVPTX_RA_LOOP_FULL, 0));
         assert_eq!(of(number_of(Unroll::Stack), nothing, 0, &[400]), (abi::NVPTX_RA_LOOP_LEAVE, 0));
