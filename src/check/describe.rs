@@ -6,7 +6,7 @@ use super::terms::{Operation, Value};
 use crate::function::{self, Function, RegClass, Slot, VReg};
 use crate::index::EntityIndex;
 
-/// A value in words. Terms are shown to a small depth.
+/// Describes a value in words. Terms are printed to a depth of 3.
 pub(super) fn describe(prover: &Prover<'_>, which: Which, value: Value) -> String {
     describe_to_depth(prover, which, value, 3)
 }

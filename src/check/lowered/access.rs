@@ -1,4 +1,4 @@
-//! One store to slots, or one load from them.
+//! The check of one store to slots, or of one load from slots.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The next edit, which inserts an instruction at a place.
+    /// Takes the next lowered edit, which must insert an instruction at a position.
     fn insertion(&mut self, at: Position) -> Result<Insertion, String> {
         match self.take()? {
             LoweredEdit::Insert(insertion) if insertion.inst.0 == self.next && insertion.at == at => {
@@ -50,7 +50,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an instruction is one with these operands and without memory.
+    /// Checks that an instruction has an opcode and operands, and accesses no memory.
     fn expect(found: &Insertion, op: MachineOp, operands: &[Operand]) -> Result<(), String> {
         if found.op == op && found.operands == operands && found.memory.is_none() {
             Ok(())
@@ -59,7 +59,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An access to one slot by registers that hold what the edit's register holds.
+    /// Checks an access to one slot through converted registers, together with the conversion.
     fn converted(
         &mut self,
         is_store: bool,
@@ -89,7 +89,7 @@ impl Walk<'_> {
         self.memory(&access, is_store, class, &registers, &[(reg, slot)])
     }
 
-    /// One access of registers of a class to slots that lie one behind the other.
+    /// Checks one access by registers of one class to adjacent slots.
     fn memory(
         &mut self,
         found: &Insertion,
@@ -130,8 +130,8 @@ impl Walk<'_> {
             _ => return wrong("not the address of the slot"),
         };
         let is_volatile = is_store && space == MemorySpace::Shared;
-        // Behind the registers: whether it is volatile, the scope, the memory, and of loads the kind of bits; how many; of
-        // loads, which bytes are used.
+        // Immediates after the registers. A store has: volatile, scope, space, bits. A load has: volatile, scope,
+        // space, type, bits, mask of the used bytes.
         let modes = match is_store {
             true => vec![if is_volatile { 8 } else { 0 }, 0, space as i64, class.bits().into()],
             false => vec![0, 0, space as i64, 3, class.bits().into(), -1],
@@ -149,7 +149,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Sets a bit to a predicate, or a predicate to a bit.
+    /// Checks a store of a predicate to a bit, or a load of a predicate from a bit.
     fn bit(
         &mut self,
         is_store: bool,
@@ -185,7 +185,8 @@ impl Walk<'_> {
         Self::expect(&self.insertion(at)?, MachineOp::Or, &[writes, Operand::read(rest), Operand::read(part)])
     }
 
-    /// What the predicate is that an instruction of the edits stores, where it is set directly ahead.
+    /// Returns the value of the predicate that an inserted store writes, if a constant is assigned directly before the
+    /// store.
     fn constant(&mut self, inst: Inst) -> Option<bool> {
         let (before, edits) = (self.before, self.edits);
         let constants = self.constants.get_or_insert_with(|| {

@@ -1,4 +1,5 @@
-//! The inline assembly that computes addresses: which register gets which, and how large the arrays are.
+//! The check of the inline assembly that computes addresses: which register receives which address, and the sizes of
+//! the arrays.
 
 use super::{Purpose, Walk};
 use crate::function::{RegClass, VReg};
@@ -29,7 +30,7 @@ impl Walk<'_> {
     }
 }
 
-/// The line of the text that sets a result.
+/// Returns the only line of the text that sets a result.
 fn line_of(text: &str, number: usize) -> Result<&str, String> {
     let result = format!("${number},");
     let mut lines = text.split("\n\t").filter(|line| line.split(' ').nth(1) == Some(&result));
@@ -39,7 +40,7 @@ fn line_of(text: &str, number: usize) -> Result<&str, String> {
     }
 }
 
-/// The bytes and the alignment of an array that the text declares.
+/// Returns the size in bytes and the alignment of an array that the text declares.
 fn declared(text: &str, space: &str, name: &str) -> Result<(u64, u64), String> {
     let parse = |number: Option<&str>| number.and_then(|number| number.parse::<u64>().ok());
     let array = text.split("\n\t").find_map(|line| {

@@ -1,33 +1,33 @@
-//! Where slots lie, and whether accesses are as wide as their slot.
+//! The check of slot positions, and of the widths of accesses.
 
 use std::collections::BTreeMap;
 
 use super::finding::{Finding, FindingKind, Place};
 use crate::function::{BitPlace, Edit, EditList, Function, Position, RegClass, SharedArray, SharedPlace, Slot, VReg};
 
-/// A slot that an edit makes.
+/// A slot that an edit creates.
 struct Made {
     slot: Slot,
     size: u64,
     align: u64,
-    /// Of a slot in shared memory.
+    /// The position, for a slot in shared memory.
     place: Option<SharedPlace>,
-    /// Whether it is a bit of a general register.
+    /// Whether the slot is a bit of a general register.
     is_bit: bool,
 }
 
-/// A slot in the shared array. All threads' parts of its row lie from `start` up to `end`.
+/// A slot in the shared array. The row of all threads' parts lies from `start` to `end`.
 struct Part {
     start: u64,
     end: u64,
-    /// Bytes of a thread's part of the row, and those that the slot takes of them.
+    /// The size in bytes of one thread's part of the row, and the bytes of that part that the slot occupies.
     row: u64,
     within: std::ops::Range<u64>,
     slot: Slot,
 }
 
-/// Checks slots and the width of accesses. Reads the edits alone, so that it has words for what does not even apply.
-/// O(edits · log slots).
+/// Checks slots and the widths of accesses. Reads only the edits, so that it also explains edits that cannot be
+/// applied. O(edits · log slots).
 pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut array: Option<SharedArray> = None;
@@ -72,7 +72,7 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     findings
 }
 
-/// Checks that a bit is one of 32, and no other slot's.
+/// Checks that the number of a bit is below 32, and that no other slot has the same bit.
 fn check_bit(slot: Slot, place: BitPlace, bits: &mut BTreeMap<BitPlace, Slot>, findings: &mut Vec<Finding>) {
     let BitPlace { word, bit } = place;
     if bit >= u32::BITS {
@@ -89,7 +89,7 @@ fn about(kind: FindingKind, slot: Slot, reason: String) -> Finding {
     Finding { kind, slot, reg: None, place: None, reason }
 }
 
-/// Where a slot lies in the array.
+/// Returns the position of a slot in the array. `None` if there is no array.
 fn part(
     slot: Slot,
     size: u64,
@@ -118,10 +118,11 @@ fn part(
     Some(Part { start, end, row, within: within..within + size, slot })
 }
 
-/// Slots of one row must not meet in it, and slots of different rows must not meet in the array.
+/// Checks that slots of one row do not overlap in the row, and that slots of different rows do not overlap in the
+/// array.
 fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
     parts.sort_by_key(|part| (part.start, part.row, part.within.start, part.slot));
-    // Ahead of each slot, the one that reaches farthest.
+    // Of the slots before the current slot, the slot with the last end.
     let mut farthest: Option<&Part> = None;
     for part in &parts {
         let is_of_row = |other: &Part| (part.start, part.row) == (other.start, other.row);
@@ -140,7 +141,7 @@ fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Checks an access of some registers at once.
+/// Checks an access to one or more slots by one instruction.
 fn check_width(
     before: &Function,
     edits: &EditList,
@@ -206,13 +207,13 @@ fn check_width(
     }
 }
 
-/// Whether a slot begins where another ends.
+/// Whether `next` begins at the end of `one`.
 fn is_beside(one: &Made, next: &Made) -> bool {
     match (one.place, next.place) {
         (Some(one_at), Some(next_at)) => {
             one_at.row == next_at.row && u64::from(one_at.offset) + one.size == u64::from(next_at.offset)
         }
-        // Local slots lie in the order in which they were made.
+        // Local slots are adjacent in the order of their creation.
         (None, None) => one.slot.0 + 1 == next.slot.0 && !one.is_bit && !next.is_bit,
         _ => false,
     }
