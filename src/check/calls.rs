@@ -42,7 +42,8 @@ fn check_between(pair: &Pair<'_>, first: (Inst, Inst), second: (Inst, Inst), err
     for after in (first.1.0 + 1..second.1.0).map(Inst) {
         let before = pair.after.partner[after];
         if before.is_none_or(|before| before < first.0 || before > second.0) {
-            let reason = format!("it is put between {} and {}, members of one call sequence", first.0, second.0);
+            let reason =
+                format!("the instruction is between {} and {}, members of one call sequence", first.0, second.0);
             errors.push(CheckError { before, after: Some(after), ..CheckError::new(ErrorKind::CallSequence, reason) });
         }
     }

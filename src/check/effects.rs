@@ -22,12 +22,12 @@ fn check_inst(pair: &Pair<'_>, block: Block, inst: Inst, order: &mut OrderCheck,
     let name = || view.opcodes().name(view.opcode(inst));
     match pair.before.partner[inst] {
         None if stays && !matches!(role, Role::Debug | Role::Undef | Role::Phi) => {
-            let reason = format!("{} does more than define registers and is deleted", name());
+            let reason = format!("{} does more than define registers, and is deleted", name());
             errors.push(CheckError::at(ErrorKind::Deleted, inst, None, reason));
         }
         Some(after) if stays && pair.after.block_of[after] != block => {
             let now = pair.after.block_of[after];
-            let reason = format!("{} must stay in {block} and is in {now}", name());
+            let reason = format!("{} must stay in {block}, but is in {now}", name());
             errors.push(CheckError::at(ErrorKind::Moved, inst, Some(after), reason));
         }
         Some(after) if stays => {
@@ -61,7 +61,7 @@ fn check_terminators(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
                 (old.start.0..old.end.0).map(Inst).find(|&inst| view.effects(inst).contains(Effects::TERMINATOR))
             });
             if before.is_none_or(|before| old_first.is_none_or(|first| before < first)) {
-                let reason = format!("it follows a terminator of {block}");
+                let reason = format!("the instruction follows a terminator of {block}");
                 errors.push(CheckError {
                     before,
                     after: Some(after),

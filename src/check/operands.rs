@@ -33,7 +33,7 @@ fn check_tied(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<Check
         let Some(tied) = operand.tied.map(usize::from).filter(|&tied| tied < old.len()) else { continue };
         // In SSA form, tied operands are still two registers.
         if old[tied].value == operand.value && new[tied].value != new[number as usize].value {
-            let reason = format!("it was the same register as operand {tied}, to which it is tied");
+            let reason = format!("the operand is tied to operand {tied}, but is another register");
             let error = CheckError::at(ErrorKind::Tied, before, Some(after), reason);
             errors.push(CheckError { operand: Some(number), ..error });
         }
@@ -102,7 +102,7 @@ fn check_early_clobber(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut 
         }
         for (read_number, read) in new.iter().enumerate() {
             if read.use_reg().is_some() && read.value == def.value && old[read_number].value != old[number].value {
-                let reason = "it reads a register that the instruction writes before it reads".to_owned();
+                let reason = "the operand reads a register that the instruction writes before its reads".to_owned();
                 let error = CheckError::at(ErrorKind::EarlyClobber, before, Some(after), reason);
                 errors.push(CheckError { operand: Some(read_number as u32), ..error });
             }
@@ -152,7 +152,7 @@ fn push_double_definitions(defs: &mut [(VReg, VReg)], before: Inst, after: Inst,
         let ((first, first_before), (second, second_before)) = (pair[0], pair[1]);
         if first == second && first_before != second_before {
             let reason =
-                format!("{first} is now defined twice at once: as {first_before} and as {second_before} before");
+                format!("{first} has two definitions at once, which defined {first_before} and {second_before} before");
             errors.push(CheckError::at(ErrorKind::DoubleDefinition, before, Some(after), reason));
         }
     }

@@ -63,7 +63,7 @@ pub(super) fn check(pair: &Pair<'_>, prover: &mut Prover<'_>, errors: &mut Vec<C
             Some(goal) if prover.is_evident(goal) => {}
             Some(goal) => results.push(SameResult { id: prover.oblige(goal), before, after }),
             None => {
-                let reason = format!("{} may fault and has no result by which to follow it", name(pair, before));
+                let reason = format!("{} may fault, and has no result that the checker can follow", name(pair, before));
                 errors.push(CheckError::at(ErrorKind::Speculated, before, Some(after), reason));
             }
         }
@@ -130,6 +130,6 @@ fn overtakes(pair: &Pair<'_>, before: Inst, after: Inst, guard: Inst) -> CheckEr
 
 fn escapes(pair: &Pair<'_>, before: Inst, after: Inst, home: Block, place: Block) -> CheckError {
     let name = name(pair, before);
-    let reason = format!("{name} may fault and is put in {place}, to which a path leads around {home}");
+    let reason = format!("{name} may fault and is in {place}, which a path reaches without {home}");
     CheckError::at(ErrorKind::Speculated, before, Some(after), reason)
 }

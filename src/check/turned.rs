@@ -32,7 +32,7 @@ pub(super) fn proven(pair: &Pair<'_>, errors: &mut Vec<CheckError>) -> Turned {
                 Some(comparison) => drop(turned.insert(comparison)),
                 None => {
                     let reason =
-                        "it goes to another block, and the comparison is not provably the complement".to_owned();
+                        "the jump goes to another block, and the comparison is not provably the complement".to_owned();
                     errors.push(CheckError::at(ErrorKind::Branch, before, Some(after), reason));
                 }
             }

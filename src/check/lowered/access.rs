@@ -16,8 +16,8 @@ impl Walk<'_> {
         parts: &[(VReg, Slot)],
     ) -> Result<(), String> {
         let start = self.next;
-        let &(reg, slot) = parts.first().ok_or("an access to nothing")?;
-        let class = self.class(reg).ok_or("an access of no register")?;
+        let &(reg, slot) = parts.first().ok_or("an access to no slot")?;
+        let class = self.class(reg).ok_or("an access by an unknown register")?;
         let is_store = role == Role::Spill;
         match (self.slot(slot)?, class) {
             (Kind::Bit { word, mask }, _) => self.bit(is_store, (inst, at), reg, (word, mask))?,
@@ -109,12 +109,12 @@ impl Walk<'_> {
         let space = match (self.slot(parts[0].1)?, self.purposes.get(&address)) {
             (Kind::Shared { offset: wanted, row }, Some(&Purpose::RowAddress(found))) => {
                 if row != found || i64::from(wanted) != offset {
-                    return wrong("another place in shared memory");
+                    return wrong("another offset in shared memory");
                 }
                 MemorySpace::Shared
             }
             (Kind::Local(_), Some(Purpose::LocalAddress)) => {
-                let Ok(offset) = u64::try_from(offset) else { return wrong("an offset below 0") };
+                let Ok(offset) = u64::try_from(offset) else { return wrong("a negative offset") };
                 if !offset.is_multiple_of(all.into()) {
                     return wrong("not aligned");
                 }
@@ -122,7 +122,7 @@ impl Walk<'_> {
                 for (&(_, slot), number) in parts.iter().zip(0..) {
                     let at = offset + number * of_slot;
                     if *self.local.entry(slot).or_insert(at) != at {
-                        return wrong("another place in local memory");
+                        return wrong("another offset in local memory");
                     }
                 }
                 MemorySpace::Local
@@ -161,7 +161,7 @@ impl Walk<'_> {
         let number = |number: i32| Operand::immediate(number.into());
         let (reads, writes) = (Operand::read(word), Operand::write(word));
         let first = self.insertion(at)?;
-        let part = first.operands.first().and_then(Operand::def).ok_or("a bit of nothing")?;
+        let part = first.operands.first().and_then(Operand::def).ok_or("an access to a bit without a result")?;
         if !is_store {
             self.give_purpose(part, RegClass::B32, Purpose::Part)?;
             Self::expect(&first, MachineOp::And, &[Operand::write(part), reads, number(mask)])?;
@@ -172,14 +172,14 @@ impl Walk<'_> {
             return match self.constant(inst) {
                 Some(true) => Self::expect(&first, MachineOp::Set, &[writes, reads, number(mask)]),
                 Some(false) => Self::expect(&first, MachineOp::And, &[writes, reads, number(!mask)]),
-                None => Err("a constant bit of a predicate that is none".into()),
+                None => Err("a constant bit for a predicate that is not constant".into()),
             };
         }
         self.give_purpose(part, RegClass::B32, Purpose::Part)?;
         let select = [Operand::write(part), number(mask), number(0), Operand::read(predicate)];
         Self::expect(&first, MachineOp::Select, &select)?;
         let second = self.insertion(at)?;
-        let rest = second.operands.first().and_then(Operand::def).ok_or("a bit of nothing")?;
+        let rest = second.operands.first().and_then(Operand::def).ok_or("an access to a bit without a result")?;
         self.give_purpose(rest, RegClass::B32, Purpose::Part)?;
         Self::expect(&second, MachineOp::And, &[Operand::write(rest), reads, number(!mask)])?;
         Self::expect(&self.insertion(at)?, MachineOp::Or, &[writes, Operand::read(rest), Operand::read(part)])

@@ -11,10 +11,10 @@ impl Walk<'_> {
             let words: Vec<&str> = line.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect();
             let purpose = match words[..] {
                 ["mad.lo.u32", _, "%nvptx_ra0", row, "%nvptx_ra3"] => {
-                    let row = row.parse().map_err(|_| format!("an address by {line}"))?;
+                    let row = row.parse().map_err(|_| format!("an unknown address computation: {line}"))?;
                     let array = declared(text, "shared", "nvptx_ra_spills")?;
                     if Some(array.0) != self.array.map(u64::from) || !array.1.is_multiple_of(16) {
-                        return Err(format!("an array of {array:?} bytes and their alignment"));
+                        return Err(format!("an array with size and alignment {array:?}"));
                     }
                     Purpose::RowAddress(row)
                 }
@@ -22,7 +22,7 @@ impl Walk<'_> {
                     self.local_array = Some(declared(text, "local", "nvptx_ra_local")?);
                     Purpose::LocalAddress
                 }
-                _ => return Err(format!("an address by {line}")),
+                _ => return Err(format!("an unknown address computation: {line}")),
             };
             self.give_purpose(reg, RegClass::B32, purpose)?;
         }
@@ -36,7 +36,7 @@ fn line_of(text: &str, number: usize) -> Result<&str, String> {
     let mut lines = text.split("\n\t").filter(|line| line.split(' ').nth(1) == Some(&result));
     match (lines.next(), lines.next()) {
         (Some(line), None) => Ok(line),
-        _ => Err(format!("assembly without one line for its result {number}")),
+        _ => Err(format!("assembly that does not set its result {number} in exactly one line")),
     }
 }
 

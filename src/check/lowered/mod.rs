@@ -70,7 +70,7 @@ pub fn check(before: &Function, edits: &EditList, lowered: &[LoweredEdit]) -> Re
         walk.entry()?;
     }
     if let Some(rest) = walk.lowered.get(walk.at) {
-        return Err(format!("of no edit: {rest:?}"));
+        return Err(format!("{rest:?} belongs to no edit"));
     }
     walk.check_local_slots()
 }
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
             && reg.0 >= self.own
         {
             if reg.0 != self.own + self.classes.len() as u32 {
-                return Err(format!("a register out of its order: {reg}"));
+                return Err(format!("a register out of order: {reg}"));
             }
             self.classes.push(*class);
             self.at += 1;
@@ -284,13 +284,13 @@ impl<'a> Walk<'a> {
 
     /// Assigns a use to a register that the lowering created. A register has only one use.
     fn give_purpose(&mut self, reg: VReg, class: RegClass, purpose: Purpose) -> Result<(), String> {
-        let number = reg.0.checked_sub(self.own).ok_or_else(|| format!("{reg}, which is the function's"))?;
+        let number = reg.0.checked_sub(self.own).ok_or_else(|| format!("{reg}, which belongs to the function"))?;
         if self.classes.get(number as usize) != Some(&class) {
-            return Err(format!("{reg}, which has not class {}", class.name()));
+            return Err(format!("{reg}, which does not have class {}", class.name()));
         }
         match self.purposes.insert(reg, purpose) {
             None => Ok(()),
-            Some(other) => Err(format!("{reg} for {purpose:?}, which is for {other:?}")),
+            Some(other) => Err(format!("{reg} for {purpose:?}, which is already used for {other:?}")),
         }
     }
 
@@ -299,7 +299,7 @@ impl<'a> Walk<'a> {
     fn check_local_slots(&self) -> Result<(), String> {
         let Some((bytes, alignment)) = self.local_array else { return Ok(()) };
         if !alignment.is_multiple_of(self.local_alignment) {
-            return Err(format!("an array aligned to {alignment}, where accesses count on {}", self.local_alignment));
+            return Err(format!("an array aligned to {alignment}, but accesses assume {}", self.local_alignment));
         }
         let mut places: Vec<(u64, u64)> = Vec::new();
         for (&slot, &offset) in &self.local {
@@ -308,7 +308,7 @@ impl<'a> Walk<'a> {
         }
         places.sort_unstable();
         if places.windows(2).any(|pair| pair[0].1 > pair[1].0) || places.last().is_some_and(|last| last.1 > bytes) {
-            return Err(format!("slots that do not lie apart in {bytes} bytes: {places:?}"));
+            return Err(format!("slots that overlap, or exceed {bytes} bytes: {places:?}"));
         }
         Ok(())
     }

@@ -144,7 +144,7 @@ impl<'a> Accesses<'a> {
                     && is_member(behind)
                     && !opens_sequence(after, behind)
                 {
-                    let reason = "it stands between two members of one call sequence".into();
+                    let reason = "the access is between two members of one call sequence".into();
                     findings.push(self.finding(FindingKind::CallSequence, access, reason));
                 }
             }

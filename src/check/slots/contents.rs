@@ -238,9 +238,9 @@ impl<'a> Flow<'a> {
         let mut find = |kind, reason| findings.push(self.accesses.finding(kind, access, reason));
         let slot = access.slot;
         match (content.unwritten, content.values().next()) {
-            (_, None) => find(FindingKind::NoStore, format!("no path leads from a store to {slot} to here")),
+            (_, None) => find(FindingKind::NoStore, format!("no path from a store to {slot} leads here")),
             (Some(from), Some(_)) if self.is_wanted(access, content.written) => {
-                find(FindingKind::MaybeUnwritten, format!("over {from} a path comes without a store to {slot}"));
+                find(FindingKind::MaybeUnwritten, format!("a path through {from} has no store to {slot}"));
             }
             (_, Some(_)) => {}
         }
@@ -249,23 +249,27 @@ impl<'a> Flow<'a> {
         if let Some(held) = wanted().find(|held| class(held.reg) != class(access.reg)) {
             let of = |reg: VReg| if class(reg) == RegClass::B1 { "a predicate" } else { class(reg).name() };
             let (stored, loaded, store) = (of(held.reg), of(access.reg), self.accesses.place(held.store));
-            let reason = format!("it loads {loaded}, and {} was stored as {stored} {store}", held.reg);
+            let reason = format!("the reload loads {loaded}, but {} was stored as {stored} {store}", held.reg);
             return find(FindingKind::Encoding, reason);
         }
         let expected = match self.accesses.stands_for(access.reg) {
             StandsFor::Unknown => return,
             StandsFor::One(reg) => reg,
             StandsFor::Two(one, other) => {
-                return find(FindingKind::TwoValues, format!("its readers read {one} and {other} before"));
+                return find(
+                    FindingKind::TwoValues,
+                    format!("the readers of the reload read {one} and {other} before the edits"),
+                );
             }
         };
         if let Some(held) = wanted().find(|held| held.reg != expected) {
             let store = self.accesses.place(held.store);
-            let reason = format!("its readers read {expected}, and the slot has {}, stored {store}", held.reg);
+            let reason =
+                format!("the readers of the reload need {expected}, but the slot holds {}, stored {store}", held.reg);
             find(FindingKind::Overwritten, reason);
         } else if let Some((held, inst)) = wanted().find_map(|held| Some((held, held.overwritten?))) {
             let (store, definition) = (self.accesses.place(held.store), self.accesses.place(inst));
-            let reason = format!("{expected} was stored {store} and written anew {definition}");
+            let reason = format!("{expected} was stored {store}, and written again {definition}");
             find(FindingKind::Old, reason);
         }
     }

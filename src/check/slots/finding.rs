@@ -76,18 +76,18 @@ impl FindingKind {
     /// Returns the correction.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::NoStore => "store the register behind its definition",
-            Self::MaybeUnwritten => "move the store to where all paths to the reload lead through it",
-            Self::Overwritten => "give the two values slots of their own",
-            Self::Old => "move the store behind the last definition ahead of the reload",
+            Self::NoStore => "store the register after its definition",
+            Self::MaybeUnwritten => "move the store to a place on all paths to the reload",
+            Self::Overwritten => "give each of the two values its own slot",
+            Self::Old => "move the store after the last definition before the reload",
             Self::Encoding => "reload the class that was stored",
-            Self::TwoValues => "give each of them a reload of its own",
+            Self::TwoValues => "insert a reload for each of the two registers",
             Self::Width => "make the slot as large as the register",
             Self::Misaligned => "align the slot to its size",
             Self::Outside => "make the array larger",
-            Self::Overlap => "move one of them behind the other's last thread",
-            Self::CallSequence => "move it ahead of the sequence or behind it",
-            Self::Unread => "leave it out",
+            Self::Overlap => "move one of the slots after the part of the other slot's last thread",
+            Self::CallSequence => "move the access before or after the sequence",
+            Self::Unread => "remove the store",
         }
     }
 }
@@ -112,7 +112,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.before {
-            Some(inst) => write!(f, "in front of {inst} in {}", self.block)?,
+            Some(inst) => write!(f, "before {inst} in {}", self.block)?,
             None => write!(f, "at the end of {}", self.block)?,
         }
         if self.line > 0 {
@@ -139,7 +139,7 @@ pub struct Finding {
 }
 
 impl fmt::Display for Finding {
-    /// `reload of unwritten memory: %9 and slot0, in front of i7 in bb3 (line 12): …; move the store …`
+    /// `reload of unwritten memory: %9 and slot0, before i7 in bb3 (line 12): …; move the store …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.kind.name())?;
         if let Some(reg) = self.reg {

@@ -76,11 +76,11 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
 fn check_bit(slot: Slot, place: BitPlace, bits: &mut BTreeMap<BitPlace, Slot>, findings: &mut Vec<Finding>) {
     let BitPlace { word, bit } = place;
     if bit >= u32::BITS {
-        let reason = format!("it is bit {bit} of word {word}, which has 32");
+        let reason = format!("the slot is bit {bit} of word {word}, which has 32 bits");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     if let Some(other) = bits.insert(place, slot) {
-        let reason = format!("it is bit {bit} of word {word}, as {other} is");
+        let reason = format!("the slot is bit {bit} of word {word}, and so is {other}");
         findings.push(about(FindingKind::Overlap, slot, reason));
     }
 }
@@ -99,10 +99,10 @@ fn part(
 ) -> Option<Part> {
     let within = offset.checked_rem(row).unwrap_or_default();
     if size == 0 || !offset.is_multiple_of(size) {
-        let reason = format!("it has {size} bytes and begins at byte {offset} of the array");
+        let reason = format!("the slot has {size} bytes and begins at byte {offset} of the array");
         findings.push(about(FindingKind::Misaligned, slot, reason));
     } else if within + size > row {
-        let reason = format!("it has {size} bytes from byte {within} of a row of {row}");
+        let reason = format!("the slot has {size} bytes and begins at byte {within} of a row of {row} bytes");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     let Some(array) = array else {
@@ -112,7 +112,7 @@ fn part(
     let (start, end) = (offset - within, offset - within + row * u64::from(array.threads));
     if end > array.bytes.into() {
         let (threads, bytes) = (array.threads, array.bytes);
-        let reason = format!("with {threads} threads it ends at byte {end} of an array of {bytes} bytes");
+        let reason = format!("with {threads} threads, the slot ends at byte {end} of an array of {bytes} bytes");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     Some(Part { start, end, row, within: within..within + size, slot })
@@ -129,12 +129,13 @@ fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
         if let Some(other) = farthest.filter(|other| is_of_row(other)) {
             if part.within.start < other.within.end {
                 let (start, end) = (part.within.start, other.within.end);
-                let reason = format!("it begins at byte {start} of its row, and {} goes on to byte {end}", other.slot);
+                let reason =
+                    format!("the slot begins at byte {start} of its row, but {} ends at byte {end}", other.slot);
                 findings.push(about(FindingKind::Overlap, part.slot, reason));
             }
         } else if let Some(other) = farthest.filter(|other| part.start < other.end) {
             let (start, end) = (part.start, other.end);
-            let reason = format!("it begins at byte {start} of the array, and {} goes on to byte {end}", other.slot);
+            let reason = format!("the slot begins at byte {start} of the array, but {} ends at byte {end}", other.slot);
             findings.push(about(FindingKind::Overlap, part.slot, reason));
         }
         farthest = [farthest, Some(part)].into_iter().flatten().max_by_key(|part| (part.end, part.within.end));
@@ -161,14 +162,15 @@ fn check_width(
         all += bytes;
         if made.is_bit {
             if class != RegClass::B1 {
-                let reason = format!("it {verb} {bytes} bytes, as {} has, and the slot is one bit", class.name());
+                let reason =
+                    format!("the access {verb} {bytes} bytes, the size of {}, but the slot is one bit", class.name());
                 find(FindingKind::Width, reg, slot, reason);
             }
             continue;
         }
         if made.size != bytes {
             let (name, size) = (class.name(), made.size);
-            let reason = format!("it {verb} {bytes} bytes, as {name} has, and the slot has {size}");
+            let reason = format!("the access {verb} {bytes} bytes, the size of {name}, but the slot has {size} bytes");
             find(FindingKind::Width, reg, slot, reason);
         } else if made.align < bytes {
             let align = made.align;
@@ -176,7 +178,7 @@ fn check_width(
                 FindingKind::Misaligned,
                 reg,
                 slot,
-                format!("it {verb} {bytes} bytes, and the slot is aligned to {align}"),
+                format!("the access {verb} {bytes} bytes, but the slot is aligned to {align}"),
             );
         }
     }
@@ -188,7 +190,7 @@ fn check_width(
                 FindingKind::Misaligned,
                 reg,
                 slot,
-                format!("it {verb} {all} bytes at once, and the slot lies not behind {last}"),
+                format!("the access {verb} {all} bytes at once, but the slot is not directly after {last}"),
             );
         }
         last = slot;
@@ -202,7 +204,7 @@ fn check_width(
             FindingKind::Misaligned,
             reg,
             first,
-            format!("it {verb} {all} bytes at once, and the slot is not aligned to them"),
+            format!("the access {verb} {all} bytes at once, but the slot is not aligned to {all}"),
         );
     }
 }

@@ -315,8 +315,8 @@ fn words() {
     assert_eq!((finding.slot, finding.reg), (Slot(0), Some(again)));
     assert_eq!(
         finding.to_string(),
-        "reload of unwritten memory: %4 and slot0, in front of i7 in bb2 (line 13): over bb0 a path comes without a store \
-         to slot0; move the store to where all paths to the reload lead through it"
+        "reload of unwritten memory: %4 and slot0, before i7 in bb2 (line 13): a path through bb0 has no store to slot0; \
+         move the store to a place on all paths to the reload"
     );
     let names: std::collections::BTreeSet<&str> = FindingKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names.len(), FindingKind::ALL.len());

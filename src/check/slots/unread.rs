@@ -46,7 +46,7 @@ fn go_back(accesses: &Accesses<'_>, block: Block, read: &mut Bits, unread: &mut 
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         if access.is_store {
             if read[word] & bit == 0 {
-                let reason = "no path leads from it to a reload".into();
+                let reason = "no path leads from the store to a reload".into();
                 unread.push(accesses.finding(FindingKind::Unread, access, reason));
             }
             read[word] &= !bit;
