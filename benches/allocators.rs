@@ -59,8 +59,8 @@ impl Setting {
     fn preset(self) -> Preset {
         let predicates = Some(self.registers);
         // Calls clobber nothing on either side, and no registers are in rows, which regalloc2 does not know.
-        let budget = self.pairs.or(predicates);
-        Preset { budget, predicates, caller_saved: None, tuples: false, ..Preset::HW }
+        let register_limit = self.pairs.or(predicates);
+        Preset { register_limit, predicates, caller_saved: None, tuples: false, ..Preset::HW }
     }
 
     /// Replaces the files of a problem from [`Self::preset`], if they must equal those of regalloc2.
@@ -70,7 +70,7 @@ impl Setting {
         }
         let mut builder = ProblemBuilder::new(from_function.name());
         for name in ["P", "R", "RD"] {
-            builder.file(FileData { name: name.into(), budget: Some(self.registers), units_per_register: 1 });
+            builder.file(FileData { name: name.into(), register_limit: Some(self.registers), units_per_register: 1 });
         }
         for (class, data) in from_function.classes().iter_enumerated() {
             let file = File([0, 1, 1, 2, 2][class.0 as usize]);

@@ -108,7 +108,7 @@ bool AddPasses::runOnFunction(Function &F) {
   if (Error Problem = TheOptimiser->run(F, Set)) {
     report(F.getContext(),
            ("nvptx-ra: " + F.getName() + ": " + toString(std::move(Problem)) +
-            "; use an LLVM that has it, or leave it out of add=")
+            "; use an LLVM that has it, or leave it out of add-passes=")
                .str(),
            DS_Warning);
     return false;

@@ -155,7 +155,7 @@ public:
   ForecastBarrier() : ModulePass(ID) {}
 
   llvm::StringRef getPassName() const override {
-    return "NVPTX register budgets";
+    return "NVPTX register limits";
   }
 
   void getAnalysisUsage(llvm::AnalysisUsage &AU) const override {

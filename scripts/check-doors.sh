@@ -8,10 +8,10 @@ NEWEST=$(printf '%s\n' "$ROOT"/target/doors/cuda-*/nvidia/cu13 | tail -n 1)
 failed=0
 for toolkit in "$ROOT"/target/doors/triton-*/triton/backends/nvidia "$NEWEST"; do
   echo "options of $("$toolkit/bin/ptxas" --version | grep release)"
-  CUDA_PATH=$toolkit PTXAS=required "${TESTS[@]}" --bin nvptx-ra -- assembler::options || failed=1
+  CUDA_PATH=$toolkit PTXAS=required "${TESTS[@]}" --bin nvptx-ra -- ptxas_wrapper::options || failed=1
 done
 echo "a search with each ptxas"
-DOORS=all "${TESTS[@]}" --test tool -- assembler::releases assembler::doors::options_of_triton || failed=1
+DOORS=all "${TESTS[@]}" --test tool -- ptxas_wrapper::releases ptxas_wrapper::doors::options_of_triton || failed=1
 echo "in the place of $("$NEWEST/bin/ptxas" --version | grep release)"
-CUDA_PATH=$NEWEST PTXAS=required DOORS=required "${TESTS[@]}" --test tool assembler:: || failed=1
+CUDA_PATH=$NEWEST PTXAS=required DOORS=required "${TESTS[@]}" --test tool ptxas_wrapper:: || failed=1
 exit $failed

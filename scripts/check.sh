@@ -72,9 +72,9 @@ step "occupancy" env OCCUPANCY=required cargo test --features fuzzing --test lib
 step "register limits" env PTXAS=required cargo test --features fuzzing --test library register_limit::
 step "PTX instructions" env PTXAS=required cargo test --features fuzzing --test library -- \
   ptx_instructions:: random_programs::
-step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test tool assembler::
+step "in ptxas's place" env PTXAS=required DOORS=required cargo test --features fuzzing --test tool ptxas_wrapper::
 step "options of the newest ptxas" env PTXAS=required CUDA_PATH="$(newest_cuda)" \
-  cargo test --features fuzzing --bin nvptx-ra -- assembler::options
+  cargo test --features fuzzing --bin nvptx-ra -- ptxas_wrapper::options
 step "machine code" env PTXAS=required \
   cargo test --features fuzzing --test tool -- machine_code:: check_ptxas:: diff_ptxas:: ptxas_faults:: decode:: time:: \
   tune_ptx::

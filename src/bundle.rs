@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Layers};
+use crate::config::{Config, Layers, read_options};
 use crate::error::Error;
 use crate::function::Function;
 
@@ -21,10 +21,13 @@ const FUNCTION: &str = "function.mfv";
 #[serde(default)]
 pub struct GivenOptions {
     /// The parameters in the pipeline string.
+    #[serde(deserialize_with = "read_options")]
     pub parameters: String,
     /// The `-nvptx-ra-…` options.
+    #[serde(deserialize_with = "read_options")]
     pub command_line: String,
     /// The function attribute `"nvptx-ra"`.
+    #[serde(deserialize_with = "read_options")]
     pub attribute: String,
 }
 
@@ -234,6 +237,21 @@ mod tests {
         assert_eq!(bundle.report, report());
         assert_eq!(bundle.function, function());
         assert!(Config::resolve(&bundle.report.options.layers()).unwrap().verify);
+    }
+
+    /// A bundle of an earlier version is read with the names that options have now.
+    #[test]
+    fn of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = GivenOptions {
+            parameters: "usedessa=1".into(),
+            command_line: "verify;skip=gvn".into(),
+            attribute: "add=sink".into(),
+        };
+        let written = Report { options, ..report() }.write(folder.path(), Some(&function())).unwrap();
+        let GivenOptions { parameters, command_line, attribute } = read(&written).unwrap().report.options;
+        let now = ["cssa-interference=1", "verify;skip-passes=gvn", "add-passes=sink"];
+        assert_eq!([parameters, command_line, attribute], now);
     }
 
     /// A bug gets a bundle in the folder that the options name; a refusal gets none, and neither does a bug where

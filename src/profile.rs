@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, OPTIONS, Origin, without_removed};
+use crate::config::{Config, OPTIONS, Origin, first_name, read_options};
 use crate::error::{Error, ErrorKind};
 use crate::printable::one_line;
 
@@ -42,6 +42,7 @@ pub struct Entry {
     /// Debug information counts for nothing.
     pub hash: String,
     /// Options as the function attribute `"nvptx-ra"` takes them, or `off`.
+    #[serde(deserialize_with = "read_options")]
     pub options: String,
     /// The most registers that a thread may have, `.maxnreg`; `None` leaves that as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,15 +220,14 @@ impl Profile {
         let broken = |problem: String| {
             Error::new(ErrorKind::File, problem, "let nvptx-ra tune write it anew; every function gets the defaults")
         };
-        let mut profile: Self = toml::from_str(text).map_err(|error| {
+        let profile: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
             broken(format!("line {line}: {}", error.message()))
         })?;
         if profile.version != VERSION {
             return Err(broken(format!("version {}, and this build reads {VERSION}", profile.version)));
         }
-        for entry in &mut profile.functions {
-            entry.options = without_removed(&entry.options);
+        for entry in &profile.functions {
             if entry.maxnreg.is_some_and(|registers| !(1..=255).contains(&registers)) {
                 return Err(broken(format!("function '{}': maxnreg is out of range, 1 to 255", entry.name)));
             }
@@ -252,10 +252,10 @@ impl Profile {
     }
 }
 
-/// The version of this build and the defaults of its options, as a [`fingerprint`].
+/// The version of this build and the defaults of its options, as a [`fingerprint`]. Another name of an option is no other default.
 fn defaults() -> String {
     let config = Config::default();
-    let values = OPTIONS.iter().map(|spec| format!("{}={}\n", spec.name, spec.value(&config)));
+    let values = OPTIONS.iter().map(|spec| format!("{}={}\n", first_name(spec.name), spec.value(&config)));
     fingerprint(&format!("{}\n{}", env!("CARGO_PKG_VERSION"), values.collect::<String>()))
 }
 
@@ -368,14 +368,15 @@ mod tests {
         assert_eq!(text.matches("smem_spilling = true").count(), 1, "{text}");
     }
 
-    /// A profile whose options have values that were removed since is read without these.
+    /// A profile whose options have values that were removed since is read without these, and with the names that options have
+    /// now. Another name is no other default.
     #[test]
     fn of_before() {
         let text = sample().print("-nvptx-ra-profile=FILE", &[]).expect("it prints");
-        let before = text.replace("order=late;", "order=auto;skip=auto+gvn;");
+        let before = text.replace("order=late;", "order=auto;skip=auto+gvn;add=sink;usedessa=1;");
         assert_ne!(before, text);
         let profile = Profile::parse(&before).expect(&before);
-        assert_eq!(profile.functions[0].options, "skip=gvn;order-seed=3");
+        assert_eq!(profile.functions[0].options, "skip-passes=gvn;add-passes=sink;cssa-interference=1;order-seed=3");
         assert_eq!(profile.functions[1..], sample().functions[1..]);
     }
 

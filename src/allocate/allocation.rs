@@ -17,12 +17,12 @@ pub struct Allocation {
     /// stay in registers.
     pub pieces: Vec<Option<u32>>,
     /// How it was found.
-    pub effort: Effort,
+    pub statistics: AllocationStatistics,
 }
 
 /// What an allocator did to find an allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Effort {
+pub struct AllocationStatistics {
     /// Times that everything was coloured, until nothing more had to be spilled.
     pub rounds: u32,
     /// Live ranges that were taken out of their place again for others.
@@ -47,7 +47,7 @@ pub struct Effort {
     pub phases: Vec<(&'static str, Duration)>,
 }
 
-impl Effort {
+impl AllocationStatistics {
     /// Adds time to a phase.
     pub(crate) fn lap(&mut self, phase: &'static str, time: Duration) {
         match self.phases.iter_mut().find(|(name, _)| *name == phase) {
@@ -68,8 +68,8 @@ pub struct Costs {
     pub slot_bytes: u64,
     /// Bytes that one run of the function stores and reloads, at accesses and on the way between parts.
     pub moved_bytes: f64,
-    /// Accesses, or live ranges that must have a register, for which the budget has no room.
-    pub over_budget: u64,
+    /// Accesses, or live ranges that must have a register, for which the register limit has no room.
+    pub over_limit: u64,
     /// Copies whose two sides are in one place.
     pub removed_copies: u64,
     /// Copies that stay.
@@ -89,7 +89,7 @@ impl Allocation {
         Self {
             placements: IndexVec::filled(Placement::Register(0), problem.ranges().len()),
             pieces: vec![None; problem.num_accesses()],
-            effort: Effort::default(),
+            statistics: AllocationStatistics::default(),
         }
     }
 
@@ -179,9 +179,9 @@ impl Costs {
         let end = unit + class.width;
         let used = &mut self.units[class.file.0 as usize];
         *used = (*used).max(end);
-        let is_over = problem.files()[class.file].budget.is_some_and(|budget| end > budget);
+        let is_over = problem.files()[class.file].register_limit.is_some_and(|register_limit| end > register_limit);
         if is_over && problem.ranges()[range].fixed.is_none() {
-            self.over_budget += 1;
+            self.over_limit += 1;
         }
     }
 }

@@ -238,7 +238,7 @@ mod tests {
         arbtest::arbtest(|u| {
             let num_insts = u.int_in_range(1..=40)?;
             let mut builder = ProblemBuilder::new("k");
-            let file = builder.file(FileData { name: "R".into(), budget: None, units_per_register: 1 });
+            let file = builder.file(FileData { name: "R".into(), register_limit: None, units_per_register: 1 });
             let data = ClassData { name: "c".into(), file, width: 1, align: 1, bytes: 4, promotes_to: None };
             let class = builder.class(data);
             let segment = |start, end| Segment { start: Point(start), end: Point(end), value: ValueNumber(0) };

@@ -21,7 +21,7 @@ pub enum AllocationError {
     /// It is of another problem.
     #[error("the allocation is of another problem")]
     Size,
-    /// A place that the class does not allow, or that the budget does not have.
+    /// A place that the class does not allow, or that the register limit does not have.
     #[error("{range}: unit {unit} is no place for it")]
     Place {
         /// The live range.
@@ -84,7 +84,7 @@ struct Occupant {
 
 /// Proves that an allocation keeps every value until its last read, and says what it costs.
 ///
-/// Places beyond the budget are allowed for what cannot be spilled and for pieces of what is; [`Costs::over_budget`]
+/// Places beyond the register limit are allowed for what cannot be spilled and for pieces of what is; [`Costs::over_limit`]
 /// counts them. O(segments · (log segments + live at once)).
 pub fn check_allocation(problem: &Problem, allocation: &Allocation) -> Result<Costs, AllocationError> {
     if allocation.placements.len() != problem.ranges().len() || allocation.pieces.len() != problem.num_accesses() {
@@ -113,10 +113,10 @@ fn add_register(
     if problem.segments(range).is_empty() {
         return Ok(());
     }
-    let budget = problem.files()[problem.file(range)].budget.filter(|_| data.spill_cost.is_finite());
+    let register_limit = problem.files()[problem.file(range)].register_limit.filter(|_| data.spill_cost.is_finite());
     match data.fixed {
         Some(fixed) if fixed != unit => return Err(AllocationError::Moved { range }),
-        None if !is_place(problem.class(range), unit, budget.unwrap_or(u32::MAX)) => {
+        None if !is_place(problem.class(range), unit, register_limit.unwrap_or(u32::MAX)) => {
             return Err(AllocationError::Place { range, unit });
         }
         _ => {}

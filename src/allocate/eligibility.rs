@@ -1,6 +1,6 @@
 //! Which live ranges are candidates for spilling: those that pass the floors and gates that ptxas is read to have.
 //!
-//! What passes none of them may still be spilled where nothing else is left, so that a budget that can be met is met.
+//! What passes none of them may still be spilled where nothing else is left, so that a register limit that can be met is met.
 
 /// The floors and gates. None excludes anything by default.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Eligibility {
 
 /// What is known of a live range.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct RangeCosts {
     /// What spilling it costs.
     pub(super) primary: f32,
     /// What its reads behind its last definition cost.
@@ -36,17 +36,17 @@ impl Eligibility {
     /// The floors of ptxas. Its number of registers for a candidate is not known.
     pub const PTXAS: Self = Self { primary_floor: 0.9, secondary_floor: 1.0, prunes_free: true, density: None };
 
-    fn has(&self, standing: &Standing) -> bool {
-        let is_thin = self.density.zip(standing.density).is_some_and(|(most, density)| density >= most);
-        let is_below = self.secondary_floor > 0.0 && standing.secondary <= self.secondary_floor;
-        let is_free = self.prunes_free && standing.primary == 0.0;
-        let excluded = [standing.primary < self.primary_floor, is_below, is_free, is_thin];
+    fn has(&self, costs: &RangeCosts) -> bool {
+        let is_thin = self.density.zip(costs.density).is_some_and(|(most, density)| density >= most);
+        let is_below = self.secondary_floor > 0.0 && costs.secondary <= self.secondary_floor;
+        let is_free = self.prunes_free && costs.primary == 0.0;
+        let excluded = [costs.primary < self.primary_floor, is_below, is_free, is_thin];
         !excluded.contains(&true)
     }
 
     /// The cost by which an allocator decides: that of a candidate, or more than that of any.
-    pub(super) fn cost(&self, standing: &Standing) -> f32 {
-        if self.has(standing) { standing.primary } else { ((standing.primary + 1.0) * LAST).min(f32::MAX / LAST) }
+    pub(super) fn cost(&self, costs: &RangeCosts) -> f32 {
+        if self.has(costs) { costs.primary } else { ((costs.primary + 1.0) * LAST).min(f32::MAX / LAST) }
     }
 }
 
@@ -54,32 +54,32 @@ impl Eligibility {
 mod tests {
     use super::*;
 
-    const SOME: Standing = Standing { primary: 0.8, secondary: 0.9, density: Some(4) };
+    const SOME: RangeCosts = RangeCosts { primary: 0.8, secondary: 0.9, density: Some(4) };
 
     /// Each floor and gate excludes what it says, alone.
     #[test]
     fn each_excludes() {
-        let is_last = |gate: Eligibility, standing: Standing| gate.cost(&standing) > LAST / 2.0;
+        let is_last = |gate: Eligibility, costs: RangeCosts| gate.cost(&costs) > LAST / 2.0;
         let floors =
             |primary_floor, secondary_floor| Eligibility { primary_floor, secondary_floor, ..Eligibility::ALL };
         assert!(!is_last(Eligibility::ALL, SOME));
         assert!(is_last(floors(0.9, 0.0), SOME) && !is_last(floors(0.8, 0.0), SOME));
         assert!(is_last(floors(0.0, 0.9), SOME) && !is_last(floors(0.0, 0.8), SOME));
-        let free = Standing { primary: 0.0, secondary: 0.0, ..SOME };
+        let free = RangeCosts { primary: 0.0, secondary: 0.0, ..SOME };
         assert!(
             is_last(Eligibility { prunes_free: true, ..Eligibility::ALL }, free) && !is_last(Eligibility::ALL, free)
         );
         let dense = |most| Eligibility { density: Some(most), ..Eligibility::ALL };
         assert!(is_last(dense(4), SOME) && !is_last(dense(5), SOME));
-        assert!(!is_last(dense(4), Standing { density: None, ..SOME }));
+        assert!(!is_last(dense(4), RangeCosts { density: None, ..SOME }));
     }
 
     /// What is no candidate keeps its order, stays finite, and is dearer than every candidate.
     #[test]
     fn order_of_the_last() {
         let gate = Eligibility { primary_floor: f32::MAX, ..Eligibility::ALL };
-        let costs = [0.0, 1.0, 1e9].map(|primary| gate.cost(&Standing { primary, ..SOME }));
+        let costs = [0.0, 1.0, 1e9].map(|primary| gate.cost(&RangeCosts { primary, ..SOME }));
         assert!(costs.is_sorted() && costs[2].is_finite() && costs[0] > 1e9, "{costs:?}");
-        assert!(gate.cost(&Standing { primary: f32::MAX, ..SOME }).is_finite());
+        assert!(gate.cost(&RangeCosts { primary: f32::MAX, ..SOME }).is_finite());
     }
 }

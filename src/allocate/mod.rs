@@ -11,7 +11,6 @@
 pub(crate) mod allocation;
 mod availability;
 pub mod briggs;
-mod budget;
 mod check;
 pub mod cleanup;
 mod cost;
@@ -37,9 +36,9 @@ pub(crate) mod sweep;
 mod tests;
 #[cfg(test)]
 mod tuple_tests;
+mod used_fraction;
 
-pub use allocation::{Allocation, Costs, Effort};
-pub use budget::BudgetFraction;
+pub use allocation::{Allocation, AllocationStatistics, Costs};
 pub use check::{AllocationError, check_allocation};
 pub use cost::{Accessed, CostModel, Usage};
 pub use eligibility::Eligibility;
@@ -51,6 +50,7 @@ pub use problem::{
     LiveRange, LoopData, Problem, ProblemBuilder, ProblemError, ProblemParseError, RangeData, clobber_point,
     lane_point, read_point, tuple_point, write_point,
 };
+pub use used_fraction::UsedFraction;
 
 /// An allocator.
 pub trait Allocator {

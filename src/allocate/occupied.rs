@@ -55,16 +55,17 @@ impl Occupied {
         self.words.get(unit as usize / 64).is_some_and(|word| word >> (unit % 64) & 1 == 1)
     }
 
-    /// Whether `unit` is a place for a member of the class, within the budget if there is one, that is free.
-    pub(crate) fn is_free(&self, class: &ClassData, unit: u32, budget: Option<u32>) -> bool {
-        is_place(class, unit, budget.unwrap_or(u32::MAX)) && !(unit..unit + class.width).any(|unit| self.is_taken(unit))
+    /// Whether `unit` is a place for a member of the class, within the register limit if there is one, that is free.
+    pub(crate) fn is_free(&self, class: &ClassData, unit: u32, register_limit: Option<u32>) -> bool {
+        is_place(class, unit, register_limit.unwrap_or(u32::MAX))
+            && !(unit..unit + class.width).any(|unit| self.is_taken(unit))
     }
 
     /// The first free place for a member of the class.
-    pub(crate) fn first_free(&self, class: &ClassData, budget: Option<u32>) -> Option<u32> {
+    pub(crate) fn first_free(&self, class: &ClassData, register_limit: Option<u32>) -> Option<u32> {
         let mut unit = 0;
         loop {
-            if !is_place(class, unit, budget.unwrap_or(u32::MAX)) {
+            if !is_place(class, unit, register_limit.unwrap_or(u32::MAX)) {
                 return None;
             }
             // Behind the last unit that is in the way.
@@ -107,10 +108,13 @@ mod tests {
             }
             let (width, align) = (u.int_in_range(1..=8)?, u.int_in_range(1..=8)?);
             let class = ClassData { name: "c".into(), file: File(0), width, align, bytes: 4, promotes_to: None };
-            let budget = u.int_in_range(1..=300)?;
+            let register_limit = u.int_in_range(1..=300)?;
             let is_free = |unit: u32| !taken[unit as usize..(unit + width) as usize].contains(&true);
             let mut places = (0..300).filter(|unit| unit % align == 0 && is_free(*unit));
-            assert_eq!(occupied.first_free(&class, Some(budget)), places.clone().find(|unit| unit + width <= budget));
+            assert_eq!(
+                occupied.first_free(&class, Some(register_limit)),
+                places.clone().find(|unit| unit + width <= register_limit)
+            );
             assert_eq!(occupied.first_free(&class, None), places.find(|unit| occupied.is_free(&class, *unit, None)));
             Ok(())
         });

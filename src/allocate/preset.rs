@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::budget::BudgetFraction;
 use super::cost::CostModel;
 use super::eligibility::Eligibility;
 use super::fatpoint::Knobs;
 use super::split::Splitting;
+use super::used_fraction::UsedFraction;
 use crate::config::SettingValue::{Factor, Limit, Number, Registers, Switch};
 use crate::config::{Config, PresetName, Setting};
 use crate::target::machine::processor_number;
@@ -15,7 +15,7 @@ use crate::target::machine::processor_number;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
     /// General registers of 32 bits; `None`: as many as it takes.
-    pub budget: Option<u32>,
+    pub register_limit: Option<u32>,
     /// Predicates.
     pub predicates: Option<u32>,
     /// Two 16-bit values share a register.
@@ -39,7 +39,7 @@ pub struct Preset {
     /// How often loops are taken to turn; `None`: as the frequencies of their blocks say.
     pub estimated_turns: Option<u32>,
     /// The part of the registers that is used.
-    pub budget_fraction: BudgetFraction,
+    pub used_fraction: UsedFraction,
     /// When two live ranges are merged.
     pub coalescing: Coalescing,
     /// When and how far live ranges are split at loops, where something is spilled.
@@ -55,8 +55,8 @@ pub struct Preset {
 /// The rules of conservative coalescing, in places that neighbours can take away ("degree").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coalescing {
-    /// Tests of degrees take a file to have no more registers than these; `None`: those of the budget. What is placed may
-    /// have all of the budget.
+    /// Tests of degrees take a file to have no more registers than these; `None`: those of the register limit. What is placed may
+    /// have all of the register limit.
     pub degree_limit: Option<u32>,
     /// A neighbour's degree counts this much.
     pub degree_factor: f32,
@@ -89,7 +89,7 @@ impl Preset {
     /// 255 registers a thread, 7 predicates (CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA). Calls keep
     /// R24 to R31, as NVIDIA's compilers are read to do it.
     pub const HW: Preset = Preset {
-        budget: Some(255),
+        register_limit: Some(255),
         predicates: Some(7),
         packs_halves: false,
         caller_saved: Some(0..24),
@@ -111,7 +111,7 @@ impl Preset {
         eligibility: Eligibility::ALL,
         aggregates_copies: false,
         estimated_turns: None,
-        budget_fraction: BudgetFraction::OFF,
+        used_fraction: UsedFraction::OFF,
         coalescing: DOCUMENTED,
         splitting: Splitting::at_once(Some(SPLIT_THRESHOLD)),
         cleanup: true,
@@ -122,7 +122,7 @@ impl Preset {
     /// The constants of cicc's allocator as they are read from its code. K = 15 and the factor 0.8 may be misreadings:
     /// they are here to be measured. K serves tests of degrees: no kernel has so few registers.
     pub const CICC: Preset = Preset {
-        budget: Some(255),
+        register_limit: Some(255),
         predicates: Some(8),
         packs_halves: true,
         caller_saved: None,
@@ -142,7 +142,7 @@ impl Preset {
         eligibility: Eligibility::ALL,
         aggregates_copies: false,
         estimated_turns: None,
-        budget_fraction: BudgetFraction::OFF,
+        used_fraction: UsedFraction::OFF,
         coalescing: Coalescing { degree_limit: Some(K), degree_factor: 0.8, ..DOCUMENTED },
         splitting: Splitting { all_above: Some(20 * K), ..Splitting::at_once(Some(SPLIT_THRESHOLD)) },
         cleanup: true,
@@ -152,7 +152,7 @@ impl Preset {
 
     /// The constants of ptxas's allocator as they are read from its code: 15 for each word that is moved.
     pub const PTXAS: Preset = Preset {
-        budget: Some(255),
+        register_limit: Some(255),
         predicates: Some(7),
         packs_halves: false,
         caller_saved: Some(0..24),
@@ -170,7 +170,7 @@ impl Preset {
         eligibility: Eligibility::PTXAS,
         aggregates_copies: true,
         estimated_turns: None,
-        budget_fraction: BudgetFraction::OFF,
+        used_fraction: UsedFraction::OFF,
         coalescing: DOCUMENTED,
         splitting: Splitting::at_once(None),
         cleanup: true,
@@ -202,7 +202,7 @@ impl Preset {
 
     /// The same for a kernel of so many registers.
     pub fn with_registers(self, registers: u32) -> Self {
-        Self { budget: Some(self.budget_fraction.of(registers)), ..self }
+        Self { register_limit: Some(self.used_fraction.of(registers)), ..self }
     }
 
     /// Changes one of the constants.
@@ -235,8 +235,8 @@ impl Preset {
             ("density-budget", &Limit(registers)) => eligibility.density = registers,
             ("aggregate-copies", &Switch(is_on)) => self.aggregates_copies = is_on,
             ("RegAllocEstimatedLoopIterations", &Number(turns)) => self.estimated_turns = Some(turns),
-            ("budget-fraction", &Switch(is_on)) => self.budget_fraction.is_on = is_on,
-            ("budget-fraction-least", &Factor(part)) => self.budget_fraction.least = part.min(1.0),
+            ("budget-fraction", &Switch(is_on)) => self.used_fraction.is_on = is_on,
+            ("budget-fraction-least", &Factor(part)) => self.used_fraction.least = part.min(1.0),
             ("degree-limit", &Limit(registers)) => coalescing.degree_limit = registers,
             ("degree-factor", &Factor(factor)) => coalescing.degree_factor = factor,
             ("always-below", &Factor(part)) => coalescing.always_below = part,
@@ -283,13 +283,13 @@ mod tests {
         assert_eq!(preset(""), Preset::HW);
     }
 
-    /// A preset is the one that is named, with settings on top; what a preset says of degrees is no budget.
+    /// A preset is the one that is named, with settings on top; what a preset says of degrees is no register limit.
     #[test]
     fn presets_by_name() {
         assert_eq!(preset("preset=cicc"), Preset::CICC);
         assert_eq!(preset("preset=ptxas;allocator-set=latency-1=2").cost.latency, [2.0, 15.0, 15.0]);
         let cicc = preset("preset=cicc");
-        assert_eq!((cicc.budget, cicc.coalescing.degree_limit), (Some(255), Some(15)));
+        assert_eq!((cicc.register_limit, cicc.coalescing.degree_limit), (Some(255), Some(15)));
         assert_eq!(preset("preset=cicc;allocator-set=degree-limit=none").coalescing.degree_limit, None);
     }
 

@@ -54,15 +54,17 @@ impl<T: Copy> Registers<T> {
         &mut self,
         class: &ClassData,
         segments: &[Segment],
-        budget: Option<u32>,
+        register_limit: Option<u32>,
         wanted: &[u32],
     ) -> Option<u32> {
         let occupied = self.occupied(segments);
         let mut wanted = wanted.iter().copied();
-        wanted.find(|&unit| occupied.is_free(class, unit, budget)).or_else(|| occupied.first_free(class, budget))
+        wanted
+            .find(|&unit| occupied.is_free(class, unit, register_limit))
+            .or_else(|| occupied.first_free(class, register_limit))
     }
 
-    /// The lowest free place, whatever the budget is.
+    /// The lowest free place, whatever the register limit is.
     pub(super) fn place_beyond(&mut self, class: &ClassData, segments: &[Segment]) -> u32 {
         self.free_place(class, segments, None, &[]).unwrap_or(0)
     }

@@ -1,6 +1,6 @@
 //! Rounds: until spill code exists, a spilled live range becomes a short one for each use and definition.
 
-use super::allocation::{Allocation, Effort};
+use super::allocation::{Allocation, AllocationStatistics};
 use super::placement::{Placement, SpillSlot};
 use super::problem::{Access, CopyInst, Lane, Link, LiveRange, Problem, ProblemBuilder};
 use crate::function::Inst;
@@ -109,8 +109,8 @@ impl<'a> Rounds<'a> {
     }
 
     /// The allocation of the problem that was given, where every live range of this round has a place.
-    pub(super) fn allocation(&self, units: &IndexVec<LiveRange, u32>, effort: Effort) -> Allocation {
-        let mut allocation = Allocation { effort, ..Allocation::blank(self.given) };
+    pub(super) fn allocation(&self, units: &IndexVec<LiveRange, u32>, statistics: AllocationStatistics) -> Allocation {
+        let mut allocation = Allocation { statistics, ..Allocation::blank(self.given) };
         for (range, &slot) in self.slots.iter_enumerated() {
             if let Some(slot) = slot {
                 allocation.spill(range, slot);

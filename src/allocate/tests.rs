@@ -19,8 +19,8 @@ fn solve(problem: &Problem) -> Vec<(Allocation, Costs)> {
         [&Greedy::default(), &Briggs::default(), &Fatpoint::default(), &Solver::default()];
     let solved = engines.into_iter().filter_map(|engine| {
         let allocation = match engine.allocate(problem) {
-            // For the one that keeps to budgets this is no problem to be solved.
-            Err(ProblemError::BudgetNotMet { .. }) if engine.name() == "fatpoint" => return None,
+            // For the one that keeps to register limits this is no problem to be solved.
+            Err(ProblemError::LimitNotMet { .. }) if engine.name() == "fatpoint" => return None,
             found => found.unwrap_or_else(|error| panic!("{}: {error}", engine.name())),
         };
         let costs = check_allocation(problem, &allocation);
@@ -74,21 +74,21 @@ fn the_cheapest_is_spilled() {
     }
 }
 
-/// What one instruction reads does not fit: it is exempted, and counted, or the least budget that would do is named.
+/// What one instruction reads does not fit: it is exempted, and counted, or the least register limit that would do is named.
 #[test]
-fn an_instruction_wider_than_the_budget() {
+fn an_instruction_wider_than_the_limit() {
     let problem = problem(
         "file R budget 2\nclass A R\nrange A cost 1 live 2..17 write 0*1 read 4*1\n\
          range A cost 1 live 6..17 write 1*1 read 4*1\nrange A cost 1 live 10..17 write 2*1 read 4*1\n",
     );
     for (allocation, costs) in solve(&problem) {
-        assert_eq!(costs.over_budget, 1, "{allocation:?}");
+        assert_eq!(costs.over_limit, 1, "{allocation:?}");
         assert_eq!(costs.units[0], 3);
     }
-    let error = Fatpoint::default().allocate(&problem).expect_err("a budget that is not met");
-    assert_eq!(error, ProblemError::BudgetNotMet { file: "R".into(), budget: 2, least: 3 });
+    let error = Fatpoint::default().allocate(&problem).expect_err("a limit that is not met");
+    assert_eq!(error, ProblemError::LimitNotMet { file: "R".into(), register_limit: 2, least: 3 });
     let error = crate::error::Error::from(error).to_string();
-    assert!(error.ends_with("file R needs 3 at one instruction; raise the budget to 3"), "{error}");
+    assert!(error.ends_with("file R needs 3 at one instruction; raise the register limit to 3"), "{error}");
 }
 
 /// What is live across a call keeps clear of what the call clobbers; what it reads and returns need not.
@@ -121,12 +121,12 @@ fn copies_disappear() {
          copy 2 lr1 = lr0 * 1\n",
     );
     let allocation = Briggs::default().allocate(&promoted).expect("a sound problem");
-    assert_eq!(allocation.effort.merged_copies, 1);
+    assert_eq!(allocation.statistics.merged_copies, 1);
 }
 
-/// What a preset takes for K bounds tests of degrees and not the registers: what fits the budget gets places.
+/// What a preset takes for K bounds tests of degrees and not the registers: what fits the register limit gets places.
 #[test]
-fn a_degree_limit_is_no_budget() {
+fn a_degree_limit_is_no_limit() {
     let all: String = (0..9).map(|_| "range A cost 1 live 2..9 write 0*1 read 2*1\n").collect();
     let problem = problem(&format!("file R budget 9\nclass A R\n{all}"));
     for degree_limit in [None, Some(0), Some(3), Some(15)] {
@@ -136,15 +136,15 @@ fn a_degree_limit_is_no_budget() {
     }
 }
 
-/// A copy of what is fixed beyond the budget stays a copy: nobody else may be there.
+/// A copy of what is fixed beyond the register limit stays a copy: nobody else may be there.
 #[test]
-fn beyond_the_budget_is_for_the_fixed_alone() {
+fn beyond_the_limit_is_for_the_fixed_alone() {
     let problem = problem(
         "file R budget 2\nclass A R\nrange A cost 1 live 2..5 write 0*1 read 1*1\n\
          range A cost 1 fixed 5 live 6..9 write 1*1 read 2*1\ncopy 1 lr1 = lr0 * 1\n",
     );
     for (_, costs) in solve(&problem) {
-        assert_eq!((costs.copies, costs.over_budget), (1, 0));
+        assert_eq!((costs.copies, costs.over_limit), (1, 0));
     }
 }
 
@@ -199,7 +199,7 @@ fn slots_are_checked() {
 #[test]
 fn unsound_problems() {
     let live = "live 2..9 write 0*1 read 2*1\n";
-    assert_eq!(refusal("file R budget 0\n"), "file R: a budget of 0 registers");
+    assert_eq!(refusal("file R budget 0\n"), "file R: a register limit of 0");
     assert_eq!(refusal("file R\nclass A R width 0\n"), "class A: width and align must be from 1 to 1024");
     assert_eq!(refusal("file R\nclass A R align 5000\n"), "class A: width and align must be from 1 to 1024");
     assert_eq!(
@@ -221,7 +221,7 @@ fn unsound_problems() {
     );
     assert_eq!(
         refusal(&format!("file R\nclass B R width 2 align 2\nrange B fixed 3 {live}")),
-        "lr0: fixed at unit 3, which is no place for class B within the budget"
+        "lr0: fixed at unit 3, which is no place for class B within the register limit"
     );
     assert_eq!(
         refusal(&format!("file R\nclass A R\nclass B R width 2\nrange A fixed 3 {live}range B fixed 2 {live}")),
@@ -290,7 +290,7 @@ fn of_a_function() {
     let reserving = Preset { reserved: Some(0..26), ..Preset::HW };
     for (allocation, costs) in solve(&Problem::by_name(&function, &reserving).expect("no PHIs")) {
         assert!(matches!(allocation.placements[LiveRange(3)], Placement::Register(26..)), "{allocation:?}");
-        assert_eq!((costs.spilled, costs.over_budget), (0, 0));
+        assert_eq!((costs.spilled, costs.over_limit), (0, 0));
     }
     let packed = Problem::by_name(&function, &Preset::CICC).expect("no PHIs");
     assert_eq!((packed.class(LiveRange(3)).width, packed.class(LiveRange(0)).width), (1, 2));

@@ -70,7 +70,7 @@ fn lanes_are_met() {
          %5 = ADD %4\n  %2 = ADD %2\n  STV_i32_v4 %0, %1, %2, %3, 0, 0, 1, 3, 32, %5 :: write global\nend\n",
     )
     .unwrap_or_else(|error| panic!("{error}"));
-    let problem = Problem::by_name(&function, &Preset { budget: Some(16), ..Preset::HW }).expect("no PHIs");
+    let problem = Problem::by_name(&function, &Preset { register_limit: Some(16), ..Preset::HW }).expect("no PHIs");
     for engine in engines() {
         let allocation = engine.allocate(&problem).expect("a sound problem");
         let costs = check_allocation(&problem, &allocation).expect("a sound allocation");
@@ -124,10 +124,10 @@ fn the_checker_knows_what_goes_on() {
     }
 }
 
-/// What a row wider than the budget would hold is left as it is.
+/// What a row wider than the register limit would hold is left as it is.
 #[test]
-fn wider_than_the_budget() {
-    let preset = Preset { budget: Some(3), caller_saved: None, ..Preset::HW };
+fn wider_than_the_limit() {
+    let preset = Preset { register_limit: Some(3), caller_saved: None, ..Preset::HW };
     let problem = Problem::by_name(&matrix(), &preset).expect("no PHIs");
     assert_eq!(problem.validate(), Ok(()));
     assert!(problem.lanes().iter().all(|lane| lane.inst != Inst(0)));
@@ -160,15 +160,15 @@ fn values_arrive_in_rows() {
     let lanes = Cell::new(0);
     let check = |u: &mut Unstructured<'_>| {
         let function = if u.ratio(1, 3)? { matrix() } else { lowered_function(u, &Options::default())? };
-        let budget = if u.ratio(1, 4)? { None } else { Some(u.int_in_range(4..=16)?) };
-        let preset = Preset { budget, packs_halves: u.arbitrary()?, ..Preset::HW };
+        let register_limit = if u.ratio(1, 4)? { None } else { Some(u.int_in_range(4..=16)?) };
+        let preset = Preset { register_limit, packs_halves: u.arbitrary()?, ..Preset::HW };
         nothing_is_lost(&function, &preset);
         let problem = Problem::by_name(&function, &preset).expect("no PHIs");
         lanes.set(lanes.get() + problem.lanes().len());
         let solver = Solver { steps: 50 };
         for engine in engines().into_iter().chain([&solver as &dyn Allocator]) {
             let allocation = match engine.allocate(&problem) {
-                Err(ProblemError::BudgetNotMet { .. }) => continue,
+                Err(ProblemError::LimitNotMet { .. }) => continue,
                 found => found.expect("a sound problem"),
             };
             let name = engine.name();

@@ -21,18 +21,24 @@ pub(super) type Proven = FxHashSet<(Inst, u32)>;
 /// comes before all reads. Then the new base holds the same value at the access as in the view, because the operands of
 /// its definition have obligations of their own. The sums of both bases are computed in the view.
 pub(super) fn proven(pair: &Pair<'_>) -> Proven {
-    let changed: Vec<Moved> = pair.after.function.insts().filter_map(|inst| moved(pair, inst)).collect();
+    let changed: Vec<ChangedAccess> =
+        pair.after.function.insts().filter_map(|inst| changed_access(pair, inst)).collect();
     if changed.is_empty() {
         return Proven::default();
     }
     let (before, after) = (definitions(pair.before.function), definitions(pair.after.function));
     let mut sums = Sums::new(pair.before.function, &before);
-    let same = changed.iter().filter(|moved| is_same(pair, moved, (&before, &after), &mut sums).unwrap_or(false));
-    same.flat_map(|moved| [moved.after.number, moved.number].map(|operand| (moved.inst, operand))).collect()
+    let same = changed
+        .iter()
+        .filter(|changed_access| is_same(pair, changed_access, (&before, &after), &mut sums).unwrap_or(false));
+    same.flat_map(|changed_access| {
+        [changed_access.after.number, changed_access.number].map(|operand| (changed_access.inst, operand))
+    })
+    .collect()
 }
 
 /// An access with another base or offset than in the view.
-struct Moved {
+struct ChangedAccess {
     /// The instruction of the edited function.
     inst: Inst,
     before: Access,
@@ -41,7 +47,7 @@ struct Moved {
     number: u32,
 }
 
-fn moved(pair: &Pair<'_>, inst: Inst) -> Option<Moved> {
+fn changed_access(pair: &Pair<'_>, inst: Inst) -> Option<ChangedAccess> {
     let kept = pair.kept_in_place(Which::After, inst)?;
     let after = shared_address::access(pair.after.function, inst)?;
     let before = shared_address::access(pair.before.function, kept)?;
@@ -49,7 +55,7 @@ fn moved(pair: &Pair<'_>, inst: Inst) -> Option<Moved> {
         return None;
     }
     let number = offset_operand(pair, (kept, before), (inst, after))?;
-    Some(Moved { inst, before, after, number })
+    Some(ChangedAccess { inst, before, after, number })
 }
 
 /// Returns the operand that has the offset of an access. `None` for inline assembly whose new text differs from the old
@@ -67,7 +73,7 @@ const TEXT: u32 = 0;
 
 fn is_same(
     pair: &Pair<'_>,
-    &Moved { before, after, .. }: &Moved,
+    &ChangedAccess { before, after, .. }: &ChangedAccess,
     definitions: (&Definitions, &Definitions),
     sums: &mut Sums<'_>,
 ) -> Option<bool> {
@@ -146,7 +152,7 @@ mod tests {
     use crate::function::{Edit, EditList, Function, Inst, VReg};
 
     /// Returns the checker's result for an access at `[%1+8]`, where %1 is %0 + 64, that gets another base and offset.
-    fn moved(base: u32, offset: i64, more: &str) -> Result<(), ErrorKind> {
+    fn changed_access(base: u32, offset: i64, more: &str) -> Result<(), ErrorKind> {
         let text = format!(
             "mfv 1\nfunction \"k\"\nopcode ADD64ri\nopcode LD_i64\nopcode ST_i64\nregs %0 B64 B64 B64\n\
              bb0: frequency 1.0 depth 0\n%0 = LD_i64 0\n%2 = LD_i64 0\n%1 = ADD64ri %0, 64\n{more}\
@@ -164,13 +170,14 @@ mod tests {
     #[test]
     fn sums_are_compared() {
         assert_eq!(
-            [moved(0, 72, ""), moved(1, 8, ""), moved(0, 72 - (1 << 32), "")].map(|said| said.is_ok()),
+            [changed_access(0, 72, ""), changed_access(1, 8, ""), changed_access(0, 72 - (1 << 32), "")]
+                .map(|said| said.is_ok()),
             [true, true, false]
         );
-        assert_eq!(moved(0, 68, ""), Err(ErrorKind::Operand));
-        assert_eq!(moved(1, 72, ""), Err(ErrorKind::Operand));
-        assert_eq!(moved(2, 72, ""), Err(ErrorKind::Operand));
-        assert_eq!(moved(0, 72, "%0 = ADD64ri %0, 1\n"), Err(ErrorKind::Operand));
+        assert_eq!(changed_access(0, 68, ""), Err(ErrorKind::Operand));
+        assert_eq!(changed_access(1, 72, ""), Err(ErrorKind::Operand));
+        assert_eq!(changed_access(2, 72, ""), Err(ErrorKind::Operand));
+        assert_eq!(changed_access(0, 72, "%0 = ADD64ri %0, 1\n"), Err(ErrorKind::Operand));
     }
 
     /// Returns the checker's result for assembly at `[%1 + 8]`, where %1 is %0 + 64, that gets another base and text.

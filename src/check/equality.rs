@@ -214,9 +214,9 @@ impl<'a> Prover<'a> {
     }
 
     fn cross(&mut self, goal: Goal, pred: Option<Block>) -> Option<(Value, Value)> {
-        let (mut after_budget, mut before_budget) = (MAX_TERM_SIZE, MAX_TERM_SIZE);
-        let after = self.after.cross(&mut self.terms, pred, goal.after, &mut after_budget).unwrap_or(Value::Unknown);
-        let before = self.before.cross(&mut self.terms, pred, goal.before, &mut before_budget)?;
+        let (mut left_after, mut left_before) = (MAX_TERM_SIZE, MAX_TERM_SIZE);
+        let after = self.after.cross(&mut self.terms, pred, goal.after, &mut left_after).unwrap_or(Value::Unknown);
+        let before = self.before.cross(&mut self.terms, pred, goal.before, &mut left_before)?;
         Some((after, before))
     }
 

@@ -59,7 +59,7 @@ pub(super) struct Constant {
 
 /// An operand of a [`Skeleton`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Bone {
+enum SkeletonOperand {
     Read(RegClass),
     Write(RegClass),
     Literal(function::Value),
@@ -70,7 +70,7 @@ enum Bone {
 pub(super) struct Skeleton {
     pub(super) opcode: Opcode,
     result: u32,
-    operands: Vec<Bone>,
+    operands: Vec<SkeletonOperand>,
 }
 
 /// The most operations of a term. Larger terms are given up: longer chains are not rematerialised.
@@ -114,9 +114,9 @@ impl Terms {
     /// Returns the operation of definition `result` of an instruction.
     pub(super) fn skeleton(&mut self, function: &Function, inst: Inst, result: u32) -> Operation {
         let bone = |operand: &function::Operand| match operand.reg() {
-            Some(reg) if operand.is_def() => Bone::Write(function.class(reg)),
-            Some(reg) => Bone::Read(function.class(reg)),
-            None => Bone::Literal(operand.value),
+            Some(reg) if operand.is_def() => SkeletonOperand::Write(function.class(reg)),
+            Some(reg) => SkeletonOperand::Read(function.class(reg)),
+            None => SkeletonOperand::Literal(operand.value),
         };
         let operands = function.operands(inst).iter().map(bone).collect();
         Operation::Other(self.skeletons.intern(Skeleton { opcode: function.opcode(inst), result, operands }))

@@ -190,15 +190,15 @@ impl<'a> LocalValues<'a> {
     /// undefined.
     ///
     /// `None` if an instruction with effects in the block computes the value, or if the terms become too large.
-    /// `budget` bounds the number of visited values.
+    /// `values_left` bounds the number of visited values.
     pub(super) fn cross(
         &self,
         terms: &mut Terms,
         pred: Option<Block>,
         value: Value,
-        budget: &mut u32,
+        values_left: &mut u32,
     ) -> Option<Value> {
-        *budget = budget.checked_sub(1)?;
+        *values_left = values_left.checked_sub(1)?;
         match value {
             Value::Undefined | Value::Unknown | Value::Constant(_) => return Some(value),
             Value::Entry(location) => return Some(self.before_entry(pred, location)),
@@ -212,7 +212,7 @@ impl<'a> LocalValues<'a> {
         let (operation, args) = self.application(terms, value)?;
         let mut crossed = Vec::with_capacity(args.len());
         for arg in args {
-            crossed.push(self.cross(terms, pred, arg, budget)?);
+            crossed.push(self.cross(terms, pred, arg, values_left)?);
         }
         match self.reduce(terms, operation, &crossed) {
             Some(value) => Some(value),

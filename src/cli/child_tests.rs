@@ -18,9 +18,9 @@ pub(super) fn part() -> Option<String> {
 }
 
 /// A process that is killed when this goes away, so that a test that fails leaves none.
-pub(super) struct Mortal(pub(super) Child);
+pub(super) struct KillOnDrop(pub(super) Child);
 
-impl Drop for Mortal {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.0.kill();

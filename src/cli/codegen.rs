@@ -40,7 +40,7 @@ pub(crate) struct Settings {
 
 // What a process is told of a module that another one hands over. No documentation comment, as above.
 #[derive(clap::Args)]
-pub(crate) struct HandedOver {
+pub(crate) struct ModuleArguments {
     /// What the module is called
     pub(crate) name: PathBuf,
     /// The processor

@@ -15,10 +15,11 @@ macro_rules! say {
 }
 
 mod allocate;
-mod assembler;
 mod bisect;
 mod cache;
 mod check_ptxas;
+#[cfg(feature = "llvm")]
+mod child_error;
 #[cfg(test)]
 mod child_tests;
 #[cfg(feature = "llvm")]
@@ -26,8 +27,6 @@ mod codegen;
 mod compare;
 #[cfg(feature = "llvm")]
 mod compile;
-#[cfg(feature = "llvm")]
-mod complaint;
 mod diff_ptxas;
 mod dynamic_shared;
 mod explain;
@@ -57,6 +56,7 @@ mod ptx;
 mod ptx_version;
 mod ptxas;
 mod ptxas_run;
+mod ptxas_wrapper;
 mod record;
 mod releases;
 mod replay;
@@ -101,7 +101,7 @@ struct Arguments {
 enum Command {
     Allocate(allocate::Arguments),
     Bisect(bisect::Arguments),
-    Cache(assembler::cache_summary::Arguments),
+    Cache(ptxas_wrapper::cache_summary::Arguments),
     CheckPtxas(check_ptxas::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "llvm")]
@@ -111,7 +111,7 @@ enum Command {
     #[cfg(feature = "llvm")]
     #[command(hide = true)]
     ForkServer(tune::fork_server::Arguments),
-    Judge(tune::edge::Arguments),
+    Judge(tune::judge_command::Arguments),
     #[cfg(feature = "llvm")]
     Mir(mir::Arguments),
     #[command(hide = true)]
@@ -121,11 +121,11 @@ enum Command {
     Optimise(tune::optimise::Arguments),
     Optimum(optimum::Arguments),
     Ptx(ptx::Arguments),
-    Ptxas(assembler::Arguments),
+    Ptxas(ptxas_wrapper::Arguments),
     Replay(replay::Arguments),
     Report(report::Arguments),
     Run(run::Arguments),
-    Search(assembler::search::Arguments),
+    Search(ptxas_wrapper::search::Arguments),
     Stats(stats::Arguments),
     Time(time::Arguments),
     Tune(Box<tune::Arguments>),
@@ -134,8 +134,8 @@ enum Command {
 
 fn main() -> ExitCode {
     // Ahead of all else: what stands in ptxas's place costs a build as little as can be, and has ptxas's arguments.
-    if let Some(arguments) = assembler::arguments_for_ptxas(std::env::args_os()) {
-        return end(assembler::run(arguments));
+    if let Some(arguments) = ptxas_wrapper::arguments_for_ptxas(std::env::args_os()) {
+        return end(ptxas_wrapper::run(arguments));
     }
     nvptx_ra::logging::start();
     #[cfg(feature = "llvm")]
@@ -144,7 +144,7 @@ fn main() -> ExitCode {
     let result = match Arguments::parse_from(arguments).command {
         Command::Allocate(arguments) => allocate::run(&arguments),
         Command::Bisect(arguments) => bisect::run(&arguments),
-        Command::Cache(arguments) => assembler::cache_summary::run(&arguments),
+        Command::Cache(arguments) => ptxas_wrapper::cache_summary::run(&arguments),
         Command::CheckPtxas(arguments) => check_ptxas::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "llvm")]
@@ -153,7 +153,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::ForkServer(arguments) => tune::fork_server::run(&arguments),
-        Command::Judge(arguments) => tune::edge::run(&arguments),
+        Command::Judge(arguments) => tune::judge_command::run(&arguments),
         #[cfg(feature = "llvm")]
         Command::Mir(arguments) => mir::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
@@ -161,11 +161,11 @@ fn main() -> ExitCode {
         Command::Optimise(arguments) => tune::optimise::run(&arguments),
         Command::Optimum(arguments) => optimum::run(&arguments),
         Command::Ptx(arguments) => ptx::run(&arguments),
-        Command::Ptxas(arguments) => assembler::run(arguments.all),
+        Command::Ptxas(arguments) => ptxas_wrapper::run(arguments.all),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
-        Command::Search(arguments) => assembler::search::run(&arguments),
+        Command::Search(arguments) => ptxas_wrapper::search::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Time(arguments) => time::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),

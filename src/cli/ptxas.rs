@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvptx_ra::error::{Error, ErrorKind};
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use tempfile::TempDir;
 
 /// By the kernels' names.
-pub(crate) type Measured = BTreeMap<String, Real>;
+pub(crate) type PtxasReports = BTreeMap<String, PtxasReport>;
 
 /// A program of the CUDA toolkit: on PATH, else where CUDA_PATH says; else its bare name, which cannot be started.
 pub(crate) fn tool(name: &str) -> PathBuf {
@@ -29,18 +29,18 @@ const LOSS: &str = "Potential Performance Loss";
 const WEIGHT_OF_LOSS: u32 = 1_000;
 
 /// Reads what `ptxas -v` prints of kernels. What it prints of functions behind a kernel is the kernel's.
-pub(crate) fn parse(report: &str) -> Measured {
+pub(crate) fn parse(report: &str) -> PtxasReports {
     read(report, false)
 }
 
 /// Reads what `ptxas -v` prints of kernels and of functions, each by itself: so a linker gets them. ptxas does not print the registers
 /// of functions.
-pub(crate) fn parse_separately(report: &str) -> Measured {
+pub(crate) fn parse_separately(report: &str) -> PtxasReports {
     read(report, true)
 }
 
-fn read(report: &str, separately: bool) -> Measured {
-    let mut measured = Measured::new();
+fn read(report: &str, separately: bool) -> PtxasReports {
+    let mut measured = PtxasReports::new();
     // The kernel that ptxas compiles, and what it tells of.
     let mut kernel: Option<&str> = None;
     let mut at: Option<&str> = None;
@@ -63,29 +63,29 @@ fn read(report: &str, separately: bool) -> Measured {
         if line.contains("info    : Used ") {
             at = kernel;
         }
-        let Some(real) = at.and_then(|name| measured.get_mut(name)) else { continue };
+        let Some(ptxas_report) = at.and_then(|name| measured.get_mut(name)) else { continue };
         // Device functions have a line of their own, which no kernel's name precedes.
         if line.contains("Function properties for ") && !line.contains("bytes stack") {
             continue;
         }
         if let Some(bytes) = number_before(" bytes stack frame") {
-            real.stack_bytes = real.stack_bytes.max(bytes);
-            real.total_stack_bytes = real.total_stack_bytes.max(bytes);
+            ptxas_report.stack_bytes = ptxas_report.stack_bytes.max(bytes);
+            ptxas_report.total_stack_bytes = ptxas_report.total_stack_bytes.max(bytes);
         }
         if let Some(bytes) = number_before(" bytes cumulative stack size") {
-            real.total_stack_bytes = real.total_stack_bytes.max(bytes);
+            ptxas_report.total_stack_bytes = ptxas_report.total_stack_bytes.max(bytes);
         }
         if let Some(bytes) = number_before(" bytes spill stores") {
-            real.spill_store_bytes += bytes;
+            ptxas_report.spill_store_bytes += bytes;
         }
         if let Some(bytes) = number_before(" bytes spill loads") {
-            real.spill_load_bytes += bytes;
+            ptxas_report.spill_load_bytes += bytes;
         }
         if let Some(bytes) = number_before(" bytes smem") {
-            real.shared_bytes = bytes;
+            ptxas_report.shared_bytes = bytes;
         }
         if let Some(registers) = line.split("Used ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()) {
-            real.registers = registers;
+            ptxas_report.registers = registers;
         }
     }
     with_advice(measured, report)
@@ -93,10 +93,10 @@ fn read(report: &str, separately: bool) -> Measured {
 
 /// The same figures with what ptxas advises about the kernels, which it prints without `-v`, too. It may stand ahead of all else
 /// that is said of a kernel.
-pub(crate) fn with_advice(mut measured: Measured, report: &str) -> Measured {
+pub(crate) fn with_advice(mut measured: PtxasReports, report: &str) -> PtxasReports {
     for (name, weight) in report.lines().filter_map(advised) {
-        if let Some(real) = measured.get_mut(name) {
-            real.advice += weight;
+        if let Some(ptxas_report) = measured.get_mut(name) {
+            ptxas_report.advice += weight;
         }
     }
     measured
@@ -237,7 +237,7 @@ impl Folder {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::{Folder, Measured, Real, drop_debug_target, parse, parse_separately, processors, refusal};
+    use super::{Folder, PtxasReport, PtxasReports, drop_debug_target, parse, parse_separately, processors, refusal};
 
     /// The word `debug` leaves the line of the target, and nothing else does.
     #[test]
@@ -289,7 +289,7 @@ mod tests {
              \u{20}   0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n\
              ptxas info    : Used 9 registers\n";
         let measured = parse(report);
-        let a = Real {
+        let a = PtxasReport {
             registers: 32,
             spill_store_bytes: 8,
             spill_load_bytes: 12,
@@ -299,7 +299,7 @@ mod tests {
             advice: 1,
         };
         assert_eq!(measured.get("a"), Some(&a));
-        assert_eq!(measured.get("b"), Some(&Real { registers: 9, ..Real::default() }));
+        assert_eq!(measured.get("b"), Some(&PtxasReport { registers: 9, ..PtxasReport::default() }));
     }
 
     /// Where each function counts by itself, spills of a function are not its kernel's, wherever ptxas prints them.
@@ -312,15 +312,15 @@ mod tests {
         };
         let entry = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n";
         let used = "ptxas info    : Used 32 registers, 24 bytes cumulative stack size, 2048 bytes smem\n";
-        let real = |bytes| Real {
+        let ptxas_report = |bytes| PtxasReport {
             spill_store_bytes: bytes,
             spill_load_bytes: 4,
             stack_bytes: bytes,
             total_stack_bytes: bytes,
-            ..Real::default()
+            ..PtxasReport::default()
         };
-        let kernel = Real { registers: 32, total_stack_bytes: 24, shared_bytes: 2048, ..real(8) };
-        let expected: Measured = [("f".into(), real(12)), ("k".into(), kernel)].into();
+        let kernel = PtxasReport { registers: 32, total_stack_bytes: 24, shared_bytes: 2048, ..ptxas_report(8) };
+        let expected: PtxasReports = [("f".into(), ptxas_report(12)), ("k".into(), kernel)].into();
         for order in [[of("f", 12), entry.into(), of("k", 8)], [entry.into(), of("k", 8), of("f", 12)]] {
             assert_eq!(parse_separately(&(order.concat() + used)), expected);
         }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::Args;
 use nvptx_ra::error::{Error, ErrorKind};
 
-use crate::assembler::real::NAMED;
+use crate::ptxas_wrapper::real_ptxas::NAMED;
 
 /// Make a CUDA toolkit of links in which nvptx-ra stands in ptxas's place.
 ///

@@ -6,7 +6,7 @@
 
 use super::program::Program;
 use super::values::Values;
-use super::worklist::Refused;
+use super::worklist::RefusedCopy;
 use crate::analysis::{LiveRanges, Point};
 use crate::function::{Inst, VReg};
 
@@ -47,13 +47,13 @@ pub(super) fn replace_refused(
     program: &mut Program<'_>,
     ranges: &LiveRanges,
     values: &Values,
-    refused: &[Refused],
+    refused: &[RefusedCopy],
 ) -> bool {
     if !program.options.remat_constants {
         return false;
     }
     let mut replaced = false;
-    for Refused { candidate, .. } in refused {
+    for RefusedCopy { candidate, .. } in refused {
         let Some(value) = ranges.value_at(candidate.src, Point::early(candidate.inst)) else { continue };
         let Some(constant) = values.constant(value) else { continue };
         if program.as_copy(candidate.inst).is_none() {

@@ -34,12 +34,12 @@ pub(crate) struct Count {
     pub(crate) uses: u32,
     /// An instruction that writes it; the only one where `defs` is 1, unless it has been deleted.
     pub(crate) def: u32,
-    lost: Lost,
+    lost: DeadValue,
 }
 
 /// What the definitions wrote that went because nobody read them: debug values may still describe it.
 #[derive(Clone, Copy, Debug, Default)]
-enum Lost {
+enum DeadValue {
     #[default]
     Nothing,
     /// The constant that this instruction of the view defines.
@@ -48,7 +48,7 @@ enum Lost {
     Unknown,
 }
 
-impl Lost {
+impl DeadValue {
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (lost, Self::Nothing) | (Self::Nothing, lost) => lost,
@@ -175,17 +175,17 @@ impl<'a> Program<'a> {
 
     /// Deletes an instruction whose register holds the value it writes without it.
     pub(crate) fn delete(&mut self, inst: Inst) {
-        self.remove(inst, Fate::Delete, Lost::Nothing);
+        self.remove(inst, Fate::Delete, DeadValue::Nothing);
     }
 
     /// Deletes an instruction whose value nobody reads: the constant that an instruction of the view defines, if it is
     /// one.
     pub(crate) fn delete_dead(&mut self, inst: Inst, constant: Option<Inst>) {
-        self.remove(inst, Fate::Dead, constant.map_or(Lost::Unknown, Lost::Constant));
+        self.remove(inst, Fate::Dead, constant.map_or(DeadValue::Unknown, DeadValue::Constant));
     }
 
     /// What an instruction that goes wrote and read counts no more.
-    fn remove(&mut self, inst: Inst, fate: Fate, lost: Lost) {
+    fn remove(&mut self, inst: Inst, fate: Fate, lost: DeadValue) {
         for operand in self.function.operands(inst) {
             let Some(reg) = self.register(inst, operand) else { continue };
             let count = &mut self.counts[reg];
@@ -220,7 +220,7 @@ impl<'a> Program<'a> {
         if count.defs != 0 {
             return None;
         }
-        Some(if let Lost::Constant(constant) = count.lost {
+        Some(if let DeadValue::Constant(constant) = count.lost {
             self.function.described_constant(constant)
         } else {
             Value::NoReg

@@ -53,13 +53,13 @@ impl Eq for Entry {}
 
 /// A copy that stays, for now.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusedCopy {
     pub(super) candidate: Candidate,
     pub(super) reason: CopyRefusal,
 }
 
 /// Merges what can be merged and returns the copies that remain, in layout order.
-pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<Refused> {
+pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates: Vec<Candidate>) -> Vec<RefusedCopy> {
     let by = program.options.priority;
     let mut heap: BinaryHeap<Entry> = candidates
         .into_iter()
@@ -88,16 +88,16 @@ pub(super) fn drain(program: &mut Program<'_>, classes: &mut Classes, candidates
             break;
         }
     }
-    let mut left: Vec<Refused> = heap
+    let mut left: Vec<RefusedCopy> = heap
         .into_iter()
-        .filter_map(|entry| Some(Refused { candidate: entry.candidate, reason: entry.refusal? }))
+        .filter_map(|entry| Some(RefusedCopy { candidate: entry.candidate, reason: entry.refusal? }))
         .collect();
     left.sort_unstable_by_key(|refused| refused.candidate.inst);
     left
 }
 
 /// The copies among those refused that still stand, and why.
-pub(super) fn standing(program: &Program<'_>, refused: &[Refused]) -> Vec<(Inst, CopyRefusal)> {
+pub(super) fn standing(program: &Program<'_>, refused: &[RefusedCopy]) -> Vec<(Inst, CopyRefusal)> {
     refused
         .iter()
         .map(|refused| (refused.candidate.inst, refused.reason))

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use super::nearest::nearest;
+use super::removed;
 use super::table::{Audience, Config, OPTIONS, OptionSpec, Scope};
 use super::value::Shape;
 use crate::error::{Error, ErrorKind};
@@ -31,15 +32,21 @@ static INFOS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
         is_switch: spec.shape == Shape::Switch,
         hidden: spec.audience == Audience::Developers,
     };
-    OPTIONS.iter().map(info).collect()
+    OPTIONS.iter().map(info).chain(removed::renamed().map(of_earlier_name)).collect()
 });
 
-/// How many options there are.
-pub fn option_count() -> usize {
-    OPTIONS.len()
+/// An earlier name of an option. It is registered so that the compiler says what the name is now, with a value or without one.
+fn of_earlier_name((name, now): (&'static str, &'static str)) -> OptionInfo {
+    let help = format!("Renamed: use -nvptx-ra-{now}.");
+    OptionInfo { name, help, meta: String::new(), is_switch: true, hidden: true }
 }
 
-/// The option at a place in the table. It lives as long as the program, so that C++ may keep pointers to its text.
+/// How many options the compiler's command line has: those of the table, and those that are renamed.
+pub fn option_count() -> usize {
+    INFOS.len()
+}
+
+/// The option at a place: of the table, then those that are renamed. It lives as long as the program, so that C++ may keep pointers to its text.
 pub fn option_at(index: usize) -> Option<&'static OptionInfo> {
     INFOS.get(index)
 }
@@ -52,6 +59,9 @@ pub fn explain(name: &str) -> Result<String, Error> {
     let bare = bare.split_once('=').map_or(bare, |(name, _)| name);
     let found = super::find(bare).or_else(|| super::find(bare.strip_prefix("no-")?));
     found.map(explain_one).ok_or_else(|| {
+        if let Some(now) = removed::name_now(bare.strip_prefix("no-").unwrap_or(bare)) {
+            return Error::new(ErrorKind::Option, format!("{name}: renamed"), format!("use {now}"));
+        }
         let hint = nearest(bare, OPTIONS.iter().map(|spec| spec.name));
         let remedy = match hint {
             Some(hint) => format!("did you mean {hint}? `nvptx-ra explain --all` lists the options"),

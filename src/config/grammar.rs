@@ -7,6 +7,8 @@
 //! A backslash takes the character behind it as it stands, so that a path may hold a `;`. Spaces around an assignment
 //! and empty assignments mean nothing; the last assignment to an option counts.
 
+use serde::Deserialize as _;
+
 use super::allocator_settings::AllocatorSettings;
 use super::nearest::nearest;
 use super::removed;
@@ -59,9 +61,12 @@ pub(super) fn valid_assignments(text: &str, origin: Origin) -> Vec<(&'static Opt
     split(text).iter().filter_map(|assignment| assignment.check(origin).ok()).collect()
 }
 
-/// The same options without values that were removed, so that a file of an earlier version is still read.
-pub fn without_removed(text: &str) -> String {
+/// Options that an earlier version wrote: the same under today's names, without values that were removed.
+pub fn of_earlier_version(text: &str) -> String {
     let left = split(text).into_iter().filter_map(|mut assignment| {
+        if let Some(now) = removed::name_now(&assignment.name) {
+            assignment.name = now.to_owned();
+        }
         if let (Some(spec), Some(value)) = (find(&assignment.name), &assignment.value)
             && removed::remedy(spec, value).is_some()
         {
@@ -71,6 +76,11 @@ pub fn without_removed(text: &str) -> String {
         Some(assignment.name + &value)
     });
     left.collect::<Vec<_>>().join(";")
+}
+
+/// Reads a field with options from a file of any version.
+pub fn read_options<'de, D: serde::Deserializer<'de>>(field: D) -> Result<String, D::Error> {
+    String::deserialize(field).map(|options| of_earlier_version(&options))
 }
 
 /// What is wrong, and what is allowed.
@@ -108,6 +118,9 @@ impl Assignment {
                 }
                 (_, shape) => Err(("no switch".into(), format!("use {}={}", spec.name, shape.meta()))),
             };
+        }
+        if let Some(now) = removed::name_now(self.name.strip_prefix("no-").unwrap_or(&self.name)) {
+            return Err(renamed_to(now));
         }
         if self.name == "off" {
             let remedy = "off stands alone, as the whole function attribute \"nvptx-ra\"; or use position=off";
@@ -192,6 +205,11 @@ fn check(spec: &OptionSpec, value: &str, origin: Origin) -> Result<(), OptionFau
         return Err((what.into(), remedy));
     }
     if spec.set(&mut Config::default(), value) { Ok(()) } else { Err(fault(spec, value)) }
+}
+
+/// What is wrong with an earlier name of an option.
+fn renamed_to(now: &str) -> OptionFault {
+    ("renamed".into(), format!("use {now}"))
 }
 
 /// What is wrong with a value that an option may not have.

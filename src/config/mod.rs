@@ -16,14 +16,16 @@ mod word_or_number;
 
 pub use allocator_settings::{AllocatorSettings, Setting, SettingValue};
 pub use describe::{OptionInfo, developers_page, explain, explain_all, option_at, option_count, options_page};
-pub use grammar::{Origin, assignments, find, without_removed};
-pub use optimisations::{Add, Inline, Skip, Unroll};
+pub use grammar::{Origin, assignments, find, of_earlier_version, read_options};
+pub use optimisations::{AddPasses, Inline, SkipPasses, Unroll};
 pub use register_names::{NamedLoad, NamedRegister, RegisterNames};
+pub use removed::first_name;
 pub use settings_table::{SETTINGS, SettingKind, SettingSpec};
 pub use table::{
-    APPLY_EDITS, Audience, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, DeSsa, FORECAST,
-    Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, PresetName, Priority,
-    REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace, Warn,
+    APPLY_EDITS, Audience, BitSpill, COPY_COALESCER, CSSA, Chooser, CoalescerPosition, Config, CssaInterference,
+    FORECAST, Injection, KeepInLoops, LOOP_SHAPE, LoopShape, OPTIONS, OptionSpec, Order, PRINT_FORECAST, PresetName,
+    Priority, REGALLOC, REMAT, RENAME, Redefined, Remat, SCHEDULE, SHARED_ADDRESSES, SIMD_VIDEO, Scope, SpillTo, Trace,
+    Warn,
 };
 pub use value::{Choice, Shape};
 pub use word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};

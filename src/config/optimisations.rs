@@ -33,7 +33,7 @@ choices! {
 flags! {
     /// Optimisations of LLVM's code generator that a function may go without. What each does may cost registers: most
     /// move or merge computations without asking how long their values then live.
-    pub struct Skip {
+    pub struct SkipPasses {
         /// Addresses are separated into a shared base and a constant.
         "separate-const-offset-from-gep" => SEPARATE_CONST_OFFSET = 0,
         /// Conditional computations move ahead of their branch.
@@ -59,7 +59,7 @@ flags! {
     }
 }
 
-impl Skip {
+impl SkipPasses {
     /// Those of LLVM IR; the others are of machine code.
     pub const OF_IR: Self = Self::SEPARATE_CONST_OFFSET
         .union(Self::SPECULATIVE_EXECUTION)
@@ -82,7 +82,7 @@ impl Skip {
 flags! {
     /// Optimisations of LLVM on IR that run on a function ahead of the code generator, in this order. LLVM's own
     /// pipelines leave them out, or run them where later ones undo what they do.
-    pub struct Add {
+    pub struct AddPasses {
         /// Inline assembly that only computes no longer keeps loads from moving or being merged.
         "assembly-effects" => ASSEMBLY_EFFECTS = 0,
         /// Computations on both sides of a branch move ahead of it.
@@ -104,7 +104,7 @@ flags! {
     }
 }
 
-impl Add {
+impl AddPasses {
     /// What each is to LLVM's parser of pipelines.
     const PIPELINES: [(Self, &'static str); 9] = [
         (Self::ASSEMBLY_EFFECTS, "nvptx-assembly-effects"),

@@ -1,4 +1,4 @@
-//! Values that options had in earlier versions, and what to write in their place.
+//! Values and names that options had in earlier versions, and what to write in their place.
 
 use super::table::OptionSpec;
 
@@ -6,8 +6,30 @@ use super::table::OptionSpec;
 const REMOVED: [(&str, &str, &str); 3] = [
     ("order", "auto", "name an order, as in order=eager; `nvptx-ra tune` finds the best for each kernel"),
     ("budget", "auto", "write regalloc=auto, which sets such limits, too"),
-    ("skip", "auto", "name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds what pays for each kernel"),
+    (
+        "skip-passes",
+        "auto",
+        "name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds what pays for each kernel",
+    ),
 ];
+
+/// The earlier name of an option, and the name that it has now.
+const RENAMED: [(&str, &str); 3] = [("add", "add-passes"), ("skip", "skip-passes"), ("usedessa", "cssa-interference")];
+
+/// All earlier names, each with the option's name now.
+pub(super) fn renamed() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RENAMED.into_iter()
+}
+
+/// The name that an option has now, by its earlier one; `None` of any other name.
+pub(super) fn name_now(earlier: &str) -> Option<&'static str> {
+    renamed().find(|(before, _)| *before == earlier).map(|(_, now)| now)
+}
+
+/// The first name that an option had.
+pub fn first_name(option: &'static str) -> &'static str {
+    renamed().find(|(_, now)| *now == option).map_or(option, |(before, _)| before)
+}
 
 /// The words of a value, which may be a list.
 fn words(value: &str) -> impl Iterator<Item = &str> {

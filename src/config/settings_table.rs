@@ -95,7 +95,7 @@ pub const SETTINGS: &[SettingSpec] = &[
     row(
         "degree-limit",
         Limit,
-        "`briggs`: the K of its degree tests, in registers. No budget: that comes from the kernel.",
+        "`briggs`: the K of its degree tests, in registers. No register limit: that comes from the kernel.",
     ),
     row("degree-factor", Factor, "`briggs`: what the degree of a neighbour counts in its merge test."),
     row("always-below", Factor, "`briggs`: a copy is merged where both sides have less than this part of K as degree."),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::allocator_settings::AllocatorSettings;
-use super::optimisations::{Add, Inline, Skip, Unroll};
+use super::optimisations::{AddPasses, Inline, SkipPasses, Unroll};
 use super::register_names::RegisterNames;
 use super::value::{Choice, Shape, Value, choices, flags};
 use super::word_or_number::{DynamicShared, RegisterBudget, RegisterTarget, Slack, Threads};
@@ -104,7 +104,7 @@ choices! {
 
 choices! {
     /// How PHIs are made ready for PHI elimination.
-    pub enum DeSsa {
+    pub enum CssaInterference {
         /// Not at all: LLVM's PHI elimination copies every input and every result.
         "0" => Stock,
         /// Registers share a name where they are never live at the same time (Sreedhar et al. 1999).
@@ -401,11 +401,11 @@ options! {
         "verify" => verify: bool = false, audience Users;
         /// Optimisations of LLVM that are left out for the function, by the names of -opt-disable. Some cost registers,
         /// but not in every kernel; `nvptx-ra tune` tries them.
-        "skip" => skip: Skip = Skip::empty(), audience Users;
+        "skip-passes" => skip_passes: SkipPasses = SkipPasses::empty(), audience Users;
         /// Further optimisations of LLVM that run on the function's IR, ahead of the code generator, in the order of
         /// this list. They do nothing at -O0. Their effect on registers differs from kernel to kernel; `nvptx-ra tune`
         /// tries them.
-        "add" => add: Add = Add::empty(), audience Users;
+        "add-passes" => add_passes: AddPasses = AddPasses::empty(), audience Users;
         /// Which calls LLVM inlines in a kernel and in the functions that it calls. Arrays whose address a call takes stay in
         /// local memory unless the call is inlined. Read ahead of LLVM's optimisations, so by clang and `opt`; a kernel's
         /// choice holds for everything that it calls. Functions marked noinline are never inlined.
@@ -463,7 +463,7 @@ options! {
         /// the kernels measured.
         "cssa" => cssa: bool = false, scope Process;
         /// How PHIs are made ready for PHI elimination.
-        "usedessa" => usedessa: DeSsa = DeSsa::Values;
+        "cssa-interference" => cssa_interference: CssaInterference = CssaInterference::Values;
         /// Lets the registers that a PHI connects share a name; off copies every input and every result.
         "cssa-coalesce" => cssa_coalesce: bool = true;
         /// Prints what becomes of PHIs to standard error: 1 counts them, 2 names each input and result that is copied.

@@ -96,15 +96,50 @@ fn refusals_name_what_is_allowed() {
 fn removed_values() {
     for (text, expected) in [
         ("order=auto", "order=auto: removed; name an order, as in order=eager; `nvptx-ra tune` finds the best"),
-        ("skip=auto", "skip=auto: removed; name what to leave out, as in skip=loop-reduce; `nvptx-ra tune` finds"),
-        ("skip=gvn+auto", "skip=gvn+auto: removed; name what to leave out"),
+        (
+            "skip-passes=auto",
+            "skip-passes=auto: removed; name what to leave out, as in skip-passes=loop-reduce; `nvptx-ra tune` finds",
+        ),
+        ("skip-passes=gvn+auto", "skip-passes=gvn+auto: removed; name what to leave out"),
     ] {
         let message = refusal(text);
         assert!(message.contains(expected), "{message}\n  lacks {expected}");
     }
-    assert_eq!(without_removed("verify;order=auto;order-seed=3;skip=gvn+auto"), "verify;order-seed=3;skip=gvn");
-    for kept in ["", "off", "bit-spill=auto", "regalloc=auto;no-rename", "skip=gvn+most", r"stats=/a\;b\\c"] {
-        assert_eq!(without_removed(kept), kept);
+    let before = "verify;order=auto;order-seed=3;skip-passes=gvn+auto";
+    assert_eq!(of_earlier_version(before), "verify;order-seed=3;skip-passes=gvn");
+    for kept in ["", "off", "bit-spill=auto", "regalloc=auto;no-rename", "skip-passes=gvn+most", r"stats=/a\;b\\c"] {
+        assert_eq!(of_earlier_version(kept), kept);
+    }
+}
+
+/// A name that an option had in earlier versions is an error that says the name of today, wherever it is given. A file of theirs
+/// is read with the names of today.
+#[test]
+fn renamed_options() {
+    for (text, expected) in [
+        ("skip=gvn", "skip=gvn: renamed; use skip-passes"),
+        ("skip=auto", "skip=auto: renamed; use skip-passes"),
+        ("skip", "skip: renamed; use skip-passes"),
+        ("no-add", "no-add: renamed; use add-passes"),
+        ("add=sink", "add=sink: renamed; use add-passes"),
+        ("usedessa=1", "usedessa=1: renamed; use cssa-interference"),
+    ] {
+        for origin in [Origin::Attribute, Origin::CommandLine, Origin::Parameters] {
+            let message = Config::check(text, origin).expect_err(text).to_string();
+            assert!(message.contains(origin.name()) && message.ends_with(expected), "{message}\n  lacks {expected}");
+        }
+        let name = text.split('=').next().unwrap_or_default();
+        assert!(explain(name).expect_err(name).to_string().contains(": renamed; use "), "{name}");
+    }
+    let before = "verify;skip=gvn+auto;add=sink;usedessa=1;order=late";
+    let now = "verify;skip-passes=gvn;add-passes=sink;cssa-interference=1;order=late";
+    assert_eq!(of_earlier_version(before), now);
+    assert!(Config::check(now, Origin::Attribute).is_ok());
+    for (earlier, now) in removed::renamed() {
+        assert!(find(earlier).is_none() && find(now).is_some(), "{earlier}");
+        assert_eq!(first_name(now), earlier);
+        let info = (0..option_count()).filter_map(option_at).find(|info| info.name == earlier).expect(earlier);
+        assert!(info.hidden && info.is_switch && info.help.contains(now), "{info:?}");
     }
 }
 
@@ -186,7 +221,7 @@ fn values(shape: &Shape) -> Vec<String> {
 /// What C++ registers has a help with type and default for every option.
 #[test]
 fn registration_info() {
-    assert_eq!(option_count(), OPTIONS.len());
+    assert_eq!(option_count(), OPTIONS.len() + removed::renamed().count());
     assert!(option_at(option_count()).is_none());
     let info = (0..option_count()).filter_map(option_at).find(|info| info.name == "copy-limit").unwrap();
     assert_eq!(

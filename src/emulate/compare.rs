@@ -235,7 +235,7 @@ pub(super) fn newly_undefined(first: &Outcome, second: &Outcome, program: &Progr
 }
 
 /// What a run leaves, for values of another run to be compared with.
-struct Left {
+struct FinalMemory {
     /// Words, and which of their bytes were written, by address.
     words: FxHashMap<u64, (u32, u8)>,
     /// The same of words that threads write in no order, by thread and address.
@@ -244,7 +244,7 @@ struct Left {
     raced: FxHashSet<u64>,
 }
 
-impl Left {
+impl FinalMemory {
     fn new(outcome: &Outcome) -> Self {
         let Outcome { written, apart, .. } = outcome;
         Self {
@@ -308,7 +308,7 @@ pub(super) fn differences(
 
 /// The differences by address, of which the first alone may be wanted.
 fn found(first: &Outcome, second: &Outcome, image: &mut Image, equality: Equality, is_first: bool) -> Vec<(u64, Pair)> {
-    let left = [first, second].map(Left::new);
+    let left = [first, second].map(FinalMemory::new);
     // Nothing is known of bytes into which either stored something undefined.
     let hidden = hidden([first, second]);
     let of_all = |outcome: &Outcome| {

@@ -108,7 +108,7 @@ const DYNAMIC_SHARED: u32 = 48 * 1024;
 
 /// Which launch it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Drawn {
+pub(super) struct LaunchSeed {
     /// Its number, and how often it was drawn already.
     pub(super) number: u32,
     pub(super) attempt: u32,
@@ -123,8 +123,8 @@ impl Launches {
     }
 
     /// The setting of a launch, with what the order of its threads is drawn from.
-    pub(super) fn setting(&self, program: &Program, kernel: usize, drawn: &Drawn, schedule: u64) -> Setting {
-        let &Drawn { number, attempt, ref wishes } = drawn;
+    pub(super) fn setting(&self, program: &Program, kernel: usize, drawn: &LaunchSeed, schedule: u64) -> Setting {
+        let &LaunchSeed { number, attempt, ref wishes } = drawn;
         let mut bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
         bounds.largest_block = bounds.largest_block.or(self.threads.map(|threads| [threads, 1, 1]));
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
@@ -157,10 +157,10 @@ impl Launches {
     }
 
     /// What memory holds ahead of a launch: its parameters.
-    pub(super) fn image(&self, program: &Program, setting: &Setting, drawn: &Drawn) -> Image {
-        let &Drawn { number, attempt, ref wishes } = drawn;
+    pub(super) fn image(&self, program: &Program, setting: &Setting, drawn: &LaunchSeed) -> Image {
+        let &LaunchSeed { number, attempt, ref wishes } = drawn;
         // Wishes for the shape change no parameter.
-        let plain = Drawn { wishes: Wishes::default(), ..*drawn };
+        let plain = LaunchSeed { wishes: Wishes::default(), ..*drawn };
         let plain = self.setting(program, setting.kernel, &plain, 0);
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
         let mut image = Image::new(seed);

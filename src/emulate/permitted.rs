@@ -39,7 +39,7 @@ pub(super) struct Doubt<'a> {
 }
 
 /// What is said of it at last.
-pub(super) enum Settled {
+pub(super) enum PermittedVerdict {
     /// Another result that is right is the second program's.
     Same,
     /// The results that are right differ wherever the second program does.
@@ -53,7 +53,7 @@ impl Doubt<'_> {
     ///
     /// An assembler chooses for each sum, so its result may be a mixture that is none of these. What they all agree on may
     /// still differ in a mixture, by little: there, numbers have to be close only.
-    pub(super) fn settled(&self, allowed: Allowed<'_>, steps: &mut Steps) -> Settled {
+    pub(super) fn permitted_verdict(&self, allowed: Allowed<'_>, steps: &mut Steps) -> PermittedVerdict {
         let Self { ready, outcome, equality, .. } = *self;
         let mut image = ready.image.clone();
         let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -61,27 +61,27 @@ impl Doubt<'_> {
         for other in allowed.first {
             let ran = self.run(other, Setting { kernel, ..ready.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return Settled::Open("with its products fused, which PTX allows, it ends otherwise".into());
+                return PermittedVerdict::Open("with its products fused, which PTX allows, it ends otherwise".into());
             };
             if differences(&ran, outcome, &mut image, equality).is_empty() {
-                return Settled::Same;
+                return PermittedVerdict::Same;
             }
             open.extend(differences(&ready.outcome, &ran, &mut image, equality).iter().map(|one| one.0));
         }
         for other in allowed.second {
             let ran = self.run(other, Setting { kernel: self.kernel, ..self.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return Settled::Open("with other results of approximate functions, it ends otherwise".into());
+                return PermittedVerdict::Open("with other results of approximate functions, it ends otherwise".into());
             };
             if differences(&ready.outcome, &ran, &mut image, equality).is_empty() {
-                return Settled::Same;
+                return PermittedVerdict::Same;
             }
             open.extend(differences(outcome, &ran, &mut image, equality).iter().map(|one| one.0));
         }
         let all = differences(&ready.outcome, outcome, &mut image, Equality::Close);
         match all.into_iter().find(|(address, _)| !open.contains(address)) {
-            Some((address, stores)) => Settled::Different(address, stores),
-            None => Settled::Open(
+            Some((address, stores)) => PermittedVerdict::Different(address, stores),
+            None => PermittedVerdict::Open(
                 "where it differs, the result depends on which products are fused, or on how far approximate functions \
                  are off, which PTX leaves open"
                     .into(),

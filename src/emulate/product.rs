@@ -27,7 +27,7 @@ pub(crate) struct Multiply {
 
 /// The left factor of a product of a group of warps.
 #[derive(Clone, Debug)]
-pub(crate) enum Left {
+pub(crate) enum LeftFactor {
     /// A descriptor.
     Shared(Row),
     Registers(Vec<Row>),
@@ -41,7 +41,7 @@ pub(crate) struct GroupMultiply {
     /// Types of the result and the factors.
     pub(crate) types: [Ty; 3],
     pub(crate) to: Vec<Row>,
-    pub(crate) left: Left,
+    pub(crate) left: LeftFactor,
     /// The descriptor of the right factor.
     pub(crate) right: Row,
     /// Whether the product is added to what the result holds.

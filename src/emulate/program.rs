@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use super::access::{Address, AtomicOp, Order, Space};
 pub(crate) use super::bulk::Bulk;
-pub(crate) use super::product::{GroupMultiply, Left, Multiply, Tile};
-pub(crate) use super::row::{Carried, Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
+pub(crate) use super::product::{GroupMultiply, LeftFactor, Multiply, Tile};
+pub(crate) use super::row::{CarriedKind, Init, LaneMask, Row, RowInfo, SINK, Special, ZERO};
 pub(crate) use super::tensor::{TensorMultiply, TensorOp};
 
 use super::pure::{MOST_SOURCES, Pure};
@@ -26,7 +26,7 @@ pub(crate) struct Access {
     /// What kind of value each is.
     pub(crate) kinds: Vec<Kind>,
     /// The class of each that has the kind of what is read into it.
-    pub(crate) carried: Vec<Option<Carried>>,
+    pub(crate) carried: Vec<Option<CarriedKind>>,
     pub(crate) order: Order,
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum WarpOp {
     Reduce { reduction: Reduction, ty: Ty, to: Row, value: Row },
     Elect { to: Row, is_elected: Row },
     Synchronise,
-    LoadMatrix { to: Vec<Row>, address: Address, is_transposed: bool, carried: Vec<Option<Carried>> },
+    LoadMatrix { to: Vec<Row>, address: Address, is_transposed: bool, carried: Vec<Option<CarriedKind>> },
     StoreMatrix { from: Vec<Row>, address: Address, is_transposed: bool, kinds: Vec<Kind> },
     MoveMatrix { to: Row, from: Row },
     Multiply(Box<Multiply>),

@@ -1,8 +1,8 @@
 //! Launches of a first program that have run, and whether their results depend on the order of threads.
 
 use super::compare::{Launched, first_difference};
-use super::launch::{Drawn, Launches};
-use super::machine::{End, Outcome, Setting, Stopped, Turns, run};
+use super::launch::{LaunchSeed, Launches};
+use super::machine::{AbandonedLaunch, End, Outcome, Setting, Turns, run};
 use super::memory::Image;
 use super::program::Program;
 use super::tolerance::Equality;
@@ -33,7 +33,12 @@ impl Steps {
     }
 
     /// The same, with what there is to say of a launch that ended early.
-    pub(super) fn ran(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
+    pub(super) fn ran(
+        &mut self,
+        program: &Program,
+        setting: &Setting,
+        image: &mut Image,
+    ) -> Result<Outcome, AbandonedLaunch> {
         let setting = Setting { most_steps: setting.most_steps.min(self.left), ..setting.clone() };
         let setting = Setting { most_steps_in_all: self.left, ..setting };
         let ran = run(program, &setting, image);
@@ -43,7 +48,7 @@ impl Steps {
 }
 
 /// What ran, however it ended.
-pub(super) fn outcome_of(ran: &Result<Outcome, Stopped>) -> &Outcome {
+pub(super) fn outcome_of(ran: &Result<Outcome, AbandonedLaunch>) -> &Outcome {
     ran.as_ref().unwrap_or_else(|stopped| &stopped.outcome)
 }
 
@@ -55,23 +60,23 @@ pub(super) fn most_quiet(steps: u64, launches: &Launches) -> Option<u64> {
 
 /// A launch of the first program.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedLaunch {
     pub(super) launched: Launched,
     pub(super) ready: Option<Ready>,
     /// Where none that was drawn ended: the first of them.
-    pub(super) unended: Option<Unended>,
+    pub(super) unfinished: Option<UnfinishedLaunch>,
 }
 
 /// A launch that the first program does not end, or not soon.
 #[derive(Debug)]
-pub(super) struct Unended {
+pub(super) struct UnfinishedLaunch {
     pub(super) image: Image,
     pub(super) setting: Setting,
-    pub(super) drawn: Drawn,
-    pub(super) stopped: Stopped,
+    pub(super) drawn: LaunchSeed,
+    pub(super) stopped: AbandonedLaunch,
 }
 
-impl Unended {
+impl UnfinishedLaunch {
     /// Runs another program on the launch, as far as it may run to end.
     pub(super) fn run(
         &self,
@@ -79,8 +84,8 @@ impl Unended {
         kernel: usize,
         launches: &Launches,
         steps: &mut Steps,
-    ) -> (Result<Outcome, Stopped>, Image) {
-        let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..self.drawn }, 0);
+    ) -> (Result<Outcome, AbandonedLaunch>, Image) {
+        let setting = launches.setting(second, kernel, &LaunchSeed { wishes: Wishes::default(), ..self.drawn }, 0);
         // After more instructions, it could not be told any more whether the first program does not end.
         let most_steps = match self.stopped.end {
             End::Endless => launches.most_steps,
@@ -110,7 +115,7 @@ impl Unended {
         let reason = match self.stopped.end {
             End::Endless => self.stopped.reason.clone(),
             _ => match run((0, Turns::Drawn)) {
-                Err(Stopped { end: End::Endless, reason, .. }) => reason,
+                Err(AbandonedLaunch { end: End::Endless, reason, .. }) => reason,
                 _ => return None,
             },
         };
@@ -129,7 +134,7 @@ pub(super) struct Ready {
     pub(super) image: Image,
     pub(super) outcome: Outcome,
     pub(super) setting: Setting,
-    pub(super) drawn: Drawn,
+    pub(super) drawn: LaunchSeed,
     /// What was said of other orders of threads: `None` where a difference has not asked yet.
     pub(super) of_orders: Option<Option<String>>,
 }
@@ -159,7 +164,7 @@ impl Ready {
                 Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches, false))
                     .map(|_| "the results depend on the order in which threads run".to_owned()),
                 // An order in which it takes too long says nothing.
-                Err(Stopped { end: End::Long, .. }) if turns != Turns::Drawn => None,
+                Err(AbandonedLaunch { end: End::Long, .. }) if turns != Turns::Drawn => None,
                 Err(stopped) => Some(stopped.told()),
             }
         })

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::compare::odd_stores;
-use super::launch::{Drawn, Launches};
+use super::launch::{LaunchSeed, Launches};
 use super::layout;
 use super::machine::{Outcome, Setting};
 use super::memory::Image;
@@ -80,8 +80,8 @@ const ALIGNMENT: i64 = 256;
 /// Says why nothing can be said of it, or why it cannot be repeated.
 pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Record, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let setting = launches.setting(program, number, &Drawn::default(), 0);
-    let mut image = launches.image(program, &setting, &Drawn::default());
+    let setting = launches.setting(program, number, &LaunchSeed::default(), 0);
+    let mut image = launches.image(program, &setting, &LaunchSeed::default());
     let outcome = run_in_order(program, &setting, &mut image)?;
     if let Some((_, source)) = outcome.undefined.first() {
         return Err(format!("it stores bytes that are undefined: {source}"));

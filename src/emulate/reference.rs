@@ -6,11 +6,11 @@
 use super::compare::{
     Comparison, Difference, Differing, Launched, Verdict, buffer_of, first_difference, newly_undefined, odd_stores,
 };
-use super::launch::{Drawn, Launches, MIXED};
-use super::machine::{End, Setting, Stopped};
-use super::permitted::{Allowed, Doubt, Settled};
+use super::launch::{LaunchSeed, Launches, MIXED};
+use super::machine::{AbandonedLaunch, End, Setting};
+use super::permitted::{Allowed, Doubt, PermittedVerdict};
 use super::program::Program;
-use super::ready::{Prepared, Ready, Steps, Unended, equality, is_wild, most_quiet, outcome_of};
+use super::ready::{PreparedLaunch, Ready, Steps, UnfinishedLaunch, equality, is_wild, most_quiet, outcome_of};
 use super::run::{Store, parameters};
 use super::search::Search;
 use super::tolerance::Equality;
@@ -33,7 +33,7 @@ pub struct Reference<'p> {
     program: &'p Program,
     kernel: String,
     launches: Launches,
-    runs: Vec<Prepared>,
+    runs: Vec<PreparedLaunch>,
     steps: Steps,
     search: Option<Search>,
 }
@@ -144,16 +144,16 @@ impl<'p> Reference<'p> {
         };
         let Self { program, launches, runs, steps, .. } = self;
         let (program, launches) = (*program, &*launches);
-        let Prepared { ready, unended, .. } = &mut runs[place];
+        let PreparedLaunch { ready, unfinished, .. } = &mut runs[place];
         let Some(ready) = ready else {
-            if let Some(unended) = unended {
-                comparison.sides[0].add(program, &unended.stopped.outcome);
-                let (ran, mut image) = unended.run(second, kernel, launches, steps);
+            if let Some(unfinished) = unfinished {
+                comparison.sides[0].add(program, &unfinished.stopped.outcome);
+                let (ran, mut image) = unfinished.run(second, kernel, launches, steps);
                 comparison.sides[1].add(second, outcome_of(&ran));
                 if let Ok(outcome) = &ran
-                    && let Some(reason) = unended.reason(program, outcome.steps, launches, steps)
+                    && let Some(reason) = unfinished.reason(program, outcome.steps, launches, steps)
                 {
-                    let parameters = parameters(program, &unended.setting, &mut image);
+                    let parameters = parameters(program, &unfinished.setting, &mut image);
                     let differing = Differing::End { endless: 0, reason, steps: outcome.steps };
                     launched.verdict =
                         Verdict::Different(Box::new(Difference { launch: number, differing, parameters }));
@@ -165,7 +165,7 @@ impl<'p> Reference<'p> {
         if launched.verdict != Verdict::Same {
             return launched;
         }
-        let setting = launches.setting(second, kernel, &Drawn { wishes: Wishes::default(), ..ready.drawn }, 0);
+        let setting = launches.setting(second, kernel, &LaunchSeed { wishes: Wishes::default(), ..ready.drawn }, 0);
         let most_quiet = most_quiet(ready.outcome.steps, launches);
         let setting = Setting { grid: ready.setting.grid, block: ready.setting.block, most_quiet, ..setting };
         let mut image = ready.image.clone();
@@ -178,13 +178,13 @@ impl<'p> Reference<'p> {
                 let mut found = first_difference(&ready.outcome, outcome, &mut image, equality);
                 if found.is_some() && !allowed.is_empty() {
                     let doubt = Doubt { ready, outcome, setting: &setting, equality, kernel };
-                    match doubt.settled(allowed, steps) {
-                        Settled::Same => found = None,
-                        Settled::Open(reason) => {
+                    match doubt.permitted_verdict(allowed, steps) {
+                        PermittedVerdict::Same => found = None,
+                        PermittedVerdict::Open(reason) => {
                             launched.verdict = not_comparable(0, reason);
                             return launched;
                         }
-                        Settled::Different(address, stores) => found = Some((address, stores)),
+                        PermittedVerdict::Different(address, stores) => found = Some((address, stores)),
                     }
                 }
                 found.map(|(address, stores)| {
@@ -198,7 +198,7 @@ impl<'p> Reference<'p> {
                     Differing::Stores { address, buffer, stores, places, sources }
                 })
             }
-            Err(Stopped { end: End::Endless, reason, .. }) => {
+            Err(AbandonedLaunch { end: End::Endless, reason, .. }) => {
                 Some(Differing::End { endless: 1, reason: reason.clone(), steps: ready.outcome.steps })
             }
             Err(stopped) => {
@@ -234,23 +234,23 @@ impl<'p> Reference<'p> {
     }
 
     /// Another launch of the first program that shows something new.
-    fn searched(&mut self) -> Option<Prepared> {
+    fn searched(&mut self) -> Option<PreparedLaunch> {
         let Self { program, launches, runs, steps, search, .. } = self;
         search.get_or_insert_with(|| Search::new(launches, runs)).next(program, launches, runs, steps)
     }
 
     /// Runs a launch of the first program.
-    fn prepared(&mut self, number: u32) -> Prepared {
+    fn prepared(&mut self, number: u32) -> PreparedLaunch {
         let Self { program, launches, steps, .. } = self;
         let (program, launches) = (*program, &*launches);
         let mut launched = Launched::default();
         let Some(kernel) = program.kernel(&self.kernel) else {
             launched.verdict = not_comparable(0, format!("there is no kernel {}", self.kernel));
-            return Prepared { launched, ready: None, unended: None };
+            return PreparedLaunch { launched, ready: None, unfinished: None };
         };
         // The attempt with the fewest results that are no finite numbers is taken.
         let mut best: Option<([usize; 2], Ready)> = None;
-        let mut unended = None;
+        let mut unfinished = None;
         // Most launches at limits access memory where there is none, or run for long.
         let is_at_limits = launches.is_at_limits(number);
         let mut most_steps = launches.most_steps / if is_at_limits { AT_LIMITS } else { 1 };
@@ -259,7 +259,7 @@ impl<'p> Reference<'p> {
             if is_over || attempt > 0 && steps.left == 0 {
                 break;
             }
-            let drawn = Drawn { number, attempt, wishes: Wishes::default() };
+            let drawn = LaunchSeed { number, attempt, wishes: Wishes::default() };
             let setting = Setting { most_steps, ..launches.setting(program, kernel, &drawn, 0) };
             if attempt == 0 {
                 launched.shape = [setting.grid, setting.block];
@@ -277,7 +277,7 @@ impl<'p> Reference<'p> {
                         most_steps = launches.most_steps / SHORTER;
                     }
                     if attempt == 0 && end != End::Unsaid {
-                        unended = Some(Unended { image, setting, drawn, stopped });
+                        unfinished = Some(UnfinishedLaunch { image, setting, drawn, stopped });
                     }
                     continue;
                 }
@@ -290,7 +290,7 @@ impl<'p> Reference<'p> {
                 break;
             }
         }
-        let Some((odd, mut ready)) = best else { return Prepared { launched, ready: None, unended } };
+        let Some((odd, mut ready)) = best else { return PreparedLaunch { launched, ready: None, unfinished } };
         launched.is_wild = is_wild(odd) && !launches.extremes;
         launched.shape = [ready.setting.grid, ready.setting.block];
         launched.stores = ready.outcome.num_written();
@@ -299,7 +299,7 @@ impl<'p> Reference<'p> {
         if let Some(reason) = ready.depends(program, launches, steps) {
             launched.verdict = not_comparable(0, reason);
         }
-        Prepared { launched, ready: Some(ready), unended: None }
+        PreparedLaunch { launched, ready: Some(ready), unfinished: None }
     }
 }
 

@@ -64,4 +64,4 @@ pub(crate) struct RowInfo {
 /// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
 /// stored there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Carried(pub(crate) u32);
+pub(crate) struct CarriedKind(pub(crate) u32);

@@ -1,6 +1,6 @@
 //! One program run alone: what it stores.
 
-use super::launch::{Drawn, Launches};
+use super::launch::{LaunchSeed, Launches};
 use super::machine::{Outcome, Setting, Traffic, run as run_machine};
 use super::memory::{Image, Written};
 use super::program::{Function, Op, Program};
@@ -193,8 +193,8 @@ pub struct Stores {
 /// Says why nothing can be said of it.
 pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Stores, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
-    let setting = launches.setting(program, number, &Drawn::default(), 0);
-    let mut image = launches.image(program, &setting, &Drawn::default());
+    let setting = launches.setting(program, number, &LaunchSeed::default(), 0);
+    let mut image = launches.image(program, &setting, &LaunchSeed::default());
     let outcome = run_in_order(program, &setting, &mut image)?;
     let mut side = Side::default();
     side.add(program, &outcome);

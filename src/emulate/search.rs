@@ -1,11 +1,11 @@
 //! Launches of a first program that show what its drawn launches do not: they are run until one is found.
 
 use super::compare::{Launched, Verdict, odd_stores};
-use super::guide::{Guide, Ran, Seen};
-use super::launch::{self, Drawn, Launches};
+use super::guide::{FinishedLaunch, Guide, LaunchCoverage};
+use super::launch::{self, LaunchSeed, Launches};
 use super::machine::Setting;
 use super::program::Program;
-use super::ready::{Prepared, Ready, Steps, is_wild};
+use super::ready::{PreparedLaunch, Ready, Steps, is_wild};
 use super::wishes::Wishes;
 
 /// How many launches are run in search of those that show something new, for each that may be found, and how many
@@ -25,7 +25,7 @@ const MOST_FRESH: u32 = 24;
 #[derive(Debug)]
 pub(super) struct Search {
     guide: Guide,
-    seen: Seen,
+    coverage: LaunchCoverage,
     left: u32,
     fresh: u32,
     steps_left: u64,
@@ -33,17 +33,17 @@ pub(super) struct Search {
 
 impl Search {
     /// A search behind launches that have run.
-    pub(super) fn new(launches: &Launches, runs: &[Prepared]) -> Self {
-        let mut seen = Seen::default();
+    pub(super) fn new(launches: &Launches, runs: &[PreparedLaunch]) -> Self {
+        let mut coverage = LaunchCoverage::default();
         let mut steps = 0u64;
         for ready in runs.iter().filter_map(|run| run.ready.as_ref()) {
-            seen.add(&ready.outcome);
+            coverage.add(&ready.outcome);
             steps += ready.outcome.steps;
         }
         let left = launches.more.saturating_mul(SEARCHED);
         let wanted = LEAST_SEARCHED_STEPS.max(SEARCHED_STEPS.saturating_mul(steps));
         let steps_left = wanted.min(launches.most_steps_in_all / LIMIT_SHARE);
-        Self { guide: Guide::default(), seen, left, fresh: 0, steps_left }
+        Self { guide: Guide::default(), coverage, left, fresh: 0, steps_left }
     }
 
     /// Runs launches until one of which something can be said shows something new.
@@ -51,9 +51,9 @@ impl Search {
         &mut self,
         program: &Program,
         launches: &Launches,
-        runs: &mut [Prepared],
+        runs: &mut [PreparedLaunch],
         steps: &mut Steps,
-    ) -> Option<Prepared> {
+    ) -> Option<PreparedLaunch> {
         while self.left > 0 && self.steps_left > 0 && steps.left > 0 {
             self.left -= 1;
             let (kernel, drawn) = self.draw(program, launches, runs)?;
@@ -64,42 +64,47 @@ impl Search {
             let outcome = steps.run(program, &setting, &mut image);
             self.steps_left = self.steps_left.saturating_sub(before - steps.left);
             let Ok(outcome) = outcome else { continue };
-            if is_wild(odd_stores(&outcome)) || !self.seen.lacks(&outcome) {
+            if is_wild(odd_stores(&outcome)) || !self.coverage.lacks(&outcome) {
                 continue;
             }
             let mut ready = Ready { image, outcome, setting, drawn, of_orders: None };
             if ready.depends(program, launches, steps).is_some() {
                 continue;
             }
-            self.seen.add(&ready.outcome);
+            self.coverage.add(&ready.outcome);
             let (shape, stores) = ([ready.setting.grid, ready.setting.block], ready.outcome.num_written());
             let launched = Launched { shape, stores, ..Launched::default() };
-            return Some(Prepared { launched, ready: Some(ready), unended: None });
+            return Some(PreparedLaunch { launched, ready: Some(ready), unfinished: None });
         }
         None
     }
 
     /// The next launch, with the kernel's number: one that ran with a change, or now and then a new one. `None` where no
     /// launch could be compared, or nothing is left to try.
-    fn draw(&mut self, program: &Program, launches: &Launches, runs: &mut [Prepared]) -> Option<(usize, Drawn)> {
-        let mut ran: Vec<Ran<'_>> = Vec::new();
+    fn draw(
+        &mut self,
+        program: &Program,
+        launches: &Launches,
+        runs: &mut [PreparedLaunch],
+    ) -> Option<(usize, LaunchSeed)> {
+        let mut ran: Vec<FinishedLaunch<'_>> = Vec::new();
         let mut drawn = Vec::new();
         for run in runs.iter_mut().filter(|run| run.launched.verdict == Verdict::Same) {
             if let Some(ready) = &mut run.ready {
-                ran.push(Ran { outcome: &ready.outcome, setting: &ready.setting, image: &mut ready.image });
+                ran.push(FinishedLaunch { outcome: &ready.outcome, setting: &ready.setting, image: &mut ready.image });
                 drawn.push(&ready.drawn);
             }
         }
         let kernel = ran.first()?.setting.kernel;
         let is_fresh = self.left.is_multiple_of(FRESH_EACH) && self.fresh < MOST_FRESH;
-        if !is_fresh && let Some((parent, wishes)) = self.guide.next(program, &self.seen, &mut ran) {
-            return Some((kernel, Drawn { wishes, ..*drawn[parent] }));
+        if !is_fresh && let Some((parent, wishes)) = self.guide.next(program, &self.coverage, &mut ran) {
+            return Some((kernel, LaunchSeed { wishes, ..*drawn[parent] }));
         }
         if self.fresh == MOST_FRESH {
             return None;
         }
         self.fresh += 1;
         let number = launches.count + launches.limits + self.fresh;
-        Some((kernel, Drawn { number, attempt: launch::SEARCHED, wishes: Wishes::default() }))
+        Some((kernel, LaunchSeed { number, attempt: launch::SEARCHED, wishes: Wishes::default() }))
     }
 }

@@ -1,6 +1,6 @@
 //! Tensor memory of a block, from sm_100 on: 128 lanes of 512 columns of 32 bits, and what moves and multiplies there.
 
-use super::row::{Carried, Row};
+use super::row::{CarriedKind, Row};
 use super::types::Kind;
 
 /// The lanes of tensor memory.
@@ -57,7 +57,7 @@ pub(crate) enum TensorOp {
     /// Columns are free again.
     Free { columns: Row },
     /// Registers are loaded.
-    Load { to: Vec<Row>, shape: Shape, carried: Vec<Option<Carried>> },
+    Load { to: Vec<Row>, shape: Shape, carried: Vec<Option<CarriedKind>> },
     /// Registers are stored.
     Store { from: Vec<Row>, shape: Shape, kinds: Vec<Kind> },
 }

@@ -1,6 +1,6 @@
 //! A launch of which it is noted what each warp does, in order.
 
-use super::launch::{Drawn, Launches, MIXED};
+use super::launch::{LaunchSeed, Launches, MIXED};
 use super::machine::{End, Outcome, Setting, WarpTrace, run as run_machine};
 use super::program::Program;
 use super::run::Side;
@@ -38,7 +38,7 @@ pub fn trace(
     let mut reason = None;
     let mut cut = None;
     for attempt in ATTEMPTS {
-        let drawn = Drawn { attempt, ..Drawn::default() };
+        let drawn = LaunchSeed { attempt, ..LaunchSeed::default() };
         let mut setting = launches.setting(program, number, &drawn, 0);
         let mut image = launches.image(program, &setting, &drawn);
         let warps = setting.block.iter().product::<u32>().div_ceil(32);

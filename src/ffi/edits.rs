@@ -210,7 +210,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::function::{Block, FunctionBuilder, MachineOp, MemorySpace, Moved, Opcode, RegClass, VReg};
+    use crate::function::{AccessRegisters, Block, FunctionBuilder, MachineOp, MemorySpace, Opcode, RegClass, VReg};
 
     fn raw(edits: impl IntoIterator<Item = Edit>) -> RawEdits {
         let function = FunctionBuilder::new("k", Arc::default()).finish();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn lowered_edits() {
         let at = Position { block: Block(0), before: Some(Inst(0)) };
-        let op = MachineOp::Store(Moved { class: RegClass::B32, registers: 1 });
+        let op = MachineOp::Store(AccessRegisters { class: RegClass::B32, registers: 1 });
         let memory = MemoryAccess { space: MemorySpace::Shared, bytes: 4, align: 4, is_store: true, is_volatile: true };
         let operands = vec![Operand::read(VReg(3)), Operand::immediate(8), Operand::write(VReg(4))];
         let raw = RawEdits::of_lowered(

@@ -4,14 +4,14 @@ use super::abi::{self, nvptx_ra_loop, nvptx_ra_loop_facts, nvptx_ra_loop_mark};
 use super::guard::entry;
 use crate::error::Error;
 use crate::optimise::choice::unroll_of;
-use crate::optimise::unroll::{self, Asked, Facts, Loop, Mark, Reads};
+use crate::optimise::unroll::{self, Facts, Loop, Mark, Reads, UnrollMetadata};
 
 /// A number that is not known counts as restraint, so that the loop is left.
-fn asked_of(number: u32) -> Asked {
+fn asked_of(number: u32) -> UnrollMetadata {
     match number {
-        abi::NVPTX_RA_LOOP_ASKS_NOTHING => Asked::Nothing,
-        abi::NVPTX_RA_LOOP_ASKS_UNROLLING => Asked::Unrolling,
-        _ => Asked::Restraint,
+        abi::NVPTX_RA_LOOP_ASKS_NOTHING => UnrollMetadata::Nothing,
+        abi::NVPTX_RA_LOOP_ASKS_UNROLLING => UnrollMetadata::Unrolling,
+        _ => UnrollMetadata::Restraint,
     }
 }
 

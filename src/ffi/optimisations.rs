@@ -2,7 +2,7 @@
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
-use crate::config::{Add, Config, Layers, Skip};
+use crate::config::{AddPasses, Config, Layers, SkipPasses};
 
 /// The optimisations that a function goes without, as a set of bits; none where its options are wrong.
 ///
@@ -12,7 +12,7 @@ use crate::config::{Add, Config, Layers, Skip};
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
-    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.skip) }.bits())
+    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.skip_passes) }.bits())
 }
 
 /// The optimisations that a function gets on top, as a set of bits; none where its options are wrong.
@@ -23,7 +23,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, att
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
-    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add) }.bits())
+    entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add_passes) }.bits())
 }
 
 /// What the options say of a function that may be changed; else nothing.
@@ -50,7 +50,7 @@ pub(super) unsafe fn of_function<T: Default>(
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skip_bit(pass: nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises the text.
-    entry(|_| 0, || Skip::of_pass(&unsafe { abi::text(pass) }).bits())
+    entry(|_| 0, || SkipPasses::of_pass(&unsafe { abi::text(pass) }).bits())
 }
 
 /// What LLVM calls the optimisation of a set that is the `index`-th to run; nothing behind the last.
@@ -59,7 +59,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_skip_bit(pass: nvptx_ra_str) -> u32 {
 pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_ra_str {
     entry(
         |_| abi::borrow(""),
-        || abi::borrow(Add::from_bits_truncate(set).pipelines().nth(index as usize).unwrap_or_default()),
+        || abi::borrow(AddPasses::from_bits_truncate(set).pipelines().nth(index as usize).unwrap_or_default()),
     )
 }
 
@@ -67,19 +67,22 @@ pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_
 mod tests {
     use super::*;
 
-    fn skipped(command_line: &str, attribute: &str) -> Skip {
+    fn skipped(command_line: &str, attribute: &str) -> SkipPasses {
         // SAFETY: both texts are alive.
-        Skip::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
+        SkipPasses::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
     }
 
     /// The command line counts before the attribute; what is off, or wrong, goes without nothing.
     #[test]
     fn sets() {
-        assert_eq!(skipped("", ""), Skip::empty());
-        assert_eq!(skipped("verify", "order=late;skip=gvn+machine-sink"), Skip::GVN | Skip::MACHINE_SINK);
-        assert_eq!(skipped("skip=slsr", "skip=gvn"), Skip::SLSR);
-        assert_eq!(skipped("skip=slsr", "off"), Skip::empty());
-        assert_eq!(skipped("skip=sl", ""), Skip::empty());
+        assert_eq!(skipped("", ""), SkipPasses::empty());
+        assert_eq!(
+            skipped("verify", "order=late;skip-passes=gvn+machine-sink"),
+            SkipPasses::GVN | SkipPasses::MACHINE_SINK
+        );
+        assert_eq!(skipped("skip-passes=slsr", "skip-passes=gvn"), SkipPasses::SLSR);
+        assert_eq!(skipped("skip-passes=slsr", "off"), SkipPasses::empty());
+        assert_eq!(skipped("skip-passes=sl", ""), SkipPasses::empty());
     }
 
     /// LLVM's names are those of the option; a pass that is none of these has no bit.
@@ -87,8 +90,8 @@ mod tests {
     fn names() {
         // SAFETY: the text is alive.
         let bit = |pass: &str| unsafe { nvptx_ra_skip_bit(abi::borrow(pass)) };
-        assert_eq!(bit("codegenprepare"), Skip::CODE_GEN_PREPARE.bits());
-        assert_eq!(bit("Loop Strength Reduction"), Skip::LOOP_REDUCE.bits());
+        assert_eq!(bit("codegenprepare"), SkipPasses::CODE_GEN_PREPARE.bits());
+        assert_eq!(bit("Loop Strength Reduction"), SkipPasses::LOOP_REDUCE.bits());
         assert_eq!((bit("nvptx-isel"), bit("")), (0, 0));
     }
 
@@ -104,16 +107,16 @@ mod tests {
     #[test]
     fn added_sets() {
         assert!(added("", "").is_empty());
-        assert_eq!(added("verify", "order=late;add=sink"), ["sink"]);
-        assert_eq!(added("add=sink", "add=reassociate"), ["sink"]);
-        assert!(added("add=sink", "off").is_empty());
-        assert!(added("add=sunk", "").is_empty());
+        assert_eq!(added("verify", "order=late;add-passes=sink"), ["sink"]);
+        assert_eq!(added("add-passes=sink", "add-passes=reassociate"), ["sink"]);
+        assert!(added("add-passes=sink", "off").is_empty());
+        assert!(added("add-passes=sunk", "").is_empty());
     }
 
     /// They run in the order of the list, however they are asked for, and every one of them has a pipeline.
     #[test]
     fn pipelines() {
-        assert_eq!(added("", "add=reg2mem+gvn-hoist"), ["gvn-hoist", "reg2mem,mem2reg"]);
-        assert_eq!(added("add=all", "").len(), Add::all().iter().count());
+        assert_eq!(added("", "add-passes=reg2mem+gvn-hoist"), ["gvn-hoist", "reg2mem,mem2reg"]);
+        assert_eq!(added("add-passes=all", "").len(), AddPasses::all().iter().count());
     }
 }

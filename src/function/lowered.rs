@@ -7,7 +7,7 @@ use super::{Edit, Inst, MemorySpace, Operand, Position, RegClass, VReg};
 
 /// The registers that one load or store moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Moved {
+pub struct AccessRegisters {
     /// The class of each.
     pub class: RegClass,
     /// How many: 1, 2 or 4.
@@ -18,9 +18,9 @@ pub struct Moved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MachineOp {
     /// A load from an address and an offset.
-    Load(Moved),
+    Load(AccessRegisters),
     /// A store to an address and an offset.
-    Store(Moved),
+    Store(AccessRegisters),
     /// `number of 16 bits = predicate ? 1 : 0`
     NumberOfPredicate,
     /// `predicate = number of 16 bits != 0`

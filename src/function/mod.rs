@@ -38,7 +38,7 @@ pub use edit_list::EditList;
 pub(crate) use effects::Conditions;
 pub use effects::{Effects, MemorySpace};
 pub use launch::LaunchBounds;
-pub use lowered::{Insertion, LoweredEdit, MachineOp, MemoryAccess, Moved};
+pub use lowered::{AccessRegisters, Insertion, LoweredEdit, MachineOp, MemoryAccess};
 pub use no_unroll::NoUnroll;
 pub(crate) use opcode::OpcodeFacts;
 pub use opcode::{CONSTANTS, Opcode, OpcodeTable, Role};

@@ -26,9 +26,9 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     }
     let name = allocator.name();
     let allocation = match allocator.allocate(&problem) {
-        Err(ProblemError::BudgetNotMet { file, budget, least }) => {
-            reached("least budget", true);
-            check_least_budget(&problem, allocator, &file, budget, least);
+        Err(ProblemError::LimitNotMet { file, register_limit, least }) => {
+            reached("least limit", true);
+            check_least_limit(&problem, allocator, &file, register_limit, least);
             return Ok(());
         }
         Err(error) => panic!("{name}: {error}\n{problem}"),
@@ -46,13 +46,12 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
 
     let is_spilled = |placement: &&Placement| matches!(placement, Placement::Spilled(_));
     assert_eq!(costs.spilled as usize, allocation.placements.iter().filter(is_spilled).count());
-    let fits = problem
-        .files()
-        .iter_enumerated()
-        .all(|(file, data)| data.budget.is_none_or(|budget| problem.peaks()[file] < budget / 8));
+    let fits = problem.files().iter_enumerated().all(|(file, data)| {
+        data.register_limit.is_none_or(|register_limit| problem.peaks()[file] < register_limit / 8)
+    });
     if fits {
         reached("room for all", !problem.ranges().is_empty());
-        assert_eq!((costs.spilled, costs.over_budget), (0, 0), "{name}: there is room for all\n{problem}");
+        assert_eq!((costs.spilled, costs.over_limit), (0, 0), "{name}: there is room for all\n{problem}");
     }
     check_clean(&problem, &allocation, name);
     let splitting = Splitting {
@@ -81,28 +80,28 @@ fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
     assert!(words(after) <= words(before) + close, "{name}: {before:?} {after:?}\n{problem}");
 }
 
-/// A budget that cannot be met is one that other engines go beyond, too, and the least that is named can be met.
-fn check_least_budget(problem: &Problem, allocator: &dyn Allocator, file: &str, budget: u32, least: u32) {
+/// A register limit that cannot be met is one that other engines go beyond, too, and the least that is named can be met.
+fn check_least_limit(problem: &Problem, allocator: &dyn Allocator, file: &str, register_limit: u32, least: u32) {
     let name = allocator.name();
-    assert!(least > budget, "{name}: {least} after {budget}\n{problem}");
+    assert!(least > register_limit, "{name}: {least} after {register_limit}\n{problem}");
     // With widths that are no powers of two, or other alignments, either may do what the other does not.
     let is_usual = |class: &ClassData| class.width.is_power_of_two() && class.align == class.width;
     if problem.classes().iter_enumerated().all(|(_, class)| is_usual(class)) {
         let greedy = Greedy::default().allocate(problem).expect("the problem is sound").costs(problem);
-        assert!(greedy.over_budget > 0, "{name}: greedy meets {budget}\n{problem}");
+        assert!(greedy.over_limit > 0, "{name}: greedy meets {register_limit}\n{problem}");
     }
     for (number, is_met) in [(least - 1, false), (least, true)] {
         let text = problem.to_string();
-        let raised: Vec<String> = text.lines().map(|line| with_budget(line, file, number)).collect();
+        let raised: Vec<String> = text.lines().map(|line| with_limit(line, file, number)).collect();
         let raised = Problem::parse(&raised.join("\n")).expect("it was printed");
         let error = allocator.allocate(&raised).err();
-        let fails = matches!(&error, Some(ProblemError::BudgetNotMet { file: of, .. }) if **of == *file);
+        let fails = matches!(&error, Some(ProblemError::LimitNotMet { file: of, .. }) if **of == *file);
         assert!(fails != is_met, "{name}: {file} with {number}: {error:?}\n{problem}");
     }
 }
 
-/// A line of a problem, with the budget of a file, in registers, changed.
-fn with_budget(line: &str, file: &str, registers: u32) -> String {
+/// A line of a problem, with the register limit of a file, in registers, changed.
+fn with_limit(line: &str, file: &str, registers: u32) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
         ["file", name, "budget", _] if name == file => format!("file {name} budget {registers}"),
@@ -137,7 +136,7 @@ fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, spli
     assert_eq!(parts.validate(), Ok(()), "{name}\n{problem}\n{parts}");
     let costs = check_allocation(parts, &found.allocation);
     let costs = costs.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}\n{parts}"));
-    let (before, now) = ((whole.over_budget, whole.moved_bytes), (costs.over_budget, costs.moved_bytes));
+    let (before, now) = ((whole.over_limit, whole.moved_bytes), (costs.over_limit, costs.moved_bytes));
     assert!(now < before, "{name}: {now:?} is not less than {before:?}\n{problem}\n{parts}");
     check_clean(parts, &found.allocation, name);
     let text = parts.to_string();
@@ -153,13 +152,13 @@ pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The problem of a generated function, with a small budget or none.
+/// The problem of a generated function, with a small register limit or none.
 fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;
-    let budget = if u.arbitrary()? { Some(u.int_in_range(4..=40)?) } else { None };
+    let register_limit = if u.arbitrary()? { Some(u.int_in_range(4..=40)?) } else { None };
     let preset = Preset {
-        budget,
+        register_limit,
         predicates: if u.arbitrary()? { Some(u.int_in_range(1..=7)?) } else { None },
         packs_halves: u.arbitrary()?,
         reserved: if u.arbitrary()? { Some(0..u.int_in_range(1..=2)?) } else { None },
@@ -171,7 +170,7 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
 
 /// Has the exact solver solve a small problem, and compares with what the other engines find.
 pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
-    let sizes = Sizes { ranges: u.int_in_range(1..=14)?, budget: u.int_in_range(2..=10)?, ..Sizes::default() };
+    let sizes = Sizes { ranges: u.int_in_range(1..=14)?, register_limit: u.int_in_range(2..=10)?, ..Sizes::default() };
     let problem = if u.ratio(1, 8)? { of_function(u)? } else { problem(u, &sizes)? };
     let solver = Solver { steps: u.int_in_range(0..=400)? };
     if problem.validate().is_err() {
@@ -182,33 +181,33 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     let costs = check_allocation(&problem, &exact.allocation).unwrap_or_else(|error| panic!("{error}\n{problem}"));
     assert_eq!(costs, exact.costs, "{problem}");
     let (close, least) = (1e-6 * (1.0 + costs.moved_bytes), &exact.least);
-    let is_met = (least.over_budget, least.moved_bytes - close) <= (costs.over_budget, costs.moved_bytes);
+    let is_met = (least.over_limit, least.moved_bytes - close) <= (costs.over_limit, costs.moved_bytes);
     assert!(is_met, "{least:?} {costs:?}\n{problem}");
     reached("optimal", exact.is_optimal);
     reached("not solved", !exact.is_optimal);
     reached("spilled", costs.spilled > 0);
     if exact.is_optimal {
-        assert_eq!(least.over_budget, costs.over_budget, "{problem}");
+        assert_eq!(least.over_limit, costs.over_limit, "{problem}");
         assert!((least.moved_bytes - costs.moved_bytes).abs() <= close, "{least:?} {costs:?}\n{problem}");
     }
     for other in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
         let name = other.name();
         let theirs = match other.allocate(&problem) {
-            // `check_least_budget` says when it may.
-            Err(ProblemError::BudgetNotMet { .. }) => continue,
+            // `check_least_limit` says when it may.
+            Err(ProblemError::LimitNotMet { .. }) => continue,
             found => found.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}")).costs(&problem),
         };
         // Where the solver comes to no end it gives the best of greedy and Briggs, and fat-point may be better.
         if !exact.is_optimal && name == "fatpoint" {
-            let (over, mine) = (least.over_budget, least.moved_bytes - close);
-            assert!((over, mine) <= (theirs.over_budget, theirs.moved_bytes), "{least:?} {theirs:?}\n{problem}");
+            let (over, mine) = (least.over_limit, least.moved_bytes - close);
+            assert!((over, mine) <= (theirs.over_limit, theirs.moved_bytes), "{least:?} {theirs:?}\n{problem}");
             assert!(least.units.iter().zip(&theirs.units).all(|(least, theirs)| least <= theirs), "{problem}");
             continue;
         }
-        assert!(costs.over_budget <= theirs.over_budget, "{name}: {theirs:?} {costs:?}\n{problem}");
-        let (over, mine) = (costs.over_budget, costs.moved_bytes - close);
-        assert!((over, mine) <= (theirs.over_budget, theirs.moved_bytes), "{name}: {theirs:?} {costs:?}\n{problem}");
-        for (file, data) in problem.files().iter_enumerated().filter(|(_, data)| data.budget.is_none()) {
+        assert!(costs.over_limit <= theirs.over_limit, "{name}: {theirs:?} {costs:?}\n{problem}");
+        let (over, mine) = (costs.over_limit, costs.moved_bytes - close);
+        assert!((over, mine) <= (theirs.over_limit, theirs.moved_bytes), "{name}: {theirs:?} {costs:?}\n{problem}");
+        for (file, data) in problem.files().iter_enumerated().filter(|(_, data)| data.register_limit.is_none()) {
             let (file, name) = (file.0 as usize, &data.name);
             assert!(least.units[file] <= costs.units[file], "{least:?}\n{problem}");
             assert!(costs.units[file] <= theirs.units[file], "{name}: {theirs:?} {costs:?}\n{problem}");
@@ -223,15 +222,15 @@ pub(crate) struct Sizes {
     pub(crate) ranges: u32,
     /// The last instruction that writes.
     pub(crate) insts: u32,
-    /// Units of a budget.
-    pub(crate) budget: u32,
+    /// Units of a register limit.
+    pub(crate) register_limit: u32,
     /// Units of a class.
     pub(crate) width: u32,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { ranges: 24, insts: 20, budget: 24, width: 8 }
+        Self { ranges: 24, insts: 20, register_limit: 24, width: 8 }
     }
 }
 
@@ -240,8 +239,8 @@ impl Default for Sizes {
 pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
-        let budget = if u.arbitrary()? { Some(u.int_in_range(1..=sizes.budget)?) } else { None };
-        builder.file(FileData { name: name.into(), budget, units_per_register: 1 });
+        let register_limit = if u.arbitrary()? { Some(u.int_in_range(1..=sizes.register_limit)?) } else { None };
+        builder.file(FileData { name: name.into(), register_limit, units_per_register: 1 });
     }
     let mut classes = Vec::new();
     for number in 0..u.int_in_range(1..=4u32)? {
@@ -360,7 +359,7 @@ mod tests {
 
     #[test]
     fn fatpoint_is_proved() {
-        explore(check_fatpoint, 1_500, &[("allocated", 30), ("spilled", 1), ("room for all", 10), ("least budget", 4)]);
+        explore(check_fatpoint, 1_500, &[("allocated", 30), ("spilled", 1), ("room for all", 10), ("least limit", 4)]);
     }
 
     #[test]

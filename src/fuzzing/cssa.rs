@@ -3,14 +3,18 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, coalesce, edited, reached, ssa_function};
-use crate::config::{Config, DeSsa};
+use crate::config::{Config, CssaInterference};
 use crate::ssa::conventional;
 
 /// Checks that the pass, with any options, keeps a function valid, in SSA form, and its meaning, in the eyes of the
 /// checker and of the interpreter.
 pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
     let config = Config {
-        usedessa: *u.choose(&[DeSsa::Values, DeSsa::Values, DeSsa::Liveness])?,
+        cssa_interference: *u.choose(&[
+            CssaInterference::Values,
+            CssaInterference::Values,
+            CssaInterference::Liveness,
+        ])?,
         cssa_coalesce: u.ratio(7, 8)?,
         ..coalesce::config(u)?
     };

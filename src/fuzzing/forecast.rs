@@ -43,7 +43,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     reached("forecast", true);
     let [forecast] = forecasts.as_slice() else { panic!("{} forecasts of a kernel", forecasts.len()) };
 
-    assert!((1..=forecast.budget).contains(&forecast.registers), "{forecast:?}");
+    assert!((1..=forecast.register_limit).contains(&forecast.registers), "{forecast:?}");
     reached("spills", forecast.spill_bytes() > 0);
     // Of what is stored and loaded each is whole words.
     let fewest = Model::spills().head.least - 2.0;
@@ -52,7 +52,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     reached("a step below", forecast.next_step.is_some());
     let (least, most) = forecast.likely_registers;
     assert!(1 <= least && least <= forecast.registers, "{forecast:?}");
-    assert!(forecast.registers <= most && most <= forecast.budget, "{forecast:?}");
+    assert!(forecast.registers <= most && most <= forecast.register_limit, "{forecast:?}");
     assert!(forecast.next_step.is_none_or(|step| step < forecast.registers), "{forecast:?}");
     let peak = &forecast.peak;
     assert_eq!(peak.words, peak.live.iter().map(|value| value.words).sum::<u32>(), "{forecast:?}\n{}", functions[0]);
@@ -68,8 +68,9 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let of_whole = forecast_by_name(&[whole], &case).expect("the limits are the same");
     assert_eq!(of_whole[0].features, forecast.features, "{}", functions[0]);
     let spills = Model::spills();
-    let bytes = |budget| spills.forecast(&spills.values(&forecast.features, budget, &LaunchBounds::default()));
-    assert!((24..255).all(|budget| bytes(budget + 1) <= bytes(budget)), "{forecast:?}");
+    let bytes =
+        |register_limit| spills.forecast(&spills.values(&forecast.features, register_limit, &LaunchBounds::default()));
+    assert!((24..255).all(|register_limit| bytes(register_limit + 1) <= bytes(register_limit)), "{forecast:?}");
     Ok(())
 }
 

@@ -111,11 +111,11 @@ impl<'a> Machine<'a> {
             self.trace.end = Some(End::Return);
             return;
         };
-        let mut budget = limits.insts;
+        let mut insts_left = limits.insts;
         let mut branches = 0;
         loop {
             // Blocks without instructions cost too: loops of nothing else must end.
-            budget = budget.saturating_sub(self.function.block_insts(block).len() + 1);
+            insts_left = insts_left.saturating_sub(self.function.block_insts(block).len() + 1);
             self.visits += 1;
             for inst in self.body(block) {
                 self.execute(inst);
@@ -137,7 +137,7 @@ impl<'a> Machine<'a> {
                 }
             };
             branches += u64::from(self.function.succs(block).len() > 1);
-            if budget == 0 || self.trace.events.len() >= limits.events {
+            if insts_left == 0 || self.trace.events.len() >= limits.events {
                 return;
             }
             self.phis(block, next);

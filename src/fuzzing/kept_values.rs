@@ -13,8 +13,8 @@ use crate::config::{Chooser, Config, KeepInLoops, NamedLoad, Redefined, SpillTo}
 use crate::function::{Edit, EditList, Function, Inst, LaunchBounds, Position, RegClass, SharedArray, Slot, VReg};
 use crate::index::{EntityIndex, IndexVec};
 use crate::spill::lower::lower;
-use crate::spill::spiller::{Aim, Facts, Launch, Paid};
-use crate::spill::{Answer, Engine, Kept, Outcome, Place, keep_values};
+use crate::spill::spiller::{Facts, Launch, PtxasSpill, SpillGoal};
+use crate::spill::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spill_values};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
@@ -36,19 +36,19 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     function.kernel = Some(LaunchBounds { max_threads, ..LaunchBounds::default() });
     let is_chosen: bool = u.arbitrary()?;
     let chosen: Vec<bool> = function.regs().map(|_| u.arbitrary()).collect::<Result<_>>()?;
-    let aim = Aim {
-        words: u.int_in_range(0..=3)?,
-        values: u.int_in_range(1..=40)?,
+    let goal = SpillGoal {
+        max_live_words: u.int_in_range(0..=3)?,
+        max_values: u.int_in_range(1..=40)?,
         in_loops: *u.choose(&[KeepInLoops::Auto, KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On])?,
         redefined: *u.choose(&[Redefined::Auto, Redefined::Off, Redefined::On, Redefined::On])?,
-        among: is_chosen.then(|| chosen.into_iter().collect()),
-        paid: if u.ratio(1, 2)? { Some(paid(u, &function)?) } else { None },
-        to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
-        trials: u.int_in_range(1..=6)?,
-        most_local: *u.choose(&[8, 24, u32::MAX])?,
+        candidates: is_chosen.then(|| chosen.into_iter().collect()),
+        ptxas_spills: if u.ratio(1, 2)? { Some(ptxas_spills(u, &function)?) } else { None },
+        spill_to: SpillTo::from_bits_truncate(u.int_in_range(1..=SpillTo::all().bits())?),
+        max_trials: u.int_in_range(1..=6)?,
+        max_local_bytes: *u.choose(&[8, 24, u32::MAX])?,
         sinks: u.arbitrary()?,
         hoists: u.arbitrary()?,
-        access_bytes: *u.choose(&[4, 8, 16])?,
+        max_access_bytes: *u.choose(&[4, 8, 16])?,
     };
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
@@ -56,31 +56,34 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let launch = Launch { architecture, threads: Some(threads), dynamic_shared: None, most_bytes, callees: None };
     let facts = Facts::new((&function, &classification));
     let engine = Engine::new(*u.choose(&[Chooser::Price, Chooser::Greedy, Chooser::Briggs, Chooser::Fatpoint])?);
-    let keep = || keep_values(&facts, &aim, &Answer::of(engine.clone()), &launch);
+    let keep = || spill_values(&facts, &goal, &EngineResult::of(engine.clone()), &launch);
     let Ok(outcome) = keep() else { return Ok(()) };
     sound(&function, &outcome.edits);
     check_lowered(&function, &outcome.edits);
     check_owners(&function, &outcome, launch.most_bytes);
-    assert!(outcome.bytes.local <= aim.most_local, "{} bytes of local memory", outcome.bytes.local);
+    assert!(outcome.bytes.local <= goal.max_local_bytes, "{} bytes of local memory", outcome.bytes.local);
     assert_eq!(keep().expect("as before").edits, outcome.edits, "the same again");
-    note_kinds(&function, aim.to, &outcome);
-    check_trials(&aim, &outcome);
+    note_kinds(&function, goal.spill_to, &outcome);
+    check_trials(&goal, &outcome);
     let is_first = outcome.trials.len() <= 1;
     // An allocator chooses among all, and may choose those with several definitions.
-    let is_allocated = engine.chooser != Chooser::Price && aim.paid.is_none();
-    let is_among = |kept: &Kept| match &aim.paid {
-        Some(paid) => paid[kept.reg].is_some(),
-        None => is_allocated || aim.among.as_ref().is_none_or(|among| among[kept.reg]),
+    let is_allocated = engine.chooser != Chooser::Price && goal.ptxas_spills.is_none();
+    let is_among = |spilled: &SpillSummary| match &goal.ptxas_spills {
+        Some(ptxas_spills) => ptxas_spills[spilled.reg].is_some(),
+        None => is_allocated || goal.candidates.as_ref().is_none_or(|candidates| candidates[spilled.reg]),
     };
-    assert!(outcome.kept.iter().all(is_among), "a value is moved that nobody chose");
+    assert!(outcome.spilled.iter().all(is_among), "a value is moved that nobody chose");
     let may_be_redefined =
-        aim.redefined == Redefined::On || (aim.redefined == Redefined::Auto && (!is_first || is_allocated));
-    assert!(may_be_redefined || outcome.kept.iter().all(|kept| kept.stores == 1), "several definitions are stored");
-    assert!(outcome.kept.len() <= aim.values, "more values are moved than wanted");
+        goal.redefined == Redefined::On || (goal.redefined == Redefined::Auto && (!is_first || is_allocated));
+    assert!(
+        may_be_redefined || outcome.spilled.iter().all(|spilled| spilled.stores == 1),
+        "several definitions are stored"
+    );
+    assert!(outcome.spilled.len() <= goal.max_values, "more values are moved than wanted");
     let applied = outcome.edits.apply(&function).expect("they are sound").function;
     let bound = applied.kernel().and_then(LaunchBounds::threads);
     assert_eq!(bound, Some(threads).filter(|_| says_threads || outcome.bytes.shared > 0), "blocks keep to the slots");
-    if !outcome.kept.is_empty() {
+    if !outcome.spilled.is_empty() {
         check_spoiled(u, &function, &outcome.edits)?;
         check_spoiled_slot(u, &function, &outcome.edits)?;
     }
@@ -88,31 +91,31 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
 }
 
 /// What ptxas is said to pay for some registers, and where it is said to load them: anything.
-fn paid(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVec<VReg, Option<Paid>>> {
-    let mut paid = IndexVec::default();
+fn ptxas_spills(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVec<VReg, Option<PtxasSpill>>> {
+    let mut ptxas_spills = IndexVec::default();
     for _ in function.regs() {
         let mut loads = Vec::new();
         for _ in 0..u.int_in_range(0..=3)? {
             let reads = (0..u.int_in_range(1..=3)?).map(|_| u.int_in_range(0..=6)).collect::<Result<_>>()?;
             loads.push(NamedLoad { reads, times: *u.choose(&[1, 10, 100])? });
         }
-        let of_register = Paid { moves: *u.choose(&[1.0, 5.0, f64::INFINITY])?, loads };
-        paid.push(if u.ratio(2, 3)? { Some(of_register) } else { None });
+        let of_register = PtxasSpill { moved_words: *u.choose(&[1.0, 5.0, f64::INFINITY])?, loads };
+        ptxas_spills.push(if u.ratio(2, 3)? { Some(of_register) } else { None });
     }
-    Ok(paid)
+    Ok(ptxas_spills)
 }
 
 /// The trials end with the first that reaches what is wanted, and what is done is the best of them.
-fn check_trials(aim: &Aim, outcome: &Outcome) {
+fn check_trials(goal: &SpillGoal, outcome: &Outcome) {
     let Some((last, others)) = outcome.trials.split_last() else {
-        assert!(outcome.kept.is_empty() && outcome.fullest.is_none());
+        assert!(outcome.spilled.is_empty() && outcome.fullest.is_none());
         return;
     };
-    assert!(others.len() < aim.trials as usize, "more trials than allowed");
-    assert!(others.iter().all(|trial| trial.score.words > aim.words), "a trial behind one that was enough");
+    assert!(others.len() < goal.max_trials as usize, "more trials than allowed");
+    assert!(others.iter().all(|trial| trial.score.words > goal.max_live_words), "a trial behind one that was enough");
     let least = outcome.trials.iter().map(|trial| trial.score.words).min();
-    assert_eq!(Some(outcome.peaks[1].max(aim.words)), least, "a worse trial was taken");
-    assert_eq!(outcome.fullest.is_some(), outcome.peaks[1] > aim.words);
+    assert_eq!(Some(outcome.peaks[1].max(goal.max_live_words)), least, "a worse trial was taken");
+    assert_eq!(outcome.fullest.is_some(), outcome.peaks[1] > goal.max_live_words);
     reached("a later trial is better", others.iter().any(|trial| trial.score.words > last.score.words));
     reached("a later trial is no better", others.iter().any(|trial| trial.score.words <= last.score.words));
 }
@@ -120,7 +123,7 @@ fn check_trials(aim: &Aim, outcome: &Outcome) {
 /// Notes which places and which classes there are, and checks that the places are allowed.
 fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
     let slots = outcome.edits.edits().iter().filter(|edit| slot_bytes(edit).is_some()).count();
-    let in_memory = outcome.kept.iter().filter(|kept| kept.place != Place::Recomputed).count();
+    let in_memory = outcome.spilled.iter().filter(|spilled| spilled.space != SpillSpace::Rematerialised).count();
     reached("a slot is shared", slots < in_memory);
     let is_own = |edit: &Edit| matches!(edit, Edit::InsertReload { reg, .. } if reg.index() < function.num_regs());
     reached("a tied value comes back", outcome.edits.edits().iter().any(is_own));
@@ -131,23 +134,24 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
             reached(if bytes == 8 { "8 bytes at once" } else { "16 bytes at once" }, true);
         }
     }
-    for kept in &outcome.kept {
-        let (flag, name) = match kept.place {
-            Place::Shared => (SpillTo::SHARED, "in shared memory"),
-            Place::Local => (SpillTo::LOCAL, "in local memory"),
-            Place::Recomputed => (SpillTo::REMAT, "computed again"),
+    for spilled in &outcome.spilled {
+        let (flag, name) = match spilled.space {
+            SpillSpace::Shared => (SpillTo::SHARED, "in shared memory"),
+            SpillSpace::Local => (SpillTo::LOCAL, "in local memory"),
+            SpillSpace::Rematerialised => (SpillTo::REMAT, "computed again"),
         };
         assert!(to.contains(flag), "{name}: not allowed");
-        assert!(kept.reloads > 0, "{}: it does not come back", kept.reg);
+        assert!(spilled.reloads > 0, "{}: it does not come back", spilled.reg);
         reached(name, true);
-        reached("several definitions", kept.stores > 1);
-        let is_defined = |inst: &Inst| function.operands(*inst).iter().any(|operand| operand.def() == Some(kept.reg));
+        reached("several definitions", spilled.stores > 1);
+        let is_defined =
+            |inst: &Inst| function.operands(*inst).iter().any(|operand| operand.def() == Some(spilled.reg));
         reached(
             "one store of several definitions",
-            kept.stores == 1 && function.insts().filter(is_defined).count() > 1,
+            spilled.stores == 1 && function.insts().filter(is_defined).count() > 1,
         );
-        reached("undefined on a path, and stored", kept.stores > 0 && may_be_undefined(function, kept.reg));
-        match function.class(kept.reg) {
+        reached("undefined on a path, and stored", spilled.stores > 0 && may_be_undefined(function, spilled.reg));
+        match function.class(spilled.reg) {
             RegClass::B16 => reached("16 bits", true),
             RegClass::B64 => reached("64 bits", true),
             _ => {}

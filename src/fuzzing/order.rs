@@ -147,11 +147,11 @@ mod tests {
     }
 
     /// How many functions are tried for each condition.
-    const BUDGET: u64 = 2_000;
+    const MOST_FUNCTIONS: u64 = 2_000;
 
     /// The number of the first function of which an order that the rule allows means something else.
     fn first_difference(rule: Rule) -> Option<u64> {
-        (0..BUDGET).find(|&number| {
+        (0..MOST_FUNCTIONS).find(|&number| {
             let bytes: Vec<u8> = (0..2048).map(|index| mix(number, index) as u8).collect();
             let function = function(&mut Unstructured::new(&bytes)).expect("there is never too little to draw from");
             compare(&function, &orders(&function, rule, number)).is_err()
@@ -169,7 +169,7 @@ mod tests {
         let conditions = Conditions::all().iter_names().map(|(name, condition)| (name, without(condition)));
         for (name, rule) in conditions.chain([("GUARDS", Rule { has_guards: false, ..Rule::WHOLE })]) {
             let found = first_difference(rule);
-            println!("without {name}: function {found:?} of {BUDGET} differs first");
+            println!("without {name}: function {found:?} of {MOST_FUNCTIONS} differs first");
             assert!(found.is_some(), "the oracle does not notice that {name} is left out");
         }
     }

@@ -8,7 +8,7 @@ use super::{Options, lowered_function, reached};
 use crate::check::slots;
 use crate::config::BitSpill;
 use crate::function::{Edit, Function, Inst};
-use crate::spill::remat::{Wanted, rematerialise_above};
+use crate::spill::remat::{RematCriteria, rematerialise_above};
 use crate::target::Classification;
 
 /// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
@@ -20,9 +20,10 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let (widened_alone, predicates) = (u.ratio(1, 4)?, u.int_in_range(0..=4)?);
     let bits = *u.choose(&[BitSpill::Off, BitSpill::Auto, BitSpill::On])?;
     let (needed, registers) = (u.int_in_range(0..=8)?, u.int_in_range(1..=12)?);
-    let wanted = Wanted { instructions: 0, needed, eighths, least, widened_alone, predicates, bits, registers };
+    let criteria =
+        RematCriteria { instructions: 0, needed, eighths, least, widened_alone, predicates, bits, registers };
     let classification = Classification::by_name(function.opcodes());
-    let rematerialised = || rematerialise_above(&function, &classification, wanted);
+    let rematerialised = || rematerialise_above(&function, &classification, criteria);
     let outcome = rematerialised();
     let applied = sound(&function, &outcome.edits);
     let count = |function: &Function| function.num_insts() as isize;

@@ -321,8 +321,8 @@ mod tests {
     use crate::config::{KeepInLoops, SpillTo};
     use crate::function::LaunchBounds;
     use crate::fuzzing::{Options, check_same_effects, lowered_function};
-    use crate::spill::spiller::{Aim, Facts, Launch};
-    use crate::spill::{Answer, Engine, keep_values};
+    use crate::spill::spiller::{Facts, Launch, SpillGoal};
+    use crate::spill::{Engine, EngineResult, spill_values};
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 
@@ -341,11 +341,11 @@ mod tests {
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
         // Of several stores of a value, one at another place may do as well.
         let in_loops = KeepInLoops::On;
-        let aim = Aim { values: 40, in_loops, sinks: true, hoists: true, ..Aim::plain(words, to) };
-        if let Ok(outcome) = keep_values(
+        let goal = SpillGoal { max_values: 40, in_loops, sinks: true, hoists: true, ..SpillGoal::plain(words, to) };
+        if let Ok(outcome) = spill_values(
             &Facts::new((function, &classification)),
-            &aim,
-            &Answer::of(Engine::new(Chooser::Price)),
+            &goal,
+            &EngineResult::of(Engine::new(Chooser::Price)),
             &launch,
         ) {
             try_all(function, &outcome.edits, table);

@@ -1,16 +1,16 @@
 //! What costs registers or occupancy and can be mended: a finding has the line, the reason and the change.
 //!
-//! * [`subject`]: what the rules are told of a kernel, in the same words by a forecast and by a measurement;
+//! * [`input`]: what the rules are told of a kernel, in the same words by a forecast and by a measurement;
 //! * [`source`]: what a forecast's subject takes from the code of a function;
 //! * [`rules`]: the rules;
 //! * [`remedy`]: what to change, in the language of the line.
 //!
 //! The plugin emits findings as remarks, and the tool prints them as warnings.
 
+pub mod input;
 pub mod remedy;
 pub mod rules;
 pub mod source;
-pub mod subject;
 
 /// The lints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! Remedies: what to change, in words that the user of a language can follow.
 
 use super::Place;
-use super::subject::Callee;
-use crate::forecast::{InMemory, Index, Why};
+use super::input::Callee;
+use crate::forecast::{Index, PromotionObstacle, UnpromotedVariable};
 
 /// The language of a source line, as the name of its file tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,35 +120,43 @@ const TUNED: &str = "or let nvptx-ra tune choose what is unrolled and inlined: g
                      -emit-llvm writes";
 
 /// How a variable leaves local memory.
-pub(super) fn local(language: Language, cause: &InMemory) -> String {
-    let has_array = matches!(cause.why, Why::Indexed(_) | Why::Costly(_) | Why::TooMany(_) | Why::PassedOn(_));
+pub(super) fn local(language: Language, cause: &UnpromotedVariable) -> String {
+    let has_array = matches!(
+        cause.why,
+        PromotionObstacle::Indexed(_)
+            | PromotionObstacle::Costly(_)
+            | PromotionObstacle::TooMany(_)
+            | PromotionObstacle::PassedOn(_)
+    );
     if language == Language::Python && has_array {
         return OF_PYTHON.to_owned();
     }
     let is_cpp = language == Language::Cpp;
     match (&cause.why, cause.index) {
-        (Why::Indexed(_) | Why::Costly(_), Some(Index::Chosen)) => {
+        (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), Some(Index::Chosen)) => {
             let keeps = if is_cpp { "clang" } else { "LLVM, and so clang," };
             format!(
                 "{keeps} keeps the branches apart with -mllvm -sink-common-insts=false; or keep it in shared memory"
             )
         }
-        (Why::Indexed(_) | Why::Costly(_), Some(Index::Unknown)) => {
+        (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), Some(Index::Unknown)) => {
             "no unrolling makes this index a constant: keep it in shared memory, or pick its values by comparisons"
                 .to_owned()
         }
-        (Why::Indexed(_) | Why::Costly(_), _) => {
+        (PromotionObstacle::Indexed(_) | PromotionObstacle::Costly(_), _) => {
             let tuned = if is_cpp { TUNED } else { "or keep it in shared memory" };
             format!("index it by constants, by unrolling its loops in full, {tuned}")
         }
-        (Why::PassedOn(_), _) if is_cpp => format!(
+        (PromotionObstacle::PassedOn(_), _) if is_cpp => format!(
             "inline it: __forceinline__ at a function, __attribute__((always_inline)) at a closure; pass values instead of the \
              address; {TUNED}"
         ),
-        (Why::PassedOn(_), _) => "inline that function, or pass values instead of the address".to_owned(),
-        (Why::Volatile, _) => "leave out volatile, or keep it in shared memory".to_owned(),
-        (Why::Width(_) | Why::Widths(..) | Why::Misaligned, _) => "access it in whole values of one type".to_owned(),
-        (Why::TooMany(_), _) => "make it smaller, or keep it in shared memory".to_owned(),
+        (PromotionObstacle::PassedOn(_), _) => "inline that function, or pass values instead of the address".to_owned(),
+        (PromotionObstacle::Volatile, _) => "leave out volatile, or keep it in shared memory".to_owned(),
+        (PromotionObstacle::Width(_) | PromotionObstacle::Widths(..) | PromotionObstacle::Misaligned, _) => {
+            "access it in whole values of one type".to_owned()
+        }
+        (PromotionObstacle::TooMany(_), _) => "make it smaller, or keep it in shared memory".to_owned(),
         _ => "keep values instead of their address".to_owned(),
     }
 }
@@ -216,18 +224,18 @@ mod tests {
             Callee::Recursive("f".into()),
         ];
         let causes = [
-            (Why::Indexed(4), Some(Index::Chosen)),
-            (Why::Costly(4), Some(Index::Counted)),
-            (Why::Costly(4), Some(Index::Unknown)),
-            (Why::PassedOn(None), None),
-            (Why::TooMany(999), None),
-            (Why::Volatile, None),
-            (Why::Width(64), None),
-            (Why::Stored, None),
+            (PromotionObstacle::Indexed(4), Some(Index::Chosen)),
+            (PromotionObstacle::Costly(4), Some(Index::Counted)),
+            (PromotionObstacle::Costly(4), Some(Index::Unknown)),
+            (PromotionObstacle::PassedOn(None), None),
+            (PromotionObstacle::TooMany(999), None),
+            (PromotionObstacle::Volatile, None),
+            (PromotionObstacle::Width(64), None),
+            (PromotionObstacle::Stored, None),
         ];
         let remedies = |language| {
             let local = causes.clone().map(|(why, index)| {
-                local(language, &InMemory { variables: 1, variable: None, declared: 0, line: 0, why, index })
+                local(language, &UnpromotedVariable { variables: 1, variable: None, declared: 0, line: 0, why, index })
             });
             let (why, unrolled) = unrolled(language);
             let others = [
@@ -256,10 +264,10 @@ mod tests {
     #[test]
     fn arrays() {
         let of = |index| {
-            let why = Why::Costly(32);
+            let why = PromotionObstacle::Costly(32);
             local(
                 Language::Cpp,
-                &InMemory { variables: 1, variable: None, declared: 0, line: 0, why, index: Some(index) },
+                &UnpromotedVariable { variables: 1, variable: None, declared: 0, line: 0, why, index: Some(index) },
             )
         };
         assert!(of(Index::Chosen).contains("-sink-common-insts=false"));

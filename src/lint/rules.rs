@@ -1,10 +1,10 @@
 //! The rules: what is found in a kernel, why it costs something, and what to change.
 
+use super::input::{Callee, HOLDERS, LintInput};
 use super::remedy::{self, Language};
 use super::source::UNROLLED;
-use super::subject::{Callee, HOLDERS, Subject};
 use super::{Finding, Lint, Place, Readable};
-use crate::forecast::Why;
+use crate::forecast::PromotionObstacle;
 use crate::loops::Fault;
 use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, RegisterShortage, WARP_SIZE};
 
@@ -13,117 +13,115 @@ use crate::target::machine::{Architecture, Ignored, MAX_THREADS_PER_BLOCK, Regis
 const CLOSE: u32 = 8;
 
 /// What the rules find in a kernel.
-pub fn findings(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
+pub fn findings(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
     let mut found = Vec::new();
-    found.extend(no_launch_bounds(subject));
-    found.extend(ignored_bounds(subject));
-    found.extend(spills(subject));
-    found.extend(needless_spills(subject));
-    found.extend(occupancy_step(subject));
-    found.extend(local_array(subject));
-    found.extend(unrolled_too_far(subject));
-    found.extend(abi_calls(subject, readable));
-    found.extend(ignored_setmaxnreg(subject));
-    found.extend(register_budget(subject));
-    found.extend(wrong_loops(subject));
+    found.extend(no_launch_bounds(input));
+    found.extend(ignored_bounds(input));
+    found.extend(spills(input));
+    found.extend(needless_spills(input));
+    found.extend(occupancy_step(input));
+    found.extend(local_array(input));
+    found.extend(unrolled_too_far(input));
+    found.extend(abi_calls(input, readable));
+    found.extend(ignored_setmaxnreg(input));
+    found.extend(register_budget(input));
+    found.extend(wrong_loops(input));
     found
 }
 
-fn finding(lint: Lint, subject: &Subject<'_>, place: &Place, reason: String, remedy: impl Into<String>) -> Finding {
-    Finding { lint, kernel: subject.name.to_owned(), place: place.clone(), reason, remedy: remedy.into() }
+fn finding(lint: Lint, input: &LintInput<'_>, place: &Place, reason: String, remedy: impl Into<String>) -> Finding {
+    Finding { lint, kernel: input.name.to_owned(), place: place.clone(), reason, remedy: remedy.into() }
 }
 
 /// "takes" of what is measured, "is expected to take" of what is forecast.
-fn verb(subject: &Subject<'_>, measured: &'static str, forecast: &'static str) -> &'static str {
-    if subject.is_measured { measured } else { forecast }
+fn verb(input: &LintInput<'_>, measured: &'static str, forecast: &'static str) -> &'static str {
+    if input.is_measured { measured } else { forecast }
 }
 
 /// Blocks of the largest size get fewer registers than the kernel takes, and ptxas is not told that there are none.
-fn no_launch_bounds(subject: &Subject<'_>) -> Option<Finding> {
-    let registers = subject.launch.registers;
-    let most = subject.architecture.budget(MAX_THREADS_PER_BLOCK)?;
-    if subject.has_bounds || registers <= most {
+fn no_launch_bounds(input: &LintInput<'_>) -> Option<Finding> {
+    let registers = input.launch.registers;
+    let most = input.architecture.max_registers_for_block(MAX_THREADS_PER_BLOCK)?;
+    if input.has_bounds || registers <= most {
         return None;
     }
-    let threads = largest_block(subject.architecture, registers)?;
-    let takes = verb(subject, "takes", "is expected to take");
+    let threads = largest_block(input.architecture, registers)?;
+    let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
         "it {takes} {registers} registers without launch bounds: ptxas does not know the size of its blocks, and one of \
          more than {threads} threads cannot be launched"
     );
-    let remedy = remedy::bounds(Language::of(&subject.begin));
-    Some(finding(Lint::NoLaunchBounds, subject, &subject.begin, reason, remedy))
+    let remedy = remedy::bounds(Language::of(&input.begin));
+    Some(finding(Lint::NoLaunchBounds, input, &input.begin, reason, remedy))
 }
 
 /// The most threads of a block, in whole warps, that may have so many registers.
 fn largest_block(architecture: &Architecture, registers: u32) -> Option<u32> {
     let sizes = (1..=MAX_THREADS_PER_BLOCK / WARP_SIZE).rev().map(|warps| warps * WARP_SIZE);
-    sizes.into_iter().find(|&threads| architecture.budget(threads).is_some_and(|budget| budget >= registers))
+    sizes
+        .into_iter()
+        .find(|&threads| architecture.max_registers_for_block(threads).is_some_and(|most| most >= registers))
 }
 
-fn ignored_bounds(subject: &Subject<'_>) -> Vec<Finding> {
+fn ignored_bounds(input: &LintInput<'_>) -> Vec<Finding> {
     let found = |ignored: &Ignored| {
         let reason = format!("ptxas does not do what its bounds say: {ignored}");
         let remedy = "say bounds that a multiprocessor can hold, and the size of the blocks with them";
-        finding(Lint::IgnoredBounds, subject, &subject.begin, reason, remedy)
+        finding(Lint::IgnoredBounds, input, &input.begin, reason, remedy)
     };
-    subject.ignored.iter().map(found).collect()
+    input.ignored.iter().map(found).collect()
 }
 
 /// The kernel spills.
-fn spills(subject: &Subject<'_>) -> Option<Finding> {
-    if subject.spill_bytes == 0 {
+fn spills(input: &LintInput<'_>) -> Option<Finding> {
+    if input.spill_bytes == 0 {
         return None;
     }
-    let spills = verb(subject, "spills", "is expected to spill");
-    let lines: Vec<String> = subject
-        .spill_lines
-        .iter()
-        .take(HOLDERS)
-        .map(|(place, bytes)| format!("line {} ({bytes})", place.line))
-        .collect();
+    let spills = verb(input, "spills", "is expected to spill");
+    let lines: Vec<String> =
+        input.spill_lines.iter().take(HOLDERS).map(|(place, bytes)| format!("line {} ({bytes})", place.line)).collect();
     let lines = if lines.is_empty() { String::new() } else { format!(", most often in {}", lines.join(", ")) };
-    let reason = format!("it {spills} {} bytes{lines}", subject.spill_bytes);
-    let more = subject.limit.map_or(String::new(), |limit| format!(", or allow it more than {limit} registers"));
+    let reason = format!("it {spills} {} bytes{lines}", input.spill_bytes);
+    let more = input.limit.map_or(String::new(), |limit| format!(", or allow it more than {limit} registers"));
     let remedy = format!("keep fewer values live at once{more}; nvptx-ra tune looks for code that spills less");
-    Some(finding(Lint::Spills, subject, &subject.spills, reason, remedy))
+    Some(finding(Lint::Spills, input, &input.spills, reason, remedy))
 }
 
 /// The kernel spills at its limit, and with a higher one as many warps would be resident.
-fn needless_spills(subject: &Subject<'_>) -> Option<Finding> {
-    let limit = subject.limit.filter(|_| subject.spill_bytes > 0)?;
-    let at_limit = subject.launch.with_registers(limit);
-    let edge = subject.architecture.step_edge(&at_limit);
+fn needless_spills(input: &LintInput<'_>) -> Option<Finding> {
+    let limit = input.limit.filter(|_| input.spill_bytes > 0)?;
+    let at_limit = input.launch.with_registers(limit);
+    let edge = input.architecture.step_edge(&at_limit);
     if edge <= limit {
         return None;
     }
-    let warps = subject.architecture.occupancy(&at_limit).warps;
-    let spills = verb(subject, "spills", "is expected to spill");
+    let warps = input.architecture.occupancy(&at_limit).warps;
+    let spills = verb(input, "spills", "is expected to spill");
     let reason = format!(
         "it {spills} {} bytes because it may have {limit} registers; with up to {edge} an SM holds {warps} warps as well",
-        subject.spill_bytes
+        input.spill_bytes
     );
-    let remedy = remedy::more_registers(Language::of(&subject.begin), edge);
-    Some(finding(Lint::NeedlessSpills, subject, &subject.spills, reason, remedy))
+    let remedy = remedy::more_registers(Language::of(&input.begin), edge);
+    Some(finding(Lint::NeedlessSpills, input, &input.spills, reason, remedy))
 }
 
 /// A few registers keep more warps away. A kernel that spills needs more than a few fewer.
-fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
-    let registers = subject.launch.registers;
-    let step = subject.architecture.next_step(&subject.launch)?;
-    if registers - step > CLOSE || subject.spill_bytes > 0 {
+fn occupancy_step(input: &LintInput<'_>) -> Option<Finding> {
+    let registers = input.launch.registers;
+    let step = input.architecture.next_step(&input.launch)?;
+    if registers - step > CLOSE || input.spill_bytes > 0 {
         return None;
     }
-    let warps = |registers| subject.architecture.occupancy(&subject.launch.with_registers(registers)).warps;
-    let takes = verb(subject, "takes", "is expected to take");
+    let warps = |registers| input.architecture.occupancy(&input.launch.with_registers(registers)).warps;
+    let takes = verb(input, "takes", "is expected to take");
     let reason = format!(
         "it {takes} {registers} registers, with which an SM holds {} warps; with at most {step} it holds {}",
         warps(registers),
         warps(step)
     );
     let holders: Vec<String> =
-        subject.holders.iter().map(|holder| format!("line {} ({})", holder.place.line, holder.held)).collect();
-    let limit = remedy::limit(Language::of(&subject.begin), &step.to_string());
+        input.holders.iter().map(|holder| format!("line {} ({})", holder.place.line, holder.held)).collect();
+    let limit = remedy::limit(Language::of(&input.begin), &step.to_string());
     let remedy = match holders.is_empty() {
         true => format!("free {} registers where most are live, or try {limit}", registers - step),
         false => format!(
@@ -132,56 +130,57 @@ fn occupancy_step(subject: &Subject<'_>) -> Option<Finding> {
             holders.join(", ")
         ),
     };
-    Some(finding(Lint::OccupancyStep, subject, &subject.peak, reason, remedy))
+    Some(finding(Lint::OccupancyStep, input, &input.peak, reason, remedy))
 }
 
 /// Variables that stay in local memory.
-fn local_array(subject: &Subject<'_>) -> Option<Finding> {
-    if subject.stack_bytes == 0 {
+fn local_array(input: &LintInput<'_>) -> Option<Finding> {
+    if input.stack_bytes == 0 {
         return None;
     }
-    if let Some(cause) = subject.in_memory {
+    if let Some(cause) = input.in_memory {
         let line = if cause.line == 0 { cause.declared } else { cause.line };
-        let place = Place { file: subject.begin.file.clone(), line };
-        let reason = format!("{} bytes of stack: {cause}", subject.stack_bytes);
-        let lint = if matches!(cause.why, Why::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
-        return Some(finding(lint, subject, &place, reason, remedy::local(Language::of(&place), cause)));
+        let place = Place { file: input.begin.file.clone(), line };
+        let reason = format!("{} bytes of stack: {cause}", input.stack_bytes);
+        let lint =
+            if matches!(cause.why, PromotionObstacle::PassedOn(_)) { Lint::NotInlined } else { Lint::LocalArray };
+        return Some(finding(lint, input, &place, reason, remedy::local(Language::of(&place), cause)));
     }
-    let place = subject.computed.as_ref()?;
+    let place = input.computed.as_ref()?;
     let reason = format!(
         "{} bytes of stack: local memory is accessed at an address that is computed when the kernel runs",
-        subject.stack_bytes
+        input.stack_bytes
     );
     let remedy = remedy::computed(Language::of(place));
-    Some(finding(Lint::LocalArray, subject, place, reason, remedy))
+    Some(finding(Lint::LocalArray, input, place, reason, remedy))
 }
 
 /// The kernel spills where a line's values are live many times over.
-fn unrolled_too_far(subject: &Subject<'_>) -> Option<Finding> {
-    let holder = subject.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
-    if subject.spill_bytes == 0 {
+fn unrolled_too_far(input: &LintInput<'_>) -> Option<Finding> {
+    let holder = input.holders.iter().find(|holder| holder.times >= UNROLLED && holder.held >= UNROLLED)?;
+    if input.spill_bytes == 0 {
         return None;
     }
-    let spills = verb(subject, "spills", "is expected to spill");
+    let spills = verb(input, "spills", "is expected to spill");
     let (why, remedy) = remedy::unrolled(Language::of(&holder.place));
     let reason = format!(
         "it {spills} {} bytes, and where most registers are live, this line holds {} of them: it stands {} times in one \
          block, because {why}",
-        subject.spill_bytes, holder.held, holder.times
+        input.spill_bytes, holder.held, holder.times
     );
-    Some(finding(Lint::UnrolledTooFar, subject, &holder.place, reason, remedy))
+    Some(finding(Lint::UnrolledTooFar, input, &holder.place, reason, remedy))
 }
 
 /// Calls that follow the calling convention, each function once.
-fn abi_calls(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
+fn abi_calls(input: &LintInput<'_>, readable: Readable) -> Vec<Finding> {
     let mut called: Vec<&Callee> = Vec::new();
     let mut found = Vec::new();
-    for (callee, place) in &subject.calls {
+    for (callee, place) in &input.calls {
         if called.contains(&callee) {
             continue;
         }
         called.push(callee);
-        let times = match subject.calls.iter().filter(|(other, _)| other == callee).count() {
+        let times = match input.calls.iter().filter(|(other, _)| other == callee).count() {
             1 => String::new(),
             times => format!(" {times} times"),
         };
@@ -196,32 +195,32 @@ fn abi_calls(subject: &Subject<'_>, readable: Readable) -> Vec<Finding> {
             "it calls {what}{times} by the calling convention: arguments move to fixed registers, and what is live over \
              the call stays in those that the callee saves"
         );
-        found.push(finding(Lint::AbiCall, subject, place, reason, remedy));
+        found.push(finding(Lint::AbiCall, input, place, reason, remedy));
     }
     found
 }
 
-fn ignored_setmaxnreg(subject: &Subject<'_>) -> Option<Finding> {
+fn ignored_setmaxnreg(input: &LintInput<'_>) -> Option<Finding> {
     let reason = "setmaxnreg does nothing: its bounds do not say how many registers it is entered with".to_owned();
-    let remedy = remedy::known_at_entry(Language::of(&subject.begin));
-    subject.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, subject, &subject.begin, reason, remedy))
+    let remedy = remedy::known_at_entry(Language::of(&input.begin));
+    input.ignores_repartition.then(|| finding(Lint::IgnoredSetmaxnreg, input, &input.begin, reason, remedy))
 }
 
 /// An increase for which the other warpgroups of the block never give enough registers back.
-fn register_budget(subject: &Subject<'_>) -> Option<Finding> {
-    let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = subject.register_shortage.as_ref()?;
+fn register_budget(input: &LintInput<'_>) -> Option<Finding> {
+    let (RegisterShortage { increase, others, needed, pool, most, .. }, place) = input.register_shortage.as_ref()?;
     let reason = format!(
         "setmaxnreg.inc {increase} waits for ever: with no more than {others} registers in every thread of the other \
          warpgroups the block needs {needed} registers, and it is entered with {pool}"
     );
     let entry = "enter with more registers: fewer blocks in __launch_bounds__, or a higher __maxnreg__";
-    Some(finding(Lint::RegisterBudget, subject, place, reason, format!("ask for {most} at most, or {entry}")))
+    Some(finding(Lint::RegisterBudget, input, place, reason, format!("ask for {most} at most, or {entry}")))
 }
 
 /// Loops that ptxas unrolls wrongly for some numbers, each line once.
-fn wrong_loops(subject: &Subject<'_>) -> Vec<Finding> {
+fn wrong_loops(input: &LintInput<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    for (place, fault, is_likely) in &subject.wrong_loops {
+    for (place, fault, is_likely) in &input.wrong_loops {
         let numbers = match fault {
             Fault::Signed => "where its start and its bound are half of all numbers apart, or its counter overflows",
             Fault::Equality => "where its counter passes the largest signed number shortly ahead of its bound",
@@ -233,7 +232,7 @@ fn wrong_loops(subject: &Subject<'_>) -> Vec<Finding> {
         );
         let lint = if *is_likely { Lint::WrongLoop } else { Lint::ExtremeLoop };
         let remedy = remedy::wrong_loop(Language::of(place), *fault == Fault::Rounded);
-        let finding = finding(lint, subject, place, reason, remedy);
+        let finding = finding(lint, input, place, reason, remedy);
         if !found.contains(&finding) {
             found.push(finding);
         }
@@ -245,14 +244,14 @@ fn wrong_loops(subject: &Subject<'_>) -> Vec<Finding> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::subject::Holder;
+    use super::super::input::RegisterHolder;
     use super::*;
-    use crate::forecast::InMemory;
+    use crate::forecast::UnpromotedVariable;
     use crate::target::machine::Launch;
 
     /// A kernel in which nothing is to be found.
-    fn clean() -> Subject<'static> {
-        Subject {
+    fn clean() -> LintInput<'static> {
+        LintInput {
             name: "k",
             architecture: Architecture::by_name("sm_90").expect("it is known"),
             begin: Place { file: "k.cu".into(), line: 1 },
@@ -263,7 +262,7 @@ mod tests {
             spill_bytes: 0,
             spills: Place { file: "k.cu".into(), line: 2 },
             peak: Place { file: "k.cu".into(), line: 3 },
-            holders: vec![Holder { place: Place { file: "k.cu".into(), line: 4 }, held: 9, times: 1 }],
+            holders: vec![RegisterHolder { place: Place { file: "k.cu".into(), line: 4 }, held: 9, times: 1 }],
             spill_lines: Vec::new(),
             stack_bytes: 0,
             in_memory: None,
@@ -276,8 +275,8 @@ mod tests {
         }
     }
 
-    fn found(subject: &Subject<'_>) -> Vec<(Lint, u32)> {
-        findings(subject, str::to_owned).into_iter().map(|finding| (finding.lint, finding.place.line)).collect()
+    fn found(input: &LintInput<'_>) -> Vec<(Lint, u32)> {
+        findings(input, str::to_owned).into_iter().map(|finding| (finding.lint, finding.place.line)).collect()
     }
 
     #[test]
@@ -288,15 +287,15 @@ mod tests {
     /// Bounds matter only to a kernel that takes more registers than the largest block may have.
     #[test]
     fn launch_bounds() {
-        let free = |registers| Subject { has_bounds: false, launch: Launch::new(registers), ..clean() };
+        let free = |registers| LintInput { has_bounds: false, launch: Launch::new(registers), ..clean() };
         assert!(found(&free(65)).contains(&(Lint::NoLaunchBounds, 1)));
         assert!(!found(&free(64)).iter().any(|(lint, _)| *lint == Lint::NoLaunchBounds));
         assert!(
-            !found(&Subject { has_bounds: true, ..free(65) }).iter().any(|(lint, _)| *lint == Lint::NoLaunchBounds)
+            !found(&LintInput { has_bounds: true, ..free(65) }).iter().any(|(lint, _)| *lint == Lint::NoLaunchBounds)
         );
         assert_eq!(largest_block(clean().architecture, 84), Some(640));
         let ignored = [Ignored::BlocksOfAnySize(4)];
-        assert_eq!(found(&Subject { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
+        assert_eq!(found(&LintInput { ignored: &ignored, ..clean() }), [(Lint::IgnoredBounds, 1)]);
     }
 
     /// Spills are found by the line that moves them, and the lines that move most are named.
@@ -304,12 +303,12 @@ mod tests {
     fn lines_of_spills() {
         let line = |line, bytes| (Place { file: "k.cu".into(), line }, bytes);
         let spill_lines = vec![line(9, 8), line(7, 16), line(5, 4), line(3, 4)];
-        let spilling = Subject { spill_bytes: 32, spill_lines, limit: Some(40), ..clean() };
+        let spilling = LintInput { spill_bytes: 32, spill_lines, limit: Some(40), ..clean() };
         assert_eq!(found(&spilling), [(Lint::Spills, 2)]);
         let [finding] = &findings(&spilling, str::to_owned)[..] else { panic!("one finding") };
         assert_eq!(finding.reason, "it spills 32 bytes, most often in line 9 (8), line 7 (16), line 5 (4)");
         assert!(finding.remedy.starts_with("keep fewer values live at once, or allow it more than 40 registers;"));
-        assert_eq!(found(&Subject { spill_bytes: 0, ..spilling }), []);
+        assert_eq!(found(&LintInput { spill_bytes: 0, ..spilling }), []);
     }
 
     /// A limit is needless where as many warps fit with more registers: 33 to 40 are one step for blocks of 256 threads.
@@ -317,18 +316,18 @@ mod tests {
     fn spills_for_nothing() {
         let spilling = |limit| {
             let launch = Launch::new(limit).with_threads(256);
-            Subject { limit: Some(limit), spill_bytes: 8, launch, ..clean() }
+            LintInput { limit: Some(limit), spill_bytes: 8, launch, ..clean() }
         };
         assert!(found(&spilling(36)).contains(&(Lint::NeedlessSpills, 2)));
         assert!(!found(&spilling(40)).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
-        let dry = Subject { spill_bytes: 0, ..spilling(36) };
+        let dry = LintInput { spill_bytes: 0, ..spilling(36) };
         assert!(!found(&dry).iter().any(|(lint, _)| *lint == Lint::NeedlessSpills));
     }
 
     /// One granule beyond a step is close to it, more is not.
     #[test]
     fn close_to_a_step() {
-        let with = |registers| Subject { launch: Launch::new(registers).with_threads(256), ..clean() };
+        let with = |registers| LintInput { launch: Launch::new(registers).with_threads(256), ..clean() };
         assert_eq!(found(&with(40)), [(Lint::OccupancyStep, 3)]);
         assert_eq!(found(&with(33)), [(Lint::OccupancyStep, 3)]);
         assert!(
@@ -337,30 +336,32 @@ mod tests {
                 .contains("free 1 registers where most are live: line 4 (9) hold most")
         );
         assert_eq!(found(&with(255)), []);
-        assert_eq!(found(&Subject { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
+        assert_eq!(found(&LintInput { spill_bytes: 8, ..with(40) }), [(Lint::Spills, 2)]);
     }
 
     /// What keeps a variable in memory is named where the code is there; else a computed address is.
     #[test]
     fn local_memory() {
-        let why = Why::Indexed(4);
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
-        let array = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
+        let why = PromotionObstacle::Indexed(4);
+        let cause =
+            UnpromotedVariable { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
+        let array = LintInput { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
         assert_eq!(found(&array), [(Lint::LocalArray, 8)]);
-        assert_eq!(found(&Subject { stack_bytes: 0, ..array }), []);
+        assert_eq!(found(&LintInput { stack_bytes: 0, ..array }), []);
         let computed = Some(Place { file: "k.cu".into(), line: 9 });
-        assert_eq!(found(&Subject { stack_bytes: 64, computed, ..clean() }), [(Lint::LocalArray, 9)]);
-        assert_eq!(found(&Subject { stack_bytes: 64, ..clean() }), []);
+        assert_eq!(found(&LintInput { stack_bytes: 64, computed, ..clean() }), [(Lint::LocalArray, 9)]);
+        assert_eq!(found(&LintInput { stack_bytes: 64, ..clean() }), []);
     }
 
     /// A variable whose address a function gets is that function's matter.
     #[test]
     fn passed_on() {
-        let why = Why::PassedOn(Some("f".into()));
-        let cause = InMemory { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
-        let subject = Subject { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
-        assert_eq!(found(&subject), [(Lint::NotInlined, 8)]);
-        assert!(findings(&subject, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
+        let why = PromotionObstacle::PassedOn(Some("f".into()));
+        let cause =
+            UnpromotedVariable { variables: 1, variable: Some("a".into()), declared: 7, line: 8, why, index: None };
+        let input = LintInput { stack_bytes: 64, in_memory: Some(&cause), ..clean() };
+        assert_eq!(found(&input), [(Lint::NotInlined, 8)]);
+        assert!(findings(&input, str::to_owned)[0].remedy.starts_with("inline it: __forceinline__"));
     }
 
     /// A line that holds many registers by standing in a block many times is named where the kernel spills.
@@ -368,7 +369,7 @@ mod tests {
     fn unrolled() {
         let with = |held, times, spill_bytes| {
             let place = Place { file: "k.cu".into(), line: 4 };
-            Subject { holders: vec![Holder { place, held, times }], spill_bytes, ..clean() }
+            LintInput { holders: vec![RegisterHolder { place, held, times }], spill_bytes, ..clean() }
         };
         assert_eq!(found(&with(16, 16, 8)), [(Lint::Spills, 2), (Lint::UnrolledTooFar, 4)]);
         for (held, times, spill_bytes) in [(15, 16, 8), (16, 15, 8), (16, 16, 0)] {
@@ -384,7 +385,7 @@ mod tests {
         let place = |line| Place { file: "k.cu".into(), line };
         let f = || Callee::named("f");
         let calls = vec![(f(), place(5)), (f(), place(6)), (Callee::Pointer, place(7))];
-        assert_eq!(found(&Subject { calls, ..clean() }), [(Lint::AbiCall, 5), (Lint::AbiCall, 7)]);
+        assert_eq!(found(&LintInput { calls, ..clean() }), [(Lint::AbiCall, 5), (Lint::AbiCall, 7)]);
         let kinds = [
             f(),
             Callee::named("vprintf"),
@@ -393,15 +394,17 @@ mod tests {
             Callee::Pointer,
         ];
         let calls = kinds.map(|callee| (callee, place(5))).to_vec();
-        let remedies: BTreeSet<String> =
-            findings(&Subject { calls, ..clean() }, str::to_owned).into_iter().map(|finding| finding.remedy).collect();
+        let remedies: BTreeSet<String> = findings(&LintInput { calls, ..clean() }, str::to_owned)
+            .into_iter()
+            .map(|finding| finding.remedy)
+            .collect();
         assert_eq!(remedies.len(), 5);
     }
 
     /// setmaxnreg that ptxas ignores is named where the kernel begins.
     #[test]
     fn setmaxnreg() {
-        assert_eq!(found(&Subject { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
+        assert_eq!(found(&LintInput { ignores_repartition: true, ..clean() }), [(Lint::IgnoredSetmaxnreg, 1)]);
     }
 
     /// An increase that waits for ever is named where it stands.
@@ -410,8 +413,8 @@ mod tests {
         let shortage =
             RegisterShortage { increase: 240, request: 1, others: 24, needed: 33_792, pool: 32_768, most: 232 };
         let place = Place { line: 40, ..clean().begin };
-        let subject = Subject { register_shortage: Some((shortage, place)), ..clean() };
-        assert_eq!(found(&subject), [(Lint::RegisterBudget, 40)]);
+        let input = LintInput { register_shortage: Some((shortage, place)), ..clean() };
+        assert_eq!(found(&input), [(Lint::RegisterBudget, 40)]);
     }
 
     /// A loop that is likely to come out wrong is told, and one that is not has a lint of its own.
@@ -420,8 +423,8 @@ mod tests {
         let place = |line| Place { file: "k.cu".into(), line };
         let wrong_loops =
             vec![(place(5), Fault::Rounded, true), (place(5), Fault::Rounded, true), (place(6), Fault::Signed, false)];
-        let subject = Subject { wrong_loops, ..clean() };
-        assert_eq!(found(&subject), [(Lint::WrongLoop, 5), (Lint::ExtremeLoop, 6)]);
-        assert!(findings(&subject, str::to_owned)[1].remedy.contains("#pragma unroll 1"));
+        let input = LintInput { wrong_loops, ..clean() };
+        assert_eq!(found(&input), [(Lint::WrongLoop, 5), (Lint::ExtremeLoop, 6)]);
+        assert!(findings(&input, str::to_owned)[1].remedy.contains("#pragma unroll 1"));
     }
 }

@@ -23,7 +23,7 @@ const MOST_TO_LESSER: u64 = 300;
 
 /// What the metadata of a loop asks of LLVM's unroller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum UnrollMetadata {
     /// Nothing.
     Nothing,
     /// That it unrolls the loop.
@@ -95,18 +95,18 @@ pub enum Mark {
 }
 
 /// Which facts the decision needs: others need not be found out.
-pub fn reads(choice: Unroll, asked: Asked) -> Reads {
+pub fn reads(choice: Unroll, asked: UnrollMetadata) -> Reads {
     match (choice, asked) {
-        (Unroll::Asked, Asked::Nothing) => Reads::Asked,
-        (Unroll::Cut, Asked::Unrolling) => Reads::Nest,
-        (Unroll::Cut, Asked::Nothing) => Reads::Bounds,
-        (Unroll::Stack, Asked::Nothing) => Reads::Stack,
+        (Unroll::Asked, UnrollMetadata::Nothing) => Reads::Asked,
+        (Unroll::Cut, UnrollMetadata::Unrolling) => Reads::Nest,
+        (Unroll::Cut, UnrollMetadata::Nothing) => Reads::Bounds,
+        (Unroll::Stack, UnrollMetadata::Nothing) => Reads::Stack,
         _ => Reads::Nothing,
     }
 }
 
 /// What becomes of a loop in a function with that choice.
-pub fn decide(choice: Unroll, asked: Asked, facts: &Facts<'_>) -> Mark {
+pub fn decide(choice: Unroll, asked: UnrollMetadata, facts: &Facts<'_>) -> Mark {
     match reads(choice, asked) {
         Reads::Nothing => Mark::Leave,
         Reads::Asked => Mark::Disable,

@@ -13,7 +13,7 @@ use crate::target::machine::MAX_REGISTERS;
 /// `reserved` of the registers are not for values. `None` where the number of values was what ended the choice.
 pub(super) fn excess(config: &Config, outcome: &Outcome, reserved: u32) -> Option<Remark> {
     let RegisterTarget::Most(_) = config.regalloc else { return None };
-    let fullest = outcome.fullest.filter(|_| outcome.kept.len() < config.regalloc_values as usize)?;
+    let fullest = outcome.fullest.filter(|_| outcome.spilled.len() < config.regalloc_values as usize)?;
     let reached = outcome.peaks[1];
     let enough = reached + reserved;
     let remedy = match enough <= MAX_REGISTERS {

@@ -12,9 +12,9 @@ use crate::config::{Config, PRINT_FORECAST, RegisterBudget, Warn};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, Summary, forecast_module};
 use crate::function::{EditList, Function, Inst, Origin};
+use crate::lint::input::LintInput;
 use crate::lint::rules;
 use crate::lint::source::Source;
-use crate::lint::subject::Subject;
 use crate::printable::printable;
 use crate::stats::{Event, KernelFigures, ModuleFigures, nanoseconds};
 use crate::target::machine::Architecture;
@@ -63,10 +63,10 @@ impl ModuleOutput {
             function.file().into_iter().for_each(|file| _ = files.entry(file).or_insert(number));
         }
         for (kernel, forecast) in &self.forecasts {
-            let subject = Subject::of_forecast(forecast, architecture, "", |name| sources.get(name).copied())?;
+            let input = LintInput::of_forecast(forecast, architecture, "", |name| sources.get(name).copied())?;
             let own = functions[*kernel].and_then(FunctionSummary::file);
-            let found = rules::findings(&subject, readable).into_iter().filter(|found| !found.lint.is_silent()).map(
-                |finding| {
+            let found =
+                rules::findings(&input, readable).into_iter().filter(|found| !found.lint.is_silent()).map(|finding| {
                     let file = finding.place.file.as_str();
                     let function = files.get(file).filter(|_| own != Some(file)).unwrap_or(kernel);
                     PlacedFinding {
@@ -76,8 +76,7 @@ impl ModuleOutput {
                         name: finding.lint.name(),
                         message: format!("{} [{}]", finding.message(readable), finding.lint.name()),
                     }
-                },
-            );
+                });
             self.findings.extend(found);
         }
         Ok(())

@@ -8,7 +8,7 @@ use crate::config::{Config, RegisterTarget, SpillTo, Warn};
 use crate::error::{Error, ErrorKind};
 use crate::function::{Function, Inst};
 use crate::spill::spiller::{FRAME_LIMIT, Facts, Refusal, own_frame};
-use crate::spill::{Outcome, Place};
+use crate::spill::{Outcome, SpillSpace};
 use crate::target::machine::MAX_REGISTERS;
 
 fn limit(function: &Function, problem: String, remedy: String) -> Error {
@@ -41,9 +41,9 @@ pub(super) fn of_operands(function: &Function, config: &Config, facts: &Facts<'_
 /// the registers are not for values.
 pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome, reserved: u32) -> Vec<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
-    let is_ended_by_number = outcome.kept.len() >= config.regalloc_values as usize;
+    let is_ended_by_number = outcome.spilled.len() >= config.regalloc_values as usize;
     let shared = outcome.too_few_bytes.filter(|_| is_asked && !is_ended_by_number).map(|most| {
-        let number = outcome.kept.iter().filter(|kept| kept.place == Place::Shared).count();
+        let number = outcome.spilled.iter().filter(|spilled| spilled.space == SpillSpace::Shared).count();
         let problem = format!(
             "shared memory is full: {number} values have slots in {} bytes of at most {most}, and {} words stay live",
             outcome.bytes.shared, outcome.peaks[1]
@@ -65,7 +65,7 @@ pub(super) fn of_outcome(function: &Function, config: &Config, outcome: &Outcome
 /// Shared memory that has no room for a single slot, where `regalloc=N` wants one.
 pub(super) fn of_refusal(function: &Function, config: &Config, refusal: &Refusal) -> Option<Error> {
     let is_asked = matches!(config.regalloc, RegisterTarget::Most(_)) && config.regalloc_registers.is_empty();
-    let is_full = *refusal == Refusal::NoRoom && config.regalloc_values > 0 && is_asked;
+    let is_full = *refusal == Refusal::NoSlotMemory && config.regalloc_values > 0 && is_asked;
     is_full.then(|| limit(function, format!("keeps no value in shared memory: {refusal}"), remedy(config, None)))
 }
 

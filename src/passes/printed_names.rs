@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use crate::config::{NamedLoad, NamedRegister, RegisterNames};
 use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::IndexVec;
-use crate::spill::spiller::Paid;
+use crate::spill::spiller::PtxasSpill;
 
 /// The registers of these names, with what is paid for them; without a number, endlessly much. The names are those of the
 /// text, or those that LLVM prints: LLVM counts the registers of each class that something reads or writes, from 1 on in the
 /// order of their numbers, so its names hold where no later pass takes a register away. Several registers may have one name
 /// in the text; those of which no load is named stay.
-pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<Paid>> {
+pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<VReg, Option<PtxasSpill>> {
     let numbers: HashMap<&str, usize> = names.iter().zip(0..).map(|(register, at)| (&*register.name, at)).collect();
     let named = named(function, &numbers);
     let reads = reads(function, &named, numbers.len());
     let registers: Vec<&NamedRegister> = names.iter().collect();
-    let paid = |reg: VReg| {
+    let ptxas_spill = |reg: VReg| {
         let NamedRegister { moves, loads, .. } = registers[named[reg]?];
         let own: Vec<u32> =
             (1..).zip(&reads[named[reg]?]).filter(|(_, of)| of.contains(&reg)).map(|(at, _)| at).collect();
@@ -25,10 +25,10 @@ pub(super) fn of_names(function: &Function, names: &RegisterNames) -> IndexVec<V
             (!reads.is_empty()).then_some(NamedLoad { reads, times: *times })
         };
         let own_loads: Vec<NamedLoad> = loads.iter().filter_map(own_load).collect();
-        let moves = moves.map_or(f64::INFINITY, f64::from);
-        (loads.is_empty() || !own_loads.is_empty()).then_some(Paid { moves, loads: own_loads })
+        let moved_words = moves.map_or(f64::INFINITY, f64::from);
+        (loads.is_empty() || !own_loads.is_empty()).then_some(PtxasSpill { moved_words, loads: own_loads })
     };
-    function.regs().map(paid).collect()
+    function.regs().map(ptxas_spill).collect()
 }
 
 /// The number of each register's name.
@@ -107,7 +107,7 @@ mod tests {
             let load = |reads: &&[u32]| NamedLoad { reads: reads.to_vec(), times: 1 };
             let register =
                 NamedRegister { name: "%r7".into(), moves: Some(9), loads: loads.iter().map(load).collect() };
-            let of = |paid: Paid| paid.loads.into_iter().map(|load| load.reads).collect();
+            let of = |spill: PtxasSpill| spill.loads.into_iter().map(|load| load.reads).collect();
             let found = of_names(&function, &[register].into_iter().collect());
             function.regs().map(|reg| found[reg].clone().map(of)).collect()
         };

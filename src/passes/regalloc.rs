@@ -10,8 +10,8 @@ use crate::config::{Config, KeepInLoops, REGALLOC, RegisterTarget, Slack, SpillT
 use crate::error::Error;
 use crate::forecast::{self, Case, Forecast, MAX_SLACK, forecast};
 use crate::function::Function;
-use crate::spill::spiller::{Aim, Facts, Launch, Refusal, Trial, bounds};
-use crate::spill::{Answer, Engine, Kept, Outcome, Place, keep_values};
+use crate::spill::spiller::{Facts, Launch, Refusal, SpillGoal, Trial, bounds};
+use crate::spill::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spill_values};
 use crate::stats::SpillBytes;
 use crate::target::machine::{Architecture, CommandLine, MAX_REGISTERS};
 
@@ -87,19 +87,19 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     let mut output = PassOutput::unchanged(function);
     let mut told = String::new();
     let preset = Preset::of(config, &context.target);
-    let aim = Aim {
-        words,
-        values: config.regalloc_values as usize,
+    let goal = SpillGoal {
+        max_live_words: words,
+        max_values: config.regalloc_values as usize,
         in_loops: config.regalloc_loops,
         redefined: config.regalloc_redefined,
-        among: None,
-        paid: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
-        to: config.spill_to,
-        trials: config.regalloc_trials,
-        most_local: preset.most_local,
+        candidates: None,
+        ptxas_spills: is_exact.then(|| printed_names::of_names(function, &config.regalloc_registers)),
+        spill_to: config.spill_to,
+        max_trials: config.regalloc_trials,
+        max_local_bytes: preset.most_local,
         sinks: config.regalloc_sink,
         hoists: config.regalloc_hoist,
-        access_bytes: config.regalloc_wide,
+        max_access_bytes: config.regalloc_wide,
     };
     if facts.peak() > words {
         let too_few = limits::of_operands(function, config, &facts);
@@ -108,9 +108,9 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
     }
     let engine = Engine { chooser: config.allocator, preset };
     let (found, is_enough) = match &spilling {
-        None => (keep_values(&facts, &aim, &Answer::of(engine), &launch), true),
+        None => (spill_values(&facts, &goal, &EngineResult::of(engine), &launch), true),
         Some(forecast) => {
-            let found = regalloc_auto::best(&facts, &aim, &engine, &launch, forecast);
+            let found = regalloc_auto::best(&facts, &goal, &engine, &launch, forecast);
             told += found.as_ref().map_or("", |found| &found.told);
             let is_enough = found.as_ref().is_ok_and(|found| found.is_enough);
             (found.map(|found| found.outcome), is_enough)
@@ -136,10 +136,10 @@ pub(super) fn run(function: &Function, context: &RunContext) -> Result<PassOutpu
                 output.remarks.extend(remarks(function, &outcome));
             }
             output.remarks.extend(outcome.refusal.as_ref().and_then(refused));
-            output.stats.values_kept = outcome.kept.len() as u64;
+            output.stats.values_kept = outcome.spilled.len() as u64;
             output.stats.slot_bytes = outcome.bytes.shared.into();
             output.stats.cache_given_up = outcome.cache_given_up.into();
-            if !outcome.kept.is_empty() {
+            if !outcome.spilled.is_empty() {
                 output.stats.spills = spills(function, &outcome, context, architecture)?;
             }
             output.edits = outcome.edits;
@@ -176,17 +176,20 @@ fn spills(
     context: &RunContext,
     architecture: &'static Architecture,
 ) -> Result<SpillBytes, Error> {
-    let kept = |place: Place| outcome.kept.iter().filter(move |kept| kept.place == place);
-    let stored = |place: Place| kept(place).map(|kept| u64::from(kept.bytes) * kept.stores as u64).sum::<u64>();
-    let loaded = |place: Place| kept(place).map(|kept| u64::from(kept.bytes) * kept.reloads as u64).sum::<u64>();
+    let spilled = |place: SpillSpace| outcome.spilled.iter().filter(move |spilled| spilled.space == place);
+    let stored =
+        |place: SpillSpace| spilled(place).map(|spilled| u64::from(spilled.bytes) * spilled.stores as u64).sum::<u64>();
+    let loaded = |place: SpillSpace| {
+        spilled(place).map(|spilled| u64::from(spilled.bytes) * spilled.reloads as u64).sum::<u64>()
+    };
     let mut spills = SpillBytes {
-        local_stored: stored(Place::Local),
-        local_loaded: loaded(Place::Local),
+        local_stored: stored(SpillSpace::Local),
+        local_loaded: loaded(SpillSpace::Local),
         // No slot is spared by another choice of the same values.
         least_slots: outcome.bytes.local.into(),
         slots: outcome.bytes.local.into(),
-        shared_stored: stored(Place::Shared),
-        shared_loaded: loaded(Place::Shared),
+        shared_stored: stored(SpillSpace::Shared),
+        shared_loaded: loaded(SpillSpace::Shared),
         ..SpillBytes::default()
     };
     if context.config.stats.is_some() {
@@ -220,20 +223,22 @@ fn refusal_told(refusal: &Refusal) -> String {
 }
 
 fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
-    let remark = |kept: &Kept| {
-        let name = function.reg_name(kept.reg).map_or_else(|| kept.reg.to_string(), |name| format!("'{name}'"));
-        let bytes = kept.bytes;
-        let places = counted(kept.reloads, "place");
-        let (kind, message) = match kept.place {
-            Place::Shared => {
+    let remark = |spilled: &SpillSummary| {
+        let name = function.reg_name(spilled.reg).map_or_else(|| spilled.reg.to_string(), |name| format!("'{name}'"));
+        let bytes = spilled.bytes;
+        let places = counted(spilled.reloads, "place");
+        let (kind, message) = match spilled.space {
+            SpillSpace::Shared => {
                 ("Spilled", format!("keeps {name}, {bytes} bytes, in shared memory and loads it again in {places}"))
             }
-            Place::Local => {
+            SpillSpace::Local => {
                 ("Spilled", format!("keeps {name}, {bytes} bytes, in local memory and loads it again in {places}"))
             }
-            Place::Recomputed => ("Rematerialised", format!("computes {name}, {bytes} bytes, again in {places}")),
+            SpillSpace::Rematerialised => {
+                ("Rematerialised", format!("computes {name}, {bytes} bytes, again in {places}"))
+            }
         };
-        Remark { kind: RemarkKind::Passed, inst: Some(kept.definition), name: kind, message }
+        Remark { kind: RemarkKind::Passed, inst: Some(spilled.definition), name: kind, message }
     };
     let cache = (outcome.cache_given_up > 0).then(|| Remark {
         kind: RemarkKind::Analysis,
@@ -241,7 +246,7 @@ fn remarks(function: &Function, outcome: &Outcome) -> Vec<Remark> {
         name: "CacheGivenUp",
         message: format!("{} bytes of shared memory in a block: {}", outcome.bytes.shared, cache_told(outcome)),
     });
-    outcome.kept.iter().map(remark).chain(cache).collect()
+    outcome.spilled.iter().map(remark).chain(cache).collect()
 }
 
 /// What the slots cost in cache.
@@ -255,11 +260,11 @@ fn counted(number: usize, of: &str) -> String {
 
 fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
     let [before, after] = outcome.peaks;
-    let number = |place: Place| outcome.kept.iter().filter(|kept| kept.place == place).count();
-    let (local, recomputed) = (number(Place::Local), number(Place::Recomputed));
+    let number = |place: SpillSpace| outcome.spilled.iter().filter(|spilled| spilled.space == place).count();
+    let (local, recomputed) = (number(SpillSpace::Local), number(SpillSpace::Rematerialised));
     let mut text = format!(
         "{before} words live, {words} wanted, {after} reached; {} values in {} bytes of shared memory",
-        number(Place::Shared),
+        number(SpillSpace::Shared),
         outcome.bytes.shared
     );
     if local > 0 {
@@ -275,32 +280,32 @@ fn told(function: &Function, outcome: &Outcome, words: u32) -> String {
     if let Some(error) = &outcome.unmet {
         text += &format!("{error}; the cheapest values go\n");
     }
-    if outcome.came_back > 0 {
-        text += &format!("{} had no register of the right form, and room\n", counted(outcome.came_back, "part"));
+    if outcome.unspilled_parts > 0 {
+        text += &format!("{} had no register of the right form, and room\n", counted(outcome.unspilled_parts, "part"));
     }
-    if outcome.cut > 0 {
-        text += &format!("{} stay: memory has no room for them\n", counted(outcome.cut, "value"));
+    if outcome.without_slot > 0 {
+        text += &format!("{} stay: memory has no room for them\n", counted(outcome.without_slot, "value"));
     }
     text += &outcome.refusal.as_ref().map(refusal_told).unwrap_or_default();
     if let trials @ [_, _, ..] = &outcome.trials[..] {
         trials.iter().zip(1..).for_each(|(trial, number)| text += &trial_told(trial, number));
     }
-    for kept in &outcome.kept {
-        let line = function.line(kept.definition);
-        let place = match kept.place {
-            Place::Shared => format!("in shared memory, {}", counted(kept.reloads, "load")),
-            Place::Local => format!("in local memory, {}", counted(kept.reloads, "load")),
-            Place::Recomputed => format!("computed again in {}", counted(kept.reloads, "place")),
+    for spilled in &outcome.spilled {
+        let line = function.line(spilled.definition);
+        let place = match spilled.space {
+            SpillSpace::Shared => format!("in shared memory, {}", counted(spilled.reloads, "load")),
+            SpillSpace::Local => format!("in local memory, {}", counted(spilled.reloads, "load")),
+            SpillSpace::Rematerialised => format!("computed again in {}", counted(spilled.reloads, "place")),
         };
-        text += &format!("{} of line {line}: {} bytes, {place}\n", kept.reg, kept.bytes);
+        text += &format!("{} of line {line}: {} bytes, {place}\n", spilled.reg, spilled.bytes);
     }
     text
 }
 
 /// What a trial reached, and what it could do.
 fn trial_told(trial: &Trial, number: u32) -> String {
-    let Trial { means, score } = trial;
-    let in_loops = match means.in_loops {
+    let Trial { permissions, score } = trial;
+    let in_loops = match permissions.in_loops {
         KeepInLoops::Auto | KeepInLoops::Off => "outside of loops",
         KeepInLoops::Around => "around loops",
         KeepInLoops::On => "everywhere",
@@ -311,5 +316,5 @@ fn trial_told(trial: &Trial, number: u32) -> String {
         counted(score.values, "value"),
         score.cost
     );
-    if means.is_redefined { text + ", several definitions\n" } else { text + "\n" }
+    if permissions.is_redefined { text + ", several definitions\n" } else { text + "\n" }
 }

@@ -8,8 +8,8 @@ use crate::config::{Chooser, SpillTo};
 use crate::error::Error;
 use crate::forecast::{Case, Forecast, forecast};
 use crate::function::{Edit, EditList, Function};
-use crate::spill::spiller::{Aim, Facts, Launch, Refusal};
-use crate::spill::{Answer, Engine, Outcome, keep_values};
+use crate::spill::spiller::{Facts, Launch, Refusal, SpillGoal};
+use crate::spill::{Engine, EngineResult, Outcome, spill_values};
 use crate::target::machine::Architecture;
 
 use super::RunContext;
@@ -41,7 +41,7 @@ pub(super) fn spilling(
 
 /// What was tried, and the best.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct BestPlan {
     /// The best plan, if one is good enough; else the one that leaves the least.
     pub(super) outcome: Outcome,
     /// Whether it is good enough.
@@ -56,26 +56,27 @@ pub(super) struct Found {
 /// Says why the kernel must have no slots.
 pub(super) fn best(
     facts: &Facts<'_>,
-    aim: &Aim,
+    goal: &SpillGoal,
     engine: &Engine,
     launch: &Launch<'_>,
     forecast: &Forecast,
-) -> Result<Found, Refusal> {
-    let answer = |chooser: Chooser| Answer::of(Engine { chooser, preset: engine.preset.clone() });
+) -> Result<BestPlan, Refusal> {
+    let answer = |chooser: Chooser| EngineResult::of(Engine { chooser, preset: engine.preset.clone() });
     // The answer is the same wherever the values go.
     let by_greedy = answer(Chooser::Greedy);
-    let local = Aim { to: SpillTo::LOCAL, ..aim.clone() };
-    let without = keep_values(facts, &local, &by_greedy, launch)?.cost;
+    let local = SpillGoal { spill_to: SpillTo::LOCAL, ..goal.clone() };
+    let without = spill_values(facts, &local, &by_greedy, launch)?.cost;
     let attempt = |chooser: Chooser| {
         let outcome = match chooser {
-            Chooser::Greedy => keep_values(facts, aim, &by_greedy, launch)?,
-            other => keep_values(facts, aim, &answer(other), launch)?,
+            Chooser::Greedy => spill_values(facts, goal, &by_greedy, launch)?,
+            other => spill_values(facts, goal, &answer(other), launch)?,
         };
-        let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(aim.words)));
+        let [before, after] = outcome.peaks.map(|peak| f64::from(peak.saturating_sub(goal.max_live_words)));
         let left = outcome.cost + without * after / before.max(1.0);
         let told = format!("{}: {left:.1} of {without:.1} loads, {after} of {before} words left\n", chooser.word());
-        let is_enough = left < LESS * without && is_much(&outcome, aim.words) && is_in_proportion(&outcome, forecast);
-        Ok((left, Found { outcome, is_enough, told }))
+        let is_enough =
+            left < LESS * without && is_much(&outcome, goal.max_live_words) && is_in_proportion(&outcome, forecast);
+        Ok((left, BestPlan { outcome, is_enough, told }))
     };
     let (first, others) = match engine.chooser {
         Chooser::Price => (ENGINES[0], &ENGINES[1..]),
@@ -108,7 +109,10 @@ fn is_much(outcome: &Outcome, words: u32) -> bool {
 
 /// Whether a plan moves about as much as ptxas is expected to spill, or less.
 fn is_in_proportion(outcome: &Outcome, forecast: &Forecast) -> bool {
-    let moved =
-        outcome.kept.iter().map(|kept| u64::from(kept.bytes) * (kept.stores + kept.reloads) as u64).sum::<u64>();
+    let moved = outcome
+        .spilled
+        .iter()
+        .map(|spilled| u64::from(spilled.bytes) * (spilled.stores + spilled.reloads) as u64)
+        .sum::<u64>();
     moved <= MOST_MOVED * u64::from(forecast.spill_bytes())
 }

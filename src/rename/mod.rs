@@ -1,7 +1,7 @@
 //! Renaming: as few register names as values are alive at once.
 //!
 //! PTX has as many registers as one likes, and LLVM declares one for each that is left when it is done; people and
-//! parsers read them all. So every class of PTX is coloured by itself, without a budget, without alignment, and without
+//! parsers read them all. So every class of PTX is coloured by itself, without a register limit, without alignment, and without
 //! ever spilling: the fewest colours are the most registers alive at one point. Unless asked to, renaming keeps to
 //! registers whose names ptxas seldom takes notice of: see [`ranges`].
 //!

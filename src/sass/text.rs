@@ -14,7 +14,7 @@ use super::special;
 
 /// A line that is not read: its function, its address, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadLine {
     /// The function.
     pub function: String,
     /// The address in it.
@@ -25,7 +25,7 @@ pub struct Unread {
 
 /// The functions of a disassembler's text, with the bits of their code by name. A line that is not read is listed, and
 /// becomes an instruction with the name `?`.
-pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<Unread>) {
+pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<UnreadLine>) {
     let mut functions = Vec::new();
     let mut unread = Vec::new();
     for section in text.split("//--------------------- ").skip(1) {
@@ -44,7 +44,7 @@ struct Names<'t> {
     callees: Vec<String>,
 }
 
-fn function(name: &str, section: &str, code: &[u8], unread: &mut Vec<Unread>) -> Function {
+fn function(name: &str, section: &str, code: &[u8], unread: &mut Vec<UnreadLine>) -> Function {
     let mut labels = FxHashMap::default();
     let mut lines = Vec::new();
     let mut address = 0;
@@ -65,7 +65,7 @@ fn function(name: &str, section: &str, code: &[u8], unread: &mut Vec<Unread>) ->
         let word = code.get(address as usize..).and_then(|rest| rest.first_chunk::<16>());
         let bits = word.map_or(0, |word| u128::from_le_bytes(*word));
         instructions.push(instruction(address, text, bits, &mut names).unwrap_or_else(|| {
-            unread.push(Unread { function: name.to_owned(), address, text: text.to_owned() });
+            unread.push(UnreadLine { function: name.to_owned(), address, text: text.to_owned() });
             Instruction {
                 address,
                 guard: None,

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::Order;
 use super::late_placement::needs;
-use super::region::{Held, Region};
+use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
@@ -39,7 +39,7 @@ struct List<'a> {
     region: &'a Region<'a>,
     needs: IndexVec<Node, u32>,
     /// What is read below.
-    is_live: IndexVec<Held, bool>,
+    is_live: IndexVec<ScheduledValue, bool>,
     /// How many must still come behind a node.
     waits_for: IndexVec<Node, u32>,
     is_done: IndexVec<Node, bool>,
@@ -66,7 +66,7 @@ impl<'a> List<'a> {
 
     /// Words that get live above a node, less those that it defines. It only falls once a node is ready.
     fn change(&self, node: Node) -> i32 {
-        let words = |value: &&Held| self.region.values[**value].words;
+        let words = |value: &&ScheduledValue| self.region.values[**value].words;
         let starts = self.region.reads.of(node).iter().filter(|&&value| !self.is_live[value]);
         let ends = self.region.writes.of(node).iter().filter(|&&value| self.is_live[value]);
         starts.map(|value| words(&value)).sum::<u32>() as i32 - ends.map(|value| words(&value)).sum::<u32>() as i32
@@ -101,7 +101,7 @@ impl<'a> List<'a> {
         let definitions = self.region.reads.of(node).iter().filter_map(|&value| self.region.values[value].definition);
         // What the node reads is live then.
         let change = |definition: Node| {
-            let reads = |value: &Held| self.region.reads.of(node).contains(value);
+            let reads = |value: &ScheduledValue| self.region.reads.of(node).contains(value);
             let ends = self.region.writes.of(definition).iter();
             let newly = ends.filter(|value| reads(value) && !self.is_live[**value]);
             self.change(definition) - newly.map(|&value| self.region.values[value].words).sum::<u32>() as i32

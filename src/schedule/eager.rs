@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::Order;
 use super::late_placement::{ask, by_need};
 use super::live::LiveWords;
-use super::region::{Held, Kind, Region};
+use super::region::{Kind, Region, ScheduledValue};
 use crate::analysis::{Node, PendingNodes};
 
 /// A function of values whose last reader it is goes as soon as they are there, alone or with its only reader behind
@@ -109,7 +109,7 @@ impl<'a> List<'a> {
             return None;
         }
         // What several read stays live behind each of them but the last.
-        let only_reader = |value: &Held| match self.region.readers.of(*value) {
+        let only_reader = |value: &ScheduledValue| match self.region.readers.of(*value) {
             &[reader] => Some(reader),
             _ => None,
         };

@@ -1,6 +1,6 @@
 //! How many words are live while an order of a region is made from its start to its end.
 
-use super::region::{Held, Region};
+use super::region::{Region, ScheduledValue};
 use crate::analysis::Node;
 use crate::index::IndexVec;
 
@@ -8,7 +8,7 @@ use crate::index::IndexVec;
 pub(super) struct LiveWords<'a> {
     region: &'a Region<'a>,
     /// How many nodes that are not placed read a value.
-    unread: IndexVec<Held, u32>,
+    unread: IndexVec<ScheduledValue, u32>,
     /// Words that are live.
     pub(super) words: i32,
 }
@@ -36,7 +36,7 @@ impl<'a> LiveWords<'a> {
     }
 
     /// The values that nobody needs once `node` is placed, and ahead of it `also`, if it is given.
-    fn ends(&self, node: Node, also: Option<Node>) -> impl Iterator<Item = Held> {
+    fn ends(&self, node: Node, also: Option<Node>) -> impl Iterator<Item = ScheduledValue> {
         self.region.reads.of(node).iter().copied().filter(move |&value| {
             let read_before = also.is_some_and(|also| self.region.reads.of(also).contains(&value));
             self.unread[value] - u32::from(read_before) == 1 && !self.region.values[value].stays

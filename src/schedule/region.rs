@@ -14,12 +14,12 @@ use crate::target::Purity;
 
 define_index! {
     /// What a register holds from one definition to the next, or from the start of a region.
-    Held, "h"
+    ScheduledValue, "h"
 }
 
 /// A value that a register holds in a region.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HeldValue {
+pub(super) struct ValueData {
     /// 32-bit words of registers; a predicate takes none.
     pub(super) words: u32,
     /// Who defines it; `None`: it comes from outside.
@@ -51,13 +51,13 @@ pub(super) struct Region<'a> {
     /// What kind of instruction each node is.
     pub(super) kinds: IndexVec<Node, Kind>,
     /// The values of the registers in the region.
-    pub(super) values: IndexVec<Held, HeldValue>,
+    pub(super) values: IndexVec<ScheduledValue, ValueData>,
     /// The values that a node reads, each once.
-    pub(super) reads: Grouping<Node, Held>,
+    pub(super) reads: Grouping<Node, ScheduledValue>,
     /// The values that a node defines.
-    pub(super) writes: Grouping<Node, Held>,
+    pub(super) writes: Grouping<Node, ScheduledValue>,
     /// The nodes that read a value.
-    pub(super) readers: Grouping<Held, Node>,
+    pub(super) readers: Grouping<ScheduledValue, Node>,
     /// How often something was taken off a heap or a stack: what an order costs.
     pub(super) work: Cell<u64>,
 }
@@ -168,11 +168,11 @@ fn kind(facts: &Facts<'_>, inst: Inst) -> Kind {
 /// Collects the values of a region.
 #[derive(Default)]
 struct Values {
-    found: IndexVec<Held, HeldValue>,
-    reads: Vec<(Node, Held)>,
-    writes: Vec<(Node, Held)>,
+    found: IndexVec<ScheduledValue, ValueData>,
+    reads: Vec<(Node, ScheduledValue)>,
+    writes: Vec<(Node, ScheduledValue)>,
     /// What registers hold here. Nothing depends on the order of its entries.
-    current: FxHashMap<VReg, Held>,
+    current: FxHashMap<VReg, ScheduledValue>,
 }
 
 impl Values {
@@ -198,8 +198,8 @@ impl Values {
         }
     }
 
-    fn add(&mut self, function: &Function, reg: VReg, definition: Option<Node>) -> Held {
-        let value = HeldValue { words: function.class(reg).words(), definition, stays: false };
+    fn add(&mut self, function: &Function, reg: VReg, definition: Option<Node>) -> ScheduledValue {
+        let value = ValueData { words: function.class(reg).words(), definition, stays: false };
         let id = self.found.push(value);
         self.current.insert(reg, id);
         id

@@ -58,7 +58,7 @@ impl Order for LoadsClustered {
 
 impl Order for LatencyAware {
     fn arrange(&self, region: &Region<'_>) -> Vec<Node> {
-        let mut list = Capped::new(region, LiveWords::peak(region, region.nodes()));
+        let mut list = PressureCapped::new(region, LiveWords::peak(region, region.nodes()));
         let mut order = Vec::with_capacity(region.kinds.len());
         while let Some(node) = list.next() {
             list.take(node);
@@ -90,7 +90,7 @@ fn heights(region: &Region<'_>) -> IndexVec<Node, u32> {
 }
 
 /// A list of what is ready, by height and by what it does to the live words.
-struct Capped<'a> {
+struct PressureCapped<'a> {
     region: &'a Region<'a>,
     heights: IndexVec<Node, u32>,
     pending: PendingNodes,
@@ -101,7 +101,7 @@ struct Capped<'a> {
     freeing: BinaryHeap<Reverse<(i32, Node)>>,
 }
 
-impl<'a> Capped<'a> {
+impl<'a> PressureCapped<'a> {
     fn new(region: &'a Region<'a>, cap: i32) -> Self {
         let mut list = Self {
             region,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::neighbours::Joint;
-use super::plan::{Register, Value};
-use super::remat::compute_again;
-use super::spiller::room::Room;
+use super::neighbours::CombinedAccess;
+use super::plan::{Register, SpilledValue};
+use super::remat::insert_clones;
+use super::spiller::slot_memory::SlotMemory;
 use super::spiller::slots::Slots;
 use super::spiller::{Bytes, Facts};
 use crate::function::{Edit, EditList, Function, Slot, VReg};
@@ -13,25 +13,25 @@ use crate::function::{Edit, EditList, Function, Slot, VReg};
 /// Writes the edits: slots, stores and loads, and what is computed again. Returns the memory of the slots.
 pub(super) fn write(
     facts: &Facts<'_>,
-    values: &[Value],
-    (slots, rows, joints): (&Slots<'_>, Vec<Vec<usize>>, &[Joint]),
-    room: Option<&Room>,
+    values: &[SpilledValue],
+    (slots, rows, combined): (&Slots<'_>, Vec<Vec<usize>>, &[CombinedAccess]),
+    memory: Option<&SlotMemory>,
     edits: &mut EditList,
 ) -> Bytes {
     let function = facts.function;
     let mut is_used = vec![false; slots.len()];
-    values.iter().filter_map(|value| value.home.slot).for_each(|slot| is_used[slot] = true);
+    values.iter().filter_map(|value| value.location.slot).for_each(|slot| is_used[slot] = true);
     let (created, bytes) = slots.create(&is_used, rows, edits);
     let mut registers = Registers { function, values, created: BTreeMap::new() };
-    for joint in joints {
-        registers.access(joint, &created, edits);
+    for access in combined {
+        registers.access(access, &created, edits);
     }
-    for value in values.iter().filter(|value| value.home.slot.is_none()) {
-        compute_again(function, &facts.occurrences, &[value.definition], &value.groups, edits);
+    for value in values.iter().filter(|value| value.location.slot.is_none()) {
+        insert_clones(function, &facts.occurrences, &[value.definition], &value.groups, edits);
     }
     let is_unbounded = function.kernel().is_some_and(|bounds| bounds.threads().is_none());
-    if let Some(room) = room.filter(|_| is_unbounded && bytes.shared > 0) {
-        edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: room.threads.to_string() });
+    if let Some(memory) = memory.filter(|_| is_unbounded && bytes.shared > 0) {
+        edits.push(Edit::SetAttribute { key: "nvvm.maxntid".into(), value: memory.threads.to_string() });
     }
     edits.finish();
     debug_assert_eq!(crate::check::slots::verify(function, edits), [], "{function}");
@@ -41,26 +41,26 @@ pub(super) fn write(
 /// The registers that values come back in.
 struct Registers<'a> {
     function: &'a Function,
-    values: &'a [Value],
+    values: &'a [SpilledValue],
     /// By value and number.
     created: BTreeMap<(usize, u32), VReg>,
 }
 
 impl Registers<'_> {
     /// Stores or loads, at once where there are several. What read a loaded value reads its new register.
-    fn access(&mut self, joint: &Joint, slots: &[Slot], edits: &mut EditList) {
+    fn access(&mut self, access: &CombinedAccess, slots: &[Slot], edits: &mut EditList) {
         let mut parts = Vec::new();
-        for part in &joint.parts {
+        for part in &access.parts {
             let value = &self.values[part.value];
-            let Some(slot) = value.home.slot.map(|slot| slots[slot]) else { continue };
+            let Some(slot) = value.location.slot.map(|slot| slots[slot]) else { continue };
             let reg = match part.reload.map(|reload| value.reloads[reload].into) {
                 None | Some(Register::Own) => value.reg,
                 Some(Register::New(number)) => self.register(part.value, number, edits),
             };
             parts.push((reg, slot));
         }
-        let is_store = joint.parts.first().is_some_and(|part| part.reload.is_none());
-        let at = joint.at.position(self.function);
+        let is_store = access.parts.first().is_some_and(|part| part.reload.is_none());
+        let at = access.at.position(self.function);
         match (is_store, parts.as_slice()) {
             (true, &[(reg, slot)]) => edits.insert_spill(at, reg, slot),
             (false, &[(reg, slot)]) => edits.insert_reload(at, reg, slot),

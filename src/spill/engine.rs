@@ -17,7 +17,7 @@ use crate::function::{Block, Inst, VReg};
 pub struct Engine {
     /// Which one. The price list is none.
     pub chooser: Chooser,
-    /// Its constants. The budget is not one of them: that is the kernel's.
+    /// Its constants. The register limit is not one of them: that is the kernel's.
     pub preset: Preset,
 }
 
@@ -73,12 +73,12 @@ type Spilled<'f> = Result<Vec<(&'f Candidate, Parts)>, ProblemError>;
 /// What an engine answers for a function and a number of words. It is asked when a plan first needs it; one answer serves several
 /// plans, with different places for the values.
 #[derive(Debug)]
-pub struct Answer<'f> {
+pub struct EngineResult<'f> {
     engine: Engine,
     spilled: OnceCell<Option<Spilled<'f>>>,
 }
 
-impl<'f> Answer<'f> {
+impl<'f> EngineResult<'f> {
     /// The answer of an engine that is not asked yet.
     pub fn of(engine: Engine) -> Self {
         Self { engine, spilled: OnceCell::new() }

@@ -3,7 +3,7 @@
 use std::iter;
 use std::ops::Range;
 
-use super::at::At;
+use super::insertion_point::InsertionPoint;
 use crate::analysis::pressure::{Pressure, instructions};
 use crate::analysis::{LiveRanges, Occurrence};
 use crate::function::{Block, Effects, Function, Inst, Role, VReg};
@@ -19,7 +19,7 @@ pub(crate) struct Group {
     /// Whether a definition itself is near enough.
     pub(crate) has_definition: bool,
     /// The instructions at whose reads the group's register is live: from behind that definition, or from `place` on.
-    pub(crate) kept: Vec<Range<u32>>,
+    pub(crate) live: Vec<Range<u32>>,
 }
 
 impl Group {
@@ -45,7 +45,7 @@ pub(crate) fn group(
             let place = place(function, access);
             let is_near = |last: &&Occurrence| {
                 // A definition's register holds the value up to its store, and no reload may stand ahead of that.
-                let from = if last.is_def() { At::behind(function, last).before } else { last.inst.0 + 1 };
+                let from = if last.is_def() { InsertionPoint::after(function, last).before } else { last.inst.0 + 1 };
                 let between = from..place.0;
                 last.block == access.block && (between.is_empty() || pressure.most_in(&between) < threshold)
             };
@@ -53,13 +53,13 @@ pub(crate) fn group(
             match groups.last_mut().filter(|_| near.is_some_and(|last| !last.is_def())) {
                 Some(group) => {
                     group.reads.push(*access);
-                    group.kept[0].end = access.inst.0 + 1;
+                    group.live[0].end = access.inst.0 + 1;
                 }
                 None => {
                     let start = near.map_or(place.0, |definition| definition.inst.0 + 1);
                     let (block, has_definition) = (access.block, near.is_some());
-                    let kept = iter::once(start..access.inst.0 + 1).collect();
-                    groups.push(Group { reads: vec![*access], block, place, has_definition, kept });
+                    let live = iter::once(start..access.inst.0 + 1).collect();
+                    groups.push(Group { reads: vec![*access], block, place, has_definition, live });
                 }
             }
         }
@@ -86,16 +86,16 @@ pub(crate) fn freed(
     groups: &[Group],
     live: &LiveRanges,
 ) -> Vec<Range<u32>> {
-    let mut kept: Vec<Range<u32>> = groups.iter().flat_map(|group| group.kept.iter().cloned()).collect();
-    kept.extend(definitions.map(|definition| definition.0..definition.0 + 1));
-    kept.sort_by_key(|kept| kept.start);
+    let mut occupied: Vec<Range<u32>> = groups.iter().flat_map(|group| group.live.iter().cloned()).collect();
+    occupied.extend(definitions.map(|definition| definition.0..definition.0 + 1));
+    occupied.sort_by_key(|range| range.start);
     let mut freed = Vec::new();
     for segment in live.segments(reg) {
         let mut rest = instructions(segment);
-        let first = kept.partition_point(|kept| kept.end <= rest.start);
-        for kept in kept[first..].iter().take_while(|kept| kept.start < rest.end) {
-            freed.push(rest.start..kept.start.max(rest.start));
-            rest.start = kept.end.min(rest.end);
+        let first = occupied.partition_point(|range| range.end <= rest.start);
+        for range in occupied[first..].iter().take_while(|range| range.start < rest.end) {
+            freed.push(rest.start..range.start.max(rest.start));
+            rest.start = range.end.min(rest.end);
         }
         freed.push(rest);
     }

@@ -11,11 +11,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::plan::Value;
+use super::plan::SpilledValue;
 use crate::analysis::pressure::Pressure;
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
-use crate::spill::at::At;
+use crate::spill::insertion_point::InsertionPoint;
 
 /// The most instructions between accesses that become one.
 const NEAR: u32 = 16;
@@ -37,8 +37,8 @@ pub(super) struct Access {
 }
 
 /// Accesses that are one instruction, in the order of their slots.
-pub(super) struct Joint {
-    pub(super) at: At,
+pub(super) struct CombinedAccess {
+    pub(super) at: InsertionPoint,
     pub(super) parts: Vec<Access>,
 }
 
@@ -46,20 +46,20 @@ pub(super) struct Joint {
 pub(super) struct Neighbours<'a> {
     pub(super) function: &'a Function,
     pub(super) frequencies: &'a IndexVec<Block, f64>,
-    pub(super) values: &'a [Value],
+    pub(super) values: &'a [SpilledValue],
     pub(super) pressure: &'a mut Pressure,
     /// So many words may be live.
     pub(super) words: u32,
     /// The most bytes of an access.
     pub(super) bytes: u32,
     /// The place of the first store of each value; the only one of a value that is joined with others.
-    pub(super) stores: Vec<At>,
+    pub(super) stores: Vec<InsertionPoint>,
 }
 
 impl Neighbours<'_> {
     /// The holders that lie beside each other in rows of 8 or 16 bytes, and all accesses: the stores first, which come first
     /// where both stand at one place. Values that are stored in several places are accessed alone. O(accesses · log accesses).
-    pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<Joint>) {
+    pub(super) fn find(mut self) -> (Vec<Vec<usize>>, Vec<CombinedAccess>) {
         let in_memory = (0..self.values.len()).filter(|&value| self.holder(value).is_some());
         let (values, redefined): (Vec<usize>, Vec<usize>) =
             in_memory.partition(|&value| self.values[value].is_stored_once);
@@ -74,14 +74,14 @@ impl Neighbours<'_> {
             row_of.extend(row.iter().map(|&holder| (holder, row)));
         }
         let [stores, loads] = accesses.map(|kind| self.join(&kind, &row_of));
-        let alone = |at: At, access: Access| Joint { at, parts: vec![access] };
+        let alone = |at: InsertionPoint, access: Access| CombinedAccess { at, parts: vec![access] };
         let stored = redefined.iter().flat_map(|&value| {
             let places = self.values[value].stores.iter();
             places.map(move |&at| alone(at, Access { value, reload: None }))
         });
         let loaded = self.loads(&redefined).into_iter().map(|load| alone(self.at(load), load));
-        let joints = stores.into_iter().chain(stored).chain(loads).chain(loaded).collect();
-        (rows, joints)
+        let combined = stores.into_iter().chain(stored).chain(loads).chain(loaded).collect();
+        (rows, combined)
     }
 
     /// The loads of some values.
@@ -95,10 +95,10 @@ impl Neighbours<'_> {
 
     /// The slot of a value, by its number among the holders; `None`: it is computed again.
     fn holder(&self, value: usize) -> Option<usize> {
-        self.values[value].home.slot
+        self.values[value].location.slot
     }
 
-    fn at(&self, access: Access) -> At {
+    fn at(&self, access: Access) -> InsertionPoint {
         match access.reload {
             None => self.stores[access.value],
             Some(reload) => self.values[access.value].reloads[reload].at,
@@ -160,21 +160,21 @@ impl Neighbours<'_> {
 
     /// Whether two accesses may be one instruction, if their slots lie beside each other.
     fn is_alike(&self, one: Access, other: Access) -> bool {
-        let place = |access: Access| self.values[access.value].home.place;
+        let place = |access: Access| self.values[access.value].location.space;
         self.bytes_of(one) == self.bytes_of(other) && place(one) == place(other)
     }
 
     /// The instructions at whose reads a register is live in addition, if of two accesses, the second behind the first, the
     /// one moves to the other: a store back to `last`, where the last of the row stands, a load up to the first. `None` where
     /// it may not, or there is no room.
-    fn stretch(&self, first: Access, second: Access, last: At) -> Option<Range<u32>> {
+    fn stretch(&self, first: Access, second: Access, last: InsertionPoint) -> Option<Range<u32>> {
         let (from, to) = (self.at(first), self.at(second));
         if from.block != to.block || last.before - from.before > NEAR {
             return None;
         }
         let (moved, stretch) = if first.reload.is_none() {
             let moved = &self.values[first.value];
-            let is_ahead = |at: At| at.block == from.block && at.before < last.before;
+            let is_ahead = |at: InsertionPoint| at.block == from.block && at.before < last.before;
             if moved.reloads.iter().any(|reload| is_ahead(reload.at)) {
                 return None;
             }
@@ -192,9 +192,9 @@ impl Neighbours<'_> {
     }
 
     /// Joins the accesses of one kind that move to one place.
-    fn join(&mut self, kind: &[Access], row_of: &BTreeMap<usize, &Vec<usize>>) -> Vec<Joint> {
+    fn join(&mut self, kind: &[Access], row_of: &BTreeMap<usize, &Vec<usize>>) -> Vec<CombinedAccess> {
         let mut is_done = vec![false; kind.len()];
-        let mut joints = Vec::new();
+        let mut combined = Vec::new();
         for number in 0..kind.len() {
             if is_done[number] {
                 continue;
@@ -218,9 +218,9 @@ impl Neighbours<'_> {
             if access.reload.is_none() {
                 parts.iter().for_each(|part| self.stores[part.value] = at);
             }
-            joints.push(Joint { at, parts });
+            combined.push(CombinedAccess { at, parts });
         }
-        joints
+        combined
     }
 
     /// The accesses behind one that together with it reach all of some slots, in the order of the slots; the pressure rises

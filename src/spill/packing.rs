@@ -4,8 +4,8 @@ use crate::analysis::{IntervalTree, LiveRanges, Point};
 use crate::function::VReg;
 
 /// The values of one slot so far.
-struct Shared {
-    held: IntervalTree<VReg>,
+struct PackedSlot {
+    occupied: IntervalTree<VReg>,
     values: Vec<VReg>,
     /// Where the last of them ends.
     until: Option<Point>,
@@ -14,23 +14,23 @@ struct Shared {
 /// Divides values of one size among slots, so that no two of a slot are ever live together: the first value to be live
 /// first, each into the slot that is busy the latest of those that are free for it. The fewest slots where no live range
 /// has a hole; else few. O(values · slots · segments · log values).
-pub(crate) fn fewest(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
+pub(crate) fn pack_into_slots(values: &[VReg], live: &LiveRanges) -> Vec<Vec<VReg>> {
     let mut order = values.to_vec();
     order.sort_by_key(|&reg| (live.segments(reg).first().map(|segment| segment.start), reg));
-    let mut slots: Vec<Shared> = Vec::new();
+    let mut slots: Vec<PackedSlot> = Vec::new();
     for reg in order {
         let segments = live.segments(reg);
-        let free = slots.iter_mut().filter(|slot| !slot.held.is_overlapping(segments));
+        let free = slots.iter_mut().filter(|slot| !slot.occupied.is_overlapping(segments));
         // Of equals the first.
         let slot = match free.reduce(|best, slot| if slot.until > best.until { slot } else { best }) {
             Some(slot) => slot,
             None => {
-                slots.push(Shared { held: IntervalTree::new(), values: Vec::new(), until: None });
+                slots.push(PackedSlot { occupied: IntervalTree::new(), values: Vec::new(), until: None });
                 let last = slots.len() - 1;
                 &mut slots[last]
             }
         };
-        slot.held.insert(segments, reg);
+        slot.occupied.insert(segments, reg);
         slot.values.push(reg);
         slot.until = slot.until.max(segments.last().map(|segment| segment.end));
     }
@@ -67,10 +67,10 @@ mod tests {
                     values.push(reg);
                 }
             }
-            let slots = fewest(&values, &live);
-            let mut held: Vec<VReg> = slots.concat();
-            held.sort_unstable();
-            assert_eq!(held, values, "each value is held once");
+            let slots = pack_into_slots(&values, &live);
+            let mut occupied: Vec<VReg> = slots.concat();
+            occupied.sort_unstable();
+            assert_eq!(occupied, values, "each value is held once");
             for slot in &slots {
                 for (number, &one) in slot.iter().enumerate() {
                     let meets = |&&other: &&VReg| overlap(live.segments(one), live.segments(other), |_, _| true);

@@ -1,7 +1,7 @@
 //! Where values go, what moves, and what the checker says of stores and loads that are wrong.
 
-use super::spiller::{Aim, Facts, Launch, Paid, Refusal};
-use super::{Answer, Engine, Kept, Outcome, Place, keep_values};
+use super::spiller::{Facts, Launch, PtxasSpill, Refusal, SpillGoal};
+use super::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spill_values};
 use crate::check::check;
 use crate::config::{Chooser, KeepInLoops, Redefined, SpillTo};
 use crate::function::{Edit, EditList, Function, Inst, Position, RegClass};
@@ -19,26 +19,30 @@ pub(in crate::spill) fn function(kernel: &str, regs: &str, body: &str) -> Functi
 }
 
 fn keep(function: &Function, words: u32, to: SpillTo) -> Result<Outcome, Refusal> {
-    keep_as(function, &Aim::plain(words, to))
+    spill_as(function, &SpillGoal::plain(words, to))
 }
 
-pub(in crate::spill) fn keep_as(function: &Function, aim: &Aim) -> Result<Outcome, Refusal> {
-    keep_for(function, aim, 49_152)
+pub(in crate::spill) fn spill_as(function: &Function, goal: &SpillGoal) -> Result<Outcome, Refusal> {
+    spill_for(function, goal, 49_152)
 }
 
-fn keep_for(function: &Function, aim: &Aim, most_bytes: u32) -> Result<Outcome, Refusal> {
+fn spill_for(function: &Function, goal: &SpillGoal, most_bytes: u32) -> Result<Outcome, Refusal> {
     let classification = Classification::by_name(function.opcodes());
     let architecture = Architecture::by_name("sm_90").expect("a processor");
     let launch = Launch { architecture, dynamic_shared: None, most_bytes, threads: None, callees: None };
-    let outcome =
-        keep_values(&Facts::new((function, &classification)), aim, &Answer::of(Engine::new(Chooser::Price)), &launch)?;
+    let outcome = spill_values(
+        &Facts::new((function, &classification)),
+        goal,
+        &EngineResult::of(Engine::new(Chooser::Price)),
+        &launch,
+    )?;
     assert_eq!(check(function, &outcome.edits), Ok(()));
     Ok(outcome)
 }
 
 /// The places of the values that are moved when at most `words` words may be live.
-fn places(function: &Function, words: u32, to: SpillTo) -> Vec<Place> {
-    keep(function, words, to).expect("a place").kept.iter().map(|kept| kept.place).collect()
+fn places(function: &Function, words: u32, to: SpillTo) -> Vec<SpillSpace> {
+    keep(function, words, to).expect("a place").spilled.iter().map(|spilled| spilled.space).collect()
 }
 
 /// A value that is read within the call sequence behind its definition, and then no more, is not moved, even if its
@@ -49,8 +53,8 @@ fn what_does_not_come_back_is_not_moved() {
         INLINEASM 0, def early_clobber %0, %1 :: opaque\n  CALL 0 :: call_sequence\n\
         ST_i32 %0, 0 :: call_sequence\n  ST_i32 %1, %2 :: write\n  Return :: terminator\n";
     let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
-    let kept = keep(&called, 1, SpillTo::LOCAL).expect("local memory").kept;
-    assert!(kept.iter().all(|kept| kept.reloads > 0), "{kept:?}");
+    let spilled = keep(&called, 1, SpillTo::LOCAL).expect("local memory").spilled;
+    assert!(spilled.iter().all(|spilled| spilled.reloads > 0), "{spilled:?}");
 }
 
 /// What is read ahead of the place of its store stays in its register up to there: the result of a call that a terminator reads, and
@@ -63,9 +67,10 @@ fn what_is_read_ahead_of_its_store() {
              bb1: frequency 1.0 depth 0\n  ST_i32 %1, %2 :: write\n  Return :: terminator\n"
         );
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32", &body);
-        let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
-        let outcome = keep_as(&kernel, &Aim { among, ..Aim::plain(2, SpillTo::LOCAL) }).expect("local memory");
-        assert_eq!(outcome.kept.len(), 0, "{middle}");
+        let candidates = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
+        let outcome =
+            spill_as(&kernel, &SpillGoal { candidates, ..SpillGoal::plain(2, SpillTo::LOCAL) }).expect("local memory");
+        assert_eq!(outcome.spilled.len(), 0, "{middle}");
     };
     let debug = "  DBG_VALUE %1, $noreg :: meta\n";
     let result = "  CALL 0 :: call_sequence\n  %0 = LD_i32 0 :: call_sequence\n  CALL 1 :: call_sequence\n";
@@ -97,39 +102,44 @@ fn products_that_may_be_fused_stay() {
         places(&function("kernel maxntid 64\n", "B32 B32 B32 B32 B32", &body), 2, SpillTo::SHARED)
     };
     assert_eq!(of("FMULf32rr", "FADDf32rr"), []);
-    assert_eq!(of("FMULf32rr", "FMULf32rr"), [Place::Shared]);
-    assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [Place::Shared]);
+    assert_eq!(of("FMULf32rr", "FMULf32rr"), [SpillSpace::Shared]);
+    assert_eq!(of("FMUL_rnf32rr", "FADDf32rr"), [SpillSpace::Shared]);
 }
 
 /// What ptxas spills goes, however few words are live, unless that costs much more than ptxas pays; nothing else goes.
 #[test]
 fn what_ptxas_spills_goes() {
     let kernel = across("B32", "LD_i32", "ST_i32");
-    let kept = |reg: u32, paid: f64| -> Vec<u32> {
-        let paid = Some(kernel.regs().map(|other| (other.0 == reg).then(|| paid_for(paid))).collect());
-        let outcome = keep_as(&kernel, &Aim { paid, ..Aim::plain(99, SpillTo::SHARED) }).expect("a place");
-        outcome.kept.iter().map(|kept| kept.reg.0).collect()
+    let spilled = |reg: u32, moved_words: f64| -> Vec<u32> {
+        let ptxas_spills =
+            Some(kernel.regs().map(|other| (other.0 == reg).then(|| ptxas_spill_of(moved_words))).collect());
+        let outcome =
+            spill_as(&kernel, &SpillGoal { ptxas_spills, ..SpillGoal::plain(99, SpillTo::SHARED) }).expect("a place");
+        outcome.spilled.iter().map(|spilled| spilled.reg.0).collect()
     };
-    assert_eq!([0, 1].map(|reg| kept(reg, f64::INFINITY)), [[0], [1]]);
+    assert_eq!([0, 1].map(|reg| spilled(reg, f64::INFINITY)), [[0], [1]]);
     // A store and a load of shared memory cost 1.2.
-    assert_eq!([kept(0, 2.0), kept(0, 1.0), kept(0, 0.0)], [vec![0], vec![0], vec![]]);
+    assert_eq!([spilled(0, 2.0), spilled(0, 1.0), spilled(0, 0.0)], [vec![0], vec![0], vec![]]);
     // The read of `%2` follows its definition, and `%3` has none.
-    assert_eq!(kept(2, f64::INFINITY).len() + kept(3, f64::INFINITY).len(), 0);
+    assert_eq!(spilled(2, f64::INFINITY).len() + spilled(3, f64::INFINITY).len(), 0);
 }
 
 /// What ptxas pays in words, where nothing is said of its loads.
-fn paid_for(moves: f64) -> Paid {
-    Paid { moves, loads: Vec::new() }
+fn ptxas_spill_of(moved_words: f64) -> PtxasSpill {
+    PtxasSpill { moved_words, loads: Vec::new() }
 }
 
 /// Where room is short, what spares most goes first.
 #[test]
 fn what_ptxas_pays_most_for_goes_first() {
     let kernel = across("B32", "LD_i32", "ST_i32");
-    let first = |paid: [f64; 2]| {
-        let paid = Some(kernel.regs().map(|reg| paid.get(reg.0 as usize).copied().map(paid_for)).collect());
-        let outcome = keep_as(&kernel, &Aim { paid, values: 1, ..Aim::plain(99, SpillTo::SHARED) }).expect("a place");
-        outcome.kept.iter().map(|kept| kept.reg.0).collect::<Vec<_>>()
+    let first = |moved_words: [f64; 2]| {
+        let ptxas_spills =
+            Some(kernel.regs().map(|reg| moved_words.get(reg.0 as usize).copied().map(ptxas_spill_of)).collect());
+        let outcome =
+            spill_as(&kernel, &SpillGoal { ptxas_spills, max_values: 1, ..SpillGoal::plain(99, SpillTo::SHARED) })
+                .expect("a place");
+        outcome.spilled.iter().map(|spilled| spilled.reg.0).collect::<Vec<_>>()
     };
     assert_eq!([first([9.0, 3.0]), first([3.0, 9.0])], [[0], [1]]);
 }
@@ -139,11 +149,13 @@ fn what_ptxas_pays_most_for_goes_first() {
 fn slots_have_the_size_of_their_value() {
     for (class, suffix, bytes) in [("B16", "i16", 2), ("B32", "i32", 4), ("B64", "i64", 8)] {
         let function = across(class, &format!("LD_{suffix}"), &format!("ST_{suffix}"));
-        for (to, place) in [(SpillTo::SHARED, Place::Shared), (SpillTo::LOCAL, Place::Local)] {
+        for (to, place) in [(SpillTo::SHARED, SpillSpace::Shared), (SpillTo::LOCAL, SpillSpace::Local)] {
             let outcome = keep(&function, 2, to).expect("a place");
-            let [Kept { place: is, bytes: size, reloads: 1, .. }] = outcome.kept[..] else { panic!("{outcome:?}") };
+            let [SpillSummary { space: is, bytes: size, reloads: 1, .. }] = outcome.spilled[..] else {
+                panic!("{outcome:?}")
+            };
             assert_eq!((is, size), (place, bytes));
-            let threads = if place == Place::Shared { 64 } else { 1 };
+            let threads = if place == SpillSpace::Shared { 64 } else { 1 };
             assert_eq!(outcome.bytes.shared + outcome.bytes.local, bytes * threads);
         }
     }
@@ -154,19 +166,19 @@ fn slots_have_the_size_of_their_value() {
 #[test]
 fn the_cheapest_place_is_taken() {
     let loaded = across("B32", "LD_i32", "ST_i32");
-    assert_eq!(places(&loaded, 2, SpillTo::all()), [Place::Shared]);
-    assert_eq!(places(&loaded, 2, SpillTo::LOCAL | SpillTo::REMAT), [Place::Local]);
+    assert_eq!(places(&loaded, 2, SpillTo::all()), [SpillSpace::Shared]);
+    assert_eq!(places(&loaded, 2, SpillTo::LOCAL | SpillTo::REMAT), [SpillSpace::Local]);
     assert_eq!(places(&loaded, 2, SpillTo::REMAT), []);
     let body = "bb0: frequency 1.0 depth 0\n  %0 = LD_i32 0 :: read\n  %1 = ADD32ri %0, 8\n  %2 = LD_i32 1 :: read\n\
          %3 = LD_i32 2 :: read\n  ST_i32 %2, %3 :: write\n  ST_i32 %1, %0 :: write\n  Return :: terminator\n";
     let sum = function("kernel maxntid 64\n", "B32 B32 B32 B32", body);
     for to in [SpillTo::all(), SpillTo::REMAT] {
-        assert_eq!(places(&sum, 3, to), [Place::Recomputed]);
+        assert_eq!(places(&sum, 3, to), [SpillSpace::Rematerialised]);
     }
     // What the clone reads stays in its register, though one word more than wanted is live.
     let held = places(&sum, 2, SpillTo::all());
-    assert_eq!(held, [Place::Recomputed]);
-    assert_eq!(places(&sum, 2, SpillTo::SHARED), [Place::Shared, Place::Shared]);
+    assert_eq!(held, [SpillSpace::Rematerialised]);
+    assert_eq!(places(&sum, 2, SpillTo::SHARED), [SpillSpace::Shared, SpillSpace::Shared]);
 }
 
 /// Nothing is computed again from what has another value there, or is not live there.
@@ -180,9 +192,9 @@ fn nothing_is_computed_from_what_is_gone() {
     };
     let kernel = |last: &str| function("kernel maxntid 64\n", "B32 B32 B32 B32", &body(last));
     let all = SpillTo::all();
-    assert_eq!(places(&kernel("  ST_i32 %1, 5 :: write\n"), 2, all), [Place::Shared]);
+    assert_eq!(places(&kernel("  ST_i32 %1, 5 :: write\n"), 2, all), [SpillSpace::Shared]);
     let overwritten = "  %0 = LD_i32 7 :: read\n  ST_i32 %1, %0 :: write\n";
-    assert_eq!(places(&kernel(overwritten), 2, all), [Place::Shared]);
+    assert_eq!(places(&kernel(overwritten), 2, all), [SpillSpace::Shared]);
 }
 
 /// Shared memory is for kernels that say how large their blocks are; local memory is for all functions.
@@ -193,9 +205,9 @@ fn local_memory_needs_no_kernel() {
     for (head, refusal) in [("", Refusal::DeviceFunction), ("kernel\n", Refusal::AnyBlockSize)] {
         let function = Function::parse(&text.replace("kernel maxntid 64\n", head)).expect("a view");
         assert_eq!(keep(&function, 2, SpillTo::SHARED).err(), Some(refusal.clone()));
-        assert_eq!(places(&function, 2, SpillTo::LOCAL), [Place::Local]);
+        assert_eq!(places(&function, 2, SpillTo::LOCAL), [SpillSpace::Local]);
         let both = keep(&function, 2, SpillTo::SHARED | SpillTo::LOCAL).expect("local memory");
-        assert_eq!((both.kept[0].place, both.refusal), (Place::Local, Some(refusal)));
+        assert_eq!((both.spilled[0].space, both.refusal), (SpillSpace::Local, Some(refusal)));
         assert_eq!(keep(&function, 2, SpillTo::LOCAL).expect("local memory").refusal, None);
     }
 }
@@ -209,10 +221,10 @@ fn what_has_no_room_goes_to_local_memory() {
     let regs = ["B64"; 8].join(" ");
     let kernel = function("kernel maxntid 1024\n", &regs, &body);
     let found = places(&kernel, 2, SpillTo::SHARED | SpillTo::LOCAL);
-    let shared = found.iter().filter(|&&place| place == Place::Shared).count();
+    let shared = found.iter().filter(|&&place| place == SpillSpace::Shared).count();
     assert!((1..=6).contains(&shared), "{found:?}");
-    assert!(found.contains(&Place::Local), "{found:?}");
-    assert!(found.is_sorted_by_key(|&place| place != Place::Shared), "{found:?}");
+    assert!(found.contains(&SpillSpace::Local), "{found:?}");
+    assert!(found.is_sorted_by_key(|&place| place != SpillSpace::Shared), "{found:?}");
 }
 
 /// What both arms of a branch set is stored in both, and comes back behind them, but only where that is allowed.
@@ -225,14 +237,14 @@ fn several_definitions_are_all_stored() {
         bb3: frequency 1.0 depth 0\n  %2 = LD_i32 4 :: read\n  ST_i32 %2, %1 :: write\n  ST_i32 %0, %1 :: write\n\
         Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", body);
-    let kept = |redefined: Redefined| {
-        let aim = Aim { redefined, ..Aim::plain(2, SpillTo::LOCAL) };
-        keep_for(&function, &aim, 49_152).expect("local memory").kept
+    let spilled = |redefined: Redefined| {
+        let goal = SpillGoal { redefined, ..SpillGoal::plain(2, SpillTo::LOCAL) };
+        spill_for(&function, &goal, 49_152).expect("local memory").spilled
     };
-    let is_redefined = |kept: &Kept| kept.stores == 2 && kept.reg.0 == 0;
-    assert!(kept(Redefined::On).iter().any(is_redefined), "{:?}", kept(Redefined::On));
-    assert!(!kept(Redefined::Off).iter().any(is_redefined));
-    assert!(!kept(Redefined::Auto).iter().any(is_redefined));
+    let is_redefined = |spilled: &SpillSummary| spilled.stores == 2 && spilled.reg.0 == 0;
+    assert!(spilled(Redefined::On).iter().any(is_redefined), "{:?}", spilled(Redefined::On));
+    assert!(!spilled(Redefined::Off).iter().any(is_redefined));
+    assert!(!spilled(Redefined::Auto).iter().any(is_redefined));
 }
 
 /// A value comes back in the register itself where a definition keeps a part of it.
@@ -242,9 +254,9 @@ fn a_tied_value_comes_back_in_its_register() {
         ST_i32 %1, %2 :: write\n  %0 = ADD32ri %0 tied 0, 8\n  %1 = LD_i32 3 :: read\n  %2 = LD_i32 4 :: read\n\
         ST_i32 %1, %2 :: write\n  ST_i32 %0, 5 :: write\n  Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32", body);
-    let aim = Aim { redefined: Redefined::On, ..Aim::plain(2, SpillTo::LOCAL) };
-    let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
-    let [Kept { stores: 2, reloads: 2, .. }] = outcome.kept[..] else { panic!("{:?}", outcome.kept) };
+    let goal = SpillGoal { redefined: Redefined::On, ..SpillGoal::plain(2, SpillTo::LOCAL) };
+    let outcome = spill_for(&function, &goal, 49_152).expect("local memory");
+    let [SpillSummary { stores: 2, reloads: 2, .. }] = outcome.spilled[..] else { panic!("{:?}", outcome.spilled) };
     let comes_back = |edit: &Edit| matches!(edit, Edit::InsertReload { reg, .. } if reg.0 == 0);
     assert_eq!(outcome.edits.edits().iter().filter(|edit| comes_back(edit)).count(), 1);
     assert_eq!((outcome.peaks[1], outcome.fullest), (2, None));
@@ -261,9 +273,9 @@ fn trials_go_on_until_one_is_enough() {
         bb2: frequency 1.0 depth 0\n  Return :: terminator\n";
     let function = function("kernel maxntid 64\n", "B32 B32 B32 B1 B32", body);
     let tried = |words, in_loops, trials| {
-        let aim = Aim { in_loops, trials, ..Aim::plain(words, SpillTo::LOCAL) };
-        let outcome = keep_for(&function, &aim, 49_152).expect("local memory");
-        (outcome.trials.len(), outcome.peaks[1], outcome.kept.len())
+        let goal = SpillGoal { in_loops, max_trials: trials, ..SpillGoal::plain(words, SpillTo::LOCAL) };
+        let outcome = spill_for(&function, &goal, 49_152).expect("local memory");
+        (outcome.trials.len(), outcome.peaks[1], outcome.spilled.len())
     };
     assert_eq!(tried(3, KeepInLoops::Auto, 1), (1, 4, 0));
     assert_eq!(tried(3, KeepInLoops::Auto, 2), (2, 4, 0));
@@ -287,14 +299,15 @@ fn slots_are_shared_anew() {
     ];
     let body = format!("bb0: frequency 1.0 depth 0\n{}  Return :: terminator\n", parts.concat());
     let function = function("kernel maxntid 128\n", "B32 B32 B32 B32 B32 B32", &body);
-    let kept = |words: u32, most_bytes: u32| {
-        let outcome = keep_for(&function, &Aim::plain(words, SpillTo::SHARED), most_bytes).expect("shared memory");
-        (outcome.kept.len(), outcome.peaks[1], outcome.bytes.shared, outcome.too_few_bytes)
+    let spilled = |words: u32, most_bytes: u32| {
+        let outcome =
+            spill_for(&function, &SpillGoal::plain(words, SpillTo::SHARED), most_bytes).expect("shared memory");
+        (outcome.spilled.len(), outcome.peaks[1], outcome.bytes.shared, outcome.too_few_bytes)
     };
-    assert_eq!(kept(2, 2048), (4, 2, 1536, None), "three slots");
-    assert_eq!(kept(2, 1024), (4, 2, 1024, None));
-    assert_eq!(kept(2, 512), (2, 4, 512, Some(512)), "a value finds no slot");
-    assert_eq!(kept(1, 2048).3, None, "all values have slots");
+    assert_eq!(spilled(2, 2048), (4, 2, 1536, None), "three slots");
+    assert_eq!(spilled(2, 1024), (4, 2, 1024, None));
+    assert_eq!(spilled(2, 512), (2, 4, 512, Some(512)), "a value finds no slot");
+    assert_eq!(spilled(1, 2048).3, None, "all values have slots");
 }
 
 /// Where more words stay live than wanted, the first instruction with the most is named.
@@ -420,8 +433,8 @@ fn blocks_ahead_may_read_what_is_defined_behind() {
         bb2: frequency 1.0 depth 0 -> bb1\n  %0 = LD_i32 0 :: read\n  CALL 0 :: call_sequence\n\
         ST_i32 %0, 0 :: write call_sequence\n  %2 = LD_i32 2 :: read\n  ST_i32 %2, %1 :: write\n";
     let called = function("kernel maxntid 64\n", "B32 B32 B32", body);
-    let kept = keep(&called, 2, SpillTo::LOCAL).expect("local memory").kept;
-    assert!(kept.iter().any(|kept| (kept.reg.0, kept.reloads) == (0, 1)), "{kept:?}");
+    let spilled = keep(&called, 2, SpillTo::LOCAL).expect("local memory").spilled;
+    assert!(spilled.iter().any(|spilled| (spilled.reg.0, spilled.reloads) == (0, 1)), "{spilled:?}");
 }
 
 /// How often `%0` is loaded that three blocks read, behind a point with three words, and what is read then.
@@ -431,15 +444,15 @@ fn loads(blocks: &str, hoists: bool) -> usize {
          ST_i32 %1, %2 :: write\n{blocks}"
     );
     let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B32 B32 B1", &body);
-    let aim = Aim {
-        values: 1,
+    let goal = SpillGoal {
+        max_values: 1,
         in_loops: KeepInLoops::On,
-        among: Some(kernel.regs().map(|reg| reg.0 == 0).collect()),
+        candidates: Some(kernel.regs().map(|reg| reg.0 == 0).collect()),
         hoists,
-        ..Aim::plain(2, SpillTo::SHARED)
+        ..SpillGoal::plain(2, SpillTo::SHARED)
     };
-    let kept = keep_as(&kernel, &aim).expect("a place").kept;
-    kept.iter().map(|kept| kept.reloads).sum()
+    let spilled = spill_as(&kernel, &goal).expect("a place").spilled;
+    spilled.iter().map(|spilled| spilled.reloads).sum()
 }
 
 /// A load serves the reads of the blocks that it dominates, as long as there is room.
@@ -497,8 +510,8 @@ fn neighbours_move_at_once() {
         let regs = [class; 8].join(" ");
         let kernel = function("kernel maxntid 64\n", &regs, &body);
         let words = 4 * kernel.class(crate::function::VReg(0)).words();
-        let aim = Aim { values: 4, access_bytes: bytes, ..Aim::plain(words, to) };
-        let edits = keep_as(&kernel, &aim).expect("a place").edits;
+        let goal = SpillGoal { max_values: 4, max_access_bytes: bytes, ..SpillGoal::plain(words, to) };
+        let edits = spill_as(&kernel, &goal).expect("a place").edits;
         let numbers = edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { .. } | Edit::InsertReload { .. } => Some(1),
             Edit::InsertWideSpill { parts, .. } | Edit::InsertWideReload { parts, .. } => Some(parts.len()),

@@ -17,7 +17,7 @@ const ROUNDS: usize = 8;
 
 /// What an input holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Held {
+enum InputValue {
     /// What the PHIs of a class hold.
     Class(u32),
     Constant(Opcode, Value),
@@ -77,7 +77,7 @@ impl<'a> Classes<'a> {
 
     /// Tells PHIs of a class apart by what their inputs hold.
     fn refine(&mut self) {
-        let mut numbers: HashMap<(u32, Vec<(Block, Held)>), u32> = HashMap::new();
+        let mut numbers: HashMap<(u32, Vec<(Block, InputValue)>), u32> = HashMap::new();
         let refined: Vec<u32> = self
             .phis
             .iter()
@@ -92,21 +92,21 @@ impl<'a> Classes<'a> {
         self.count = numbers.len();
     }
 
-    fn inputs(&self, phi: Phi) -> Vec<(Block, Held)> {
-        let mut inputs: Vec<(Block, Held)> = phi
+    fn inputs(&self, phi: Phi) -> Vec<(Block, InputValue)> {
+        let mut inputs: Vec<(Block, InputValue)> = phi
             .inputs(self.function)
-            .map(|input| (input.from, input.reg.map_or(Held::Register(phi.result), |reg| self.held(reg))))
+            .map(|input| (input.from, input.reg.map_or(InputValue::Register(phi.result), |reg| self.input_value(reg))))
             .collect();
         inputs.sort_by_key(|&(from, _)| from);
         inputs
     }
 
-    fn held(&self, reg: VReg) -> Held {
+    fn input_value(&self, reg: VReg) -> InputValue {
         let reg = copied_from(self.registers, reg);
         match constant_held(self.function, self.registers, reg) {
-            Some((opcode, value)) => Held::Constant(opcode, value),
-            None if self.classes[reg] != 0 => Held::Class(self.classes[reg]),
-            None => Held::Register(reg),
+            Some((opcode, value)) => InputValue::Constant(opcode, value),
+            None if self.classes[reg] != 0 => InputValue::Class(self.classes[reg]),
+            None => InputValue::Register(reg),
         }
     }
 }

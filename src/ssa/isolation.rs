@@ -17,7 +17,7 @@ use super::phis::{EndsOfPhis, Phi};
 use super::registers::{Register, constant_held, copied_from, is_read};
 use super::webs::{Liveness, end_of};
 use crate::analysis::{LiveRanges, Point, Segment, ValueDef, ValueNumber, append, block_frequencies, overlap, union};
-use crate::config::{Config, DeSsa};
+use crate::config::{Config, CssaInterference};
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Effects, Function, Opcode, VReg, Value, sequentialize};
@@ -59,7 +59,7 @@ pub(super) struct Copy {
 
 /// What isolated PHIs need.
 #[derive(Debug, Default)]
-pub(super) struct Isolated {
+pub(super) struct IsolationResult {
     /// The copies that stay, in the order in which those at one place stand.
     pub(super) copies: Vec<Copy>,
     /// Inputs that are constants, to be written anew where they would be copied.
@@ -89,9 +89,9 @@ pub(super) fn isolate(
     registers: &IndexVec<VReg, Register>,
     (live, constants): (&Liveness, Vec<Constant>),
     options: &Config,
-) -> Isolated {
+) -> IsolationResult {
     if phis.is_empty() {
-        return Isolated::default();
+        return IsolationResult::default();
     }
     let mut isolation = Isolation::new(function, phis, registers, live, options);
     isolation.isolated.constants = constants;
@@ -126,7 +126,7 @@ struct Isolation<'a> {
     /// The successors of blocks that have many, sorted. It is only looked up in, never walked.
     many_succs: HashMap<Block, Vec<Block>>,
     ends_of_phis: EndsOfPhis,
-    isolated: Isolated,
+    isolated: IsolationResult,
 }
 
 impl<'a> Isolation<'a> {
@@ -155,7 +155,7 @@ impl<'a> Isolation<'a> {
             live_beyond: HashMap::new(),
             many_succs: HashMap::new(),
             ends_of_phis: EndsOfPhis::default(),
-            isolated: Isolated::default(),
+            isolated: IsolationResult::default(),
         }
     }
 
@@ -254,7 +254,7 @@ impl<'a> Isolation<'a> {
     /// copy, and the copy the point.
     fn value(&mut self, reg: VReg) -> ValueNumber {
         let mut first = reg;
-        if self.options.usedessa == DeSsa::Values {
+        if self.options.cssa_interference == CssaInterference::Values {
             first = self.congruent[copied_from(self.registers, reg)];
             if let Some(constant) = constant_held(self.function, self.registers, first) {
                 first = *self.constants.entry(constant).or_insert(first);
@@ -293,7 +293,7 @@ impl<'a> Isolation<'a> {
 
     /// Merges what can be merged, the most frequent copies first, among equals those of results, which a coalescer
     /// comes to first, then those of registers that are read more.
-    fn merge(mut self, phis: &[Phi]) -> Isolated {
+    fn merge(mut self, phis: &[Phi]) -> IsolationResult {
         let is_tried = self.options.cssa_coalesce;
         self.ceded.sort_unstable();
         let mut affinities = std::mem::take(&mut self.affinities);

@@ -34,7 +34,7 @@ mod rewrite;
 mod tests;
 mod webs;
 
-use crate::config::{Config, DeSsa};
+use crate::config::{Config, CssaInterference};
 use crate::function::{EditList, Function, Inst, VReg};
 use crate::stats::CopyRefusal;
 use isolation::isolate;
@@ -109,7 +109,7 @@ pub fn conventional(function: &Function, options: &Config) -> Outcome {
     let mut outcome = Outcome { edits: EditList::new(function), report: Report::default(), steps: 0 };
     let all = phis::all(function);
     outcome.report.phis = all.len();
-    if options.usedessa == DeSsa::Stock || all.is_empty() {
+    if options.cssa_interference == CssaInterference::Stock || all.is_empty() {
         return outcome;
     }
     let registers = registers::registers(function);

@@ -1,7 +1,7 @@
 //! Small PHI webs with a known outcome. That the meaning stays is the checker's to prove, in every test.
 
 use super::conventional;
-use crate::config::{Config, DeSsa};
+use crate::config::{Config, CssaInterference};
 use crate::function::{Function, Role, VReg};
 use crate::fuzzing::{edited, view};
 
@@ -47,7 +47,7 @@ fn a_counter_needs_no_copy() {
 /// elimination's, because it may leave the loop.
 #[test]
 fn the_options_decide() {
-    let off = Config { usedessa: DeSsa::Stock, ..Config::default() };
+    let off = Config { cssa_interference: CssaInterference::Stock, ..Config::default() };
     assert!(conventional(&function(COUNTER), &off).edits.is_empty());
     let (count, body) = after(COUNTER, &Config { cssa_coalesce: false, ..Config::default() }, Role::Copy);
     assert_eq!(count, 2, "{body}");
@@ -129,15 +129,15 @@ bb3: frequency 9.0 depth 1 -> bb1 bb4
   CBranch bb1 :: terminator
 bb4: frequency 1.0 depth 0
   STORE %5, %6 :: write";
-    let copied = |usedessa| {
-        let config = Config { usedessa, ..Config::default() };
+    let copied = |cssa_interference| {
+        let config = Config { cssa_interference, ..Config::default() };
         after(blocks, &config, Role::Copy);
         conventional(&function(blocks), &config).report.copied.len()
     };
-    assert_eq!(copied(DeSsa::Values), 0);
+    assert_eq!(copied(CssaInterference::Values), 0);
     let (count, body) = after(blocks, &Config::default(), Role::Phi);
     assert_eq!(count, 2, "{body}");
-    assert!(copied(DeSsa::Liveness) > 0);
+    assert!(copied(CssaInterference::Liveness) > 0);
 }
 
 /// A running maximum that is read once more behind its next value, and by a PHI behind the loop: one copy at the end of
@@ -228,7 +228,8 @@ bb1: frequency 1.0 depth 0
   STORE %0, %2 :: write";
     let (count, body) = copies(blocks);
     assert_eq!(count, 0, "{body}");
-    let (count, body) = after(blocks, &Config { usedessa: DeSsa::Liveness, ..Config::default() }, Role::Copy);
+    let (count, body) =
+        after(blocks, &Config { cssa_interference: CssaInterference::Liveness, ..Config::default() }, Role::Copy);
     assert_eq!(count, 1, "{body}");
 }
 

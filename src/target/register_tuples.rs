@@ -4,7 +4,7 @@
 //! tuples of ptxas 13.0 were read from its SASS for sm_90 and sm_100. Vector loads and stores (`LDG.E.128`, `STS.128`,
 //! `SULD….128`) have tuples that are aligned to their length. `TEX` has two pairs. `HMMA` has tuples of up to 4,
 //! aligned to 4. `LDTM` has one tuple, aligned to 4. `HGMMA` has one tuple for all accumulators, aligned to 8. For
-//! processors before sm_80, the sources describe tuples of 8 for accumulators.
+//! processors before sm_80, the allocator assumes tuples of 8 for accumulators.
 //!
 //! Vectors in the parameter space are not tuples: their loads do not access memory, and the calling convention places
 //! their stores. LLVM has no names for its own matrix instructions (`anonymous_N`), so their operands are unknown here.

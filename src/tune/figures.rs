@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::block_sizes::BlockSizes;
-use super::evidence::{Real, Sass};
+use super::ptxas_output::{PtxasReport, Sass};
 use super::timing::Timing;
 use crate::target::machine::{Architecture, Launch};
 
@@ -86,7 +86,7 @@ const WORTHWHILE: u64 = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// What ptxas reports.
-    pub real: Real,
+    pub ptxas_report: PtxasReport,
     /// What the disassembler counts.
     pub sass: Sass,
     /// Warps that an SM holds at once.
@@ -114,13 +114,13 @@ pub struct Figures {
 
 impl Figures {
     /// Those of a kernel that is launched in such blocks.
-    pub fn new(real: Real, sass: Sass, architecture: &Architecture, block: Block) -> Self {
-        let launch = launch(&real, block);
+    pub fn new(ptxas_report: PtxasReport, sass: Sass, architecture: &Architecture, block: Block) -> Self {
+        let launch = launch(&ptxas_report, block);
         let warps = architecture.occupancy(&launch).warps;
         let blocks =
             if block.threads.is_some() { BlockSizes::default() } else { BlockSizes::new(architecture, &launch) };
         Self {
-            real,
+            ptxas_report,
             sass,
             warps,
             blocks,
@@ -157,7 +157,7 @@ impl Figures {
 
     /// Bytes that a thread stores to spill slots and loads from them, in the code.
     pub fn spill_bytes(&self) -> u32 {
-        self.real.spill_store_bytes + self.real.spill_load_bytes
+        self.ptxas_report.spill_store_bytes + self.ptxas_report.spill_load_bytes
     }
 
     /// Whether it costs no more than `stock` in anything that a user would notice, but for what the user allows. No launch
@@ -167,7 +167,7 @@ impl Figures {
             && self.spill_cost() <= stock.spill_cost()
             && (allowance.fewer_warps || (self.warps >= stock.warps && self.blocks.hold_no_fewer(&stock.blocks)))
             && self.blocks.largest() >= stock.blocks.largest()
-            && self.real.advice <= stock.real.advice
+            && self.ptxas_report.advice <= stock.ptxas_report.advice
             && 100 * u64::from(self.instructions())
                 <= (100 + u64::from(allowance.more_instructions)) * u64::from(stock.instructions())
     }
@@ -272,13 +272,13 @@ impl Figures {
     /// It as JSON.
     pub fn json(&self) -> Value {
         json!({
-            "registers": self.real.registers,
-            "spill_store_bytes": self.real.spill_store_bytes,
-            "spill_load_bytes": self.real.spill_load_bytes,
+            "registers": self.ptxas_report.registers,
+            "spill_store_bytes": self.ptxas_report.spill_store_bytes,
+            "spill_load_bytes": self.ptxas_report.spill_load_bytes,
             "weighted_spill_bytes": self.weighted_spills(),
             "weighted_shared_spill_bytes": self.shared_spills,
-            "stack_bytes": self.real.stack_bytes,
-            "shared_bytes": self.real.shared_bytes,
+            "stack_bytes": self.ptxas_report.stack_bytes,
+            "shared_bytes": self.ptxas_report.shared_bytes,
             "warps": self.warps,
             "sass_instructions": self.sass.instructions,
             "sass_local": self.sass.local,
@@ -289,9 +289,9 @@ impl Figures {
 }
 
 /// How a kernel is launched, as far as that is known.
-pub fn launch(real: &Real, block: Block) -> Launch {
-    let (static_shared, dynamic_shared) = (real.shared_bytes, block.dynamic_shared.unwrap_or(0));
-    Launch { threads: block.threads, static_shared, dynamic_shared, ..Launch::new(real.registers) }
+pub fn launch(ptxas_report: &PtxasReport, block: Block) -> Launch {
+    let (static_shared, dynamic_shared) = (ptxas_report.shared_bytes, block.dynamic_shared.unwrap_or(0));
+    Launch { threads: block.threads, static_shared, dynamic_shared, ..Launch::new(ptxas_report.registers) }
 }
 
 #[cfg(test)]
@@ -300,10 +300,10 @@ pub(super) mod tests {
 
     /// Figures of which only those matter that are compared.
     pub(in super::super) fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
-        let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
+        let ptxas_report = PtxasReport { registers: 64, spill_store_bytes: spills, ..PtxasReport::default() };
         let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
         Figures {
-            real,
+            ptxas_report,
             sass,
             warps,
             blocks: BlockSizes::default(),
@@ -341,9 +341,9 @@ pub(super) mod tests {
     fn no_launch_fails() {
         let hopper = Architecture::by_name("sm_90").expect("is known");
         let of = |registers, threads| {
-            let real = Real { registers, ..Real::default() };
+            let ptxas_report = PtxasReport { registers, ..PtxasReport::default() };
             let block = Block { threads, says_threads: false, dynamic_shared: Some(0) };
-            Figures::new(real, Sass::default(), hopper, block)
+            Figures::new(ptxas_report, Sass::default(), hopper, block)
         };
         let is_no_worse = |threads, registers, stock| {
             of(registers, threads).is_no_worse(
@@ -361,7 +361,7 @@ pub(super) mod tests {
     fn complaints() {
         let with = |advice| {
             let figures = figures(0, 32, 500);
-            Figures { real: Real { advice, ..figures.real }, ..figures }
+            Figures { ptxas_report: PtxasReport { advice, ..figures.ptxas_report }, ..figures }
         };
         let more_instructions = Allowance::ANY_INSTRUCTIONS;
         let allowance = Allowance { fewer_warps: true, more_instructions, ..Allowance::default() };
@@ -522,9 +522,9 @@ pub(super) mod tests {
     fn warps_are_those_of_the_machine() {
         let hopper = Architecture::by_name("sm_90").expect("is known");
         let of = |registers, dynamic_shared| {
-            let real = Real { registers, ..Real::default() };
+            let ptxas_report = PtxasReport { registers, ..PtxasReport::default() };
             Figures::new(
-                real,
+                ptxas_report,
                 Sass::default(),
                 hopper,
                 Block { threads: Some(256), says_threads: true, dynamic_shared: Some(dynamic_shared) },

@@ -9,7 +9,7 @@ use super::variant::Variant;
 
 /// A variant that does not compute what stock does.
 #[derive(Clone, Debug)]
-pub struct Refused {
+pub struct DifferingVariant {
     /// The variant.
     pub variant: Variant,
     /// Where it differs.
@@ -22,12 +22,12 @@ pub struct Refused {
 
 /// What ran in a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct ComparisonCoverage {
     /// Statements of stock that ran, and all of them.
     pub statements: [usize; 2],
 }
 
-impl Reach {
+impl ComparisonCoverage {
     /// Whether less than a tenth of the statements ran.
     pub fn is_small(&self) -> bool {
         let [ran, all] = self.statements;
@@ -88,7 +88,7 @@ pub struct Compared {
     /// The folder with the PTX of both, where they differ.
     pub folder: Option<PathBuf>,
     /// What ran, where both are the same in all launches.
-    pub reach: Option<Reach>,
+    pub coverage: Option<ComparisonCoverage>,
     /// What both executed, where they ended a launch.
     pub executed: Option<Executed>,
     /// How long both take by a model of time, where it says something of both.
@@ -97,13 +97,13 @@ pub struct Compared {
 
 impl From<Agreement> for Compared {
     fn from(agreement: Agreement) -> Self {
-        Self { agreement, is_stocks: false, folder: None, reach: None, executed: None, predicted: None }
+        Self { agreement, is_stocks: false, folder: None, coverage: None, executed: None, predicted: None }
     }
 }
 
 /// A variant that computes what stock does, as far as is known, and may not win all the same.
 #[derive(Clone, Debug)]
-pub struct Barred {
+pub struct DisqualifiedVariant {
     /// The variant.
     pub variant: Variant,
     /// Why it could not be compared, where nothing else shows that it computes what stock does.
@@ -114,7 +114,7 @@ pub struct Barred {
     pub slower: Option<Predicted>,
 }
 
-impl Barred {
+impl DisqualifiedVariant {
     /// Why, in words.
     pub fn words(&self) -> String {
         match &self.slower {
@@ -129,26 +129,26 @@ impl Barred {
 #[derive(Debug, Default)]
 pub struct Findings {
     /// What was refused, the best first.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<DifferingVariant>,
     /// What may not win for other reasons.
-    pub barred: Vec<Barred>,
+    pub disqualified: Vec<DisqualifiedVariant>,
     /// Why nothing can be said of stock, and so of no variant.
     pub stock_is_uncompared: Option<String>,
     /// What is said of the variant that wins; nothing of stock, and nothing where none was compared.
     pub winner: Option<Agreement>,
     /// What ran when the winner was compared, if it is the same in all launches.
-    pub reach: Option<Reach>,
+    pub coverage: Option<ComparisonCoverage>,
     /// What stock and the winner executed when they were compared.
     pub executed: Option<Executed>,
     /// How long stock and the winner take by a model of time.
     pub predicted: Option<Predicted>,
     /// What came of the comparisons, by PTX.
-    pub(super) known: Vec<Known>,
+    pub(super) known: Vec<ComparedText>,
 }
 
 /// What came of the comparison of some PTX with stock's.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct ComparedText {
     /// The fingerprint of the PTX.
     pub(super) text: Option<String>,
     /// Whether floating-point numbers had to agree on every bit.
@@ -179,7 +179,9 @@ impl Findings {
 
     /// The first variant that does not win because a model of time says that it is slower, and what the model says.
     pub fn first_slower(&self) -> Option<(&Variant, Predicted)> {
-        self.barred.iter().find_map(|barred| Some((&barred.variant, barred.slower.filter(|_| !barred.is_costly)?)))
+        self.disqualified.iter().find_map(|disqualified| {
+            Some((&disqualified.variant, disqualified.slower.filter(|_| !disqualified.is_costly)?))
+        })
     }
 
     /// Whether a variant was refused.
@@ -189,21 +191,22 @@ impl Findings {
 
     /// Notes what the comparison of the winner came to.
     pub(super) fn note_winner(&mut self, compared: Compared) {
-        let Compared { agreement, reach, executed, predicted, .. } = compared;
-        (self.winner, self.reach, self.executed) = (Some(agreement), reach, executed);
+        let Compared { agreement, coverage, executed, predicted, .. } = compared;
+        (self.winner, self.coverage, self.executed) = (Some(agreement), coverage, executed);
         self.predicted = predicted;
     }
 
     /// Why a variant may not win, though nothing says that it differs.
-    pub fn barred_of(&self, variant: &Variant) -> Option<&Barred> {
-        self.barred.iter().find(|barred| barred.variant == *variant)
+    pub fn disqualification_of(&self, variant: &Variant) -> Option<&DisqualifiedVariant> {
+        self.disqualified.iter().find(|disqualified| disqualified.variant == *variant)
     }
 
     /// Whether a variant may not win, though nothing says that it differs. `is_allowed` says whether what could not be compared may.
-    pub(super) fn has_barred(&self, variant: &Variant, is_allowed: bool) -> bool {
-        let bars =
-            |barred: &Barred| barred.is_costly || barred.slower.is_some() || barred.uncompared.is_some() && !is_allowed;
-        self.barred.iter().any(|barred| barred.variant == *variant && bars(barred))
+    pub(super) fn has_disqualified(&self, variant: &Variant, is_allowed: bool) -> bool {
+        let bars = |disqualified: &DisqualifiedVariant| {
+            disqualified.is_costly || disqualified.slower.is_some() || disqualified.uncompared.is_some() && !is_allowed
+        };
+        self.disqualified.iter().any(|disqualified| disqualified.variant == *variant && bars(disqualified))
     }
 }
 
@@ -220,7 +223,7 @@ mod tests {
         assert!(of([100, 100], [0; 2]).is_no_more() && !of([100, 101], [0; 2]).is_no_more());
         assert!(of([1; 2], [30, 20]).spares_local() && !of([1; 2], [30, 21]).spares_local());
         assert!(!of([1; 2], [0, 0]).spares_local());
-        let is_small = |statements| Reach { statements }.is_small();
+        let is_small = |statements| ComparisonCoverage { statements }.is_small();
         assert!(is_small([9, 91]) && !is_small([9, 90]) && !is_small([0, 0]));
     }
 }

@@ -5,35 +5,35 @@
 //! the answers, in whatever order the kernels take their turns.
 //!
 //! In the order of the files:
-//! * [`evidence`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
-//! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judged`]: the evidence of a file,
+//! * [`ptxas_output`], [`timing`]: what ptxas, machine code and a benchmark say of a kernel;
+//! * [`figures`]: what a kernel costs by that, and which of two costs is the better; [`judgement`]: the evidence of a file,
 //!   and its form as text;
 //! * [`relocatable`]: what a linker sees of an object, and what a variant may not change of it;
-//! * [`optimisations`], [`kept`], [`axis`], [`variant`]: the ways to compile a kernel;
+//! * [`optimisations`], [`spill_options`], [`axis`], [`variant`]: the ways to compile a kernel;
 //! * [`agreement`], [`assurance`], [`findings`]: what comparisons say of variants; [`predicted`]: what a model of time does;
 //! * [`question`]: what is asked and told;
-//! * [`aim`]: what is best, and how much may be asked;
+//! * [`objective`]: what is best, and how much may be asked;
 //! * [`search`]: the kernels, each with what was tried on it and what is best.
 
 pub mod agreement;
-pub mod aim;
 pub mod assurance;
 pub mod axis;
 pub mod block_sizes;
-pub mod evidence;
 pub mod figures;
 pub mod findings;
-pub mod judged;
-pub mod kept;
+pub mod judgement;
 pub mod kernel;
 pub mod learned;
+pub mod objective;
 pub mod optimisations;
 pub mod predicted;
 pub mod price;
+pub mod ptxas_output;
 pub mod question;
 pub mod recipe;
 pub mod relocatable;
 pub mod search;
 pub mod shares;
+pub mod spill_options;
 pub mod timing;
 pub mod variant;

@@ -1,6 +1,6 @@
 //! Which of LLVM's own optimisations a variant goes without, which it gets on top, and how two of them are bounded.
 
-use crate::config::{Add, Config, Skip, unless_default};
+use crate::config::{AddPasses, Config, SkipPasses, unless_default};
 
 /// What of LLVM's optimisations is among the choices of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +65,14 @@ impl Default for Ahead {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Optimisations {
     ahead: Ahead,
-    skip: Skip,
-    add: Add,
+    skip_passes: SkipPasses,
+    add_passes: AddPasses,
 }
 
 impl Optimisations {
     /// LLVM's own pipeline.
-    pub const STOCK: Self = Self { ahead: Ahead::STOCK, skip: Skip::empty(), add: Add::empty() };
+    pub const STOCK: Self =
+        Self { ahead: Ahead::STOCK, skip_passes: SkipPasses::empty(), add_passes: AddPasses::empty() };
 
     /// What the options have by default.
     pub const DEFAULT: Self = Self::of(&Config::DEFAULT);
@@ -79,7 +80,7 @@ impl Optimisations {
     /// What options have.
     pub(super) const fn of(config: &Config) -> Self {
         let ahead = Ahead { inline: config.inline.word(), unroll: config.unroll.word() };
-        Self { ahead, skip: config.skip, add: config.add }
+        Self { ahead, skip_passes: config.skip_passes, add_passes: config.add_passes }
     }
 
     /// What to leave out, or to have again, and what to add, or to leave as it was: first what helps most kernels.
@@ -87,49 +88,49 @@ impl Optimisations {
     /// few launches reach.
     pub const TOGGLES: [Self; 19] = [
         Self::HOIST,
-        Self::without(Skip::LOOP_REDUCE),
-        Self::without(Skip::MACHINE_SINK),
-        Self::without(Skip::CODE_GEN_PREPARE),
-        Self::with(Add::REG2MEM),
+        Self::without(SkipPasses::LOOP_REDUCE),
+        Self::without(SkipPasses::MACHINE_SINK),
+        Self::without(SkipPasses::CODE_GEN_PREPARE),
+        Self::with(AddPasses::REG2MEM),
         Self::TOLD,
-        Self::with(Add::REASSOCIATE),
-        Self::without(Skip::LOAD_STORE_VECTORIZER),
-        Self::without(Skip::MACHINE_CSE),
-        Self::with(Add::SEPARATE_CONST_OFFSET),
-        Self::with(Add::SINK),
-        Self::without(Skip::SLSR),
-        Self::with(Add::SLSR),
-        Self::without(Skip::MACHINE_LICM),
-        Self::with(Add::SLP_VECTORIZER),
-        Self::without(Skip::SPECULATIVE_EXECUTION),
-        Self::without(Skip::SEPARATE_CONST_OFFSET),
-        Self::without(Skip::GVN),
-        Self::without(Skip::BLOCK_PLACEMENT),
+        Self::with(AddPasses::REASSOCIATE),
+        Self::without(SkipPasses::LOAD_STORE_VECTORIZER),
+        Self::without(SkipPasses::MACHINE_CSE),
+        Self::with(AddPasses::SEPARATE_CONST_OFFSET),
+        Self::with(AddPasses::SINK),
+        Self::without(SkipPasses::SLSR),
+        Self::with(AddPasses::SLSR),
+        Self::without(SkipPasses::MACHINE_LICM),
+        Self::with(AddPasses::SLP_VECTORIZER),
+        Self::without(SkipPasses::SPECULATIVE_EXECUTION),
+        Self::without(SkipPasses::SEPARATE_CONST_OFFSET),
+        Self::without(SkipPasses::GVN),
+        Self::without(SkipPasses::BLOCK_PLACEMENT),
     ];
 
     /// Those that help most kernels that spill nothing.
     pub const FOR_WARPS: [Self; 4] = [
-        Self::without(Skip::LOOP_REDUCE),
-        Self::without(Skip::MACHINE_SINK),
-        Self::without(Skip::CODE_GEN_PREPARE),
-        Self::without(Skip::LOAD_STORE_VECTORIZER),
+        Self::without(SkipPasses::LOOP_REDUCE),
+        Self::without(SkipPasses::MACHINE_SINK),
+        Self::without(SkipPasses::CODE_GEN_PREPARE),
+        Self::without(SkipPasses::LOAD_STORE_VECTORIZER),
     ];
 
     /// LLVM's own pipeline, and what it is not told of inline assembly: without it most orders of code that has any are
     /// the same.
-    pub const TOLD: Self = Self::with(Add::ASSEMBLY_EFFECTS);
+    pub const TOLD: Self = Self::with(AddPasses::ASSEMBLY_EFFECTS);
 
     /// That which helps most kernels that spill.
-    pub const HOIST: Self = Self::with(Add::GVN_HOIST);
+    pub const HOIST: Self = Self::with(AddPasses::GVN_HOIST);
 
     /// LLVM's own pipeline without some of it.
-    pub const fn without(skip: Skip) -> Self {
-        Self { skip, ..Self::STOCK }
+    pub const fn without(skip_passes: SkipPasses) -> Self {
+        Self { skip_passes, ..Self::STOCK }
     }
 
     /// LLVM's own pipeline and more.
-    pub const fn with(add: Add) -> Self {
-        Self { add, ..Self::STOCK }
+    pub const fn with(add_passes: AddPasses) -> Self {
+        Self { add_passes, ..Self::STOCK }
     }
 
     /// LLVM's own pipeline with choices ahead of it.
@@ -150,31 +151,35 @@ impl Optimisations {
     /// Whether some of it is left out, so that fewer instructions in the code may be more in a run: CodeGenPrepare divides
     /// small numbers of 64 bits by a branch around the long division.
     pub fn leaves_out(self) -> bool {
-        !self.skip.is_empty()
+        !self.skip_passes.is_empty()
     }
 
     /// Whether a kernel may run more instructions than stock for the registers that it spares: loops that are rolled up, calls, and
     /// addresses that are computed in each turn of a loop.
     pub fn may_run_more(self) -> bool {
-        self.skip.contains(Skip::LOOP_REDUCE) || self.ahead.may_run_more()
+        self.skip_passes.contains(SkipPasses::LOOP_REDUCE) || self.ahead.may_run_more()
     }
 
     /// The same but for what `other` has, too, and with what `other` alone has.
     pub fn toggled(self, other: Self) -> Self {
-        Self { skip: self.skip ^ other.skip, add: self.add ^ other.add, ..self }
+        Self {
+            skip_passes: self.skip_passes ^ other.skip_passes,
+            add_passes: self.add_passes ^ other.add_passes,
+            ..self
+        }
     }
 
     /// What of it is done to LLVM IR, ahead of the choice of instructions.
     #[cfg(any(feature = "llvm", test))]
     pub fn of_ir(self) -> Self {
-        Self { skip: self.skip & Skip::OF_IR, ..self }
+        Self { skip_passes: self.skip_passes & SkipPasses::OF_IR, ..self }
     }
 
     /// The options that ask for it, where these are not the defaults.
     pub fn options(self) -> impl Iterator<Item = String> {
         let Ahead { inline, unroll } = self.ahead;
-        let (add, skip) = (self.add.words(), self.skip.words());
-        let chosen = [("inline", inline.into()), ("unroll", unroll.into()), ("add", add), ("skip", skip)];
+        let (add, skip) = (self.add_passes.words(), self.skip_passes.words());
+        let chosen = [("inline", inline.into()), ("unroll", unroll.into()), ("add-passes", add), ("skip-passes", skip)];
         chosen.into_iter().filter_map(|(name, words)| unless_default(name, &words))
     }
 }
@@ -188,10 +193,10 @@ mod tests {
     /// What is toggled twice is as it was, and machine code's part is none of IR's.
     #[test]
     fn toggles() {
-        let both = Optimisations::HOIST.toggled(Optimisations::without(Skip::MACHINE_SINK | Skip::GVN));
-        assert_eq!(both.options().collect::<Vec<_>>(), ["add=gvn-hoist", "skip=gvn+machine-sink"]);
-        assert_eq!(both.toggled(Optimisations::HOIST).options().collect::<Vec<_>>(), ["skip=gvn+machine-sink"]);
-        assert_eq!(both.of_ir().options().collect::<Vec<_>>(), ["add=gvn-hoist", "skip=gvn"]);
+        let both = Optimisations::HOIST.toggled(Optimisations::without(SkipPasses::MACHINE_SINK | SkipPasses::GVN));
+        assert_eq!(both.options().collect::<Vec<_>>(), ["add-passes=gvn-hoist", "skip-passes=gvn+machine-sink"]);
+        assert_eq!(both.toggled(Optimisations::HOIST).options().collect::<Vec<_>>(), ["skip-passes=gvn+machine-sink"]);
+        assert_eq!(both.of_ir().options().collect::<Vec<_>>(), ["add-passes=gvn-hoist", "skip-passes=gvn"]);
         assert_eq!(both.toggled(both), Optimisations::STOCK);
     }
 
@@ -211,7 +216,7 @@ mod tests {
         assert_eq!(tried, all);
         let both = Ahead::STACK.with(Ahead { unroll: "asked", ..Ahead::STOCK });
         let both = Optimisations::HOIST.with_ahead(both);
-        assert_eq!(both.options().collect::<Vec<_>>(), ["inline=stack", "unroll=asked", "add=gvn-hoist"]);
+        assert_eq!(both.options().collect::<Vec<_>>(), ["inline=stack", "unroll=asked", "add-passes=gvn-hoist"]);
         assert_eq!((both.of_ir(), both.ahead().with(Ahead::STOCK)), (both, both.ahead()));
     }
 
@@ -219,9 +224,9 @@ mod tests {
     #[test]
     fn all_are_toggled() {
         let all = Optimisations::TOGGLES.into_iter().fold(Optimisations::STOCK, Optimisations::toggled);
-        let (skip, add) = (Skip::all(), Add::all() - Add::STRUCTURIZE_CFG);
-        assert_eq!(all, Optimisations { skip, add, ..Optimisations::STOCK });
-        let count = all.skip.iter().count() + all.add.iter().count();
+        let (skip_passes, add_passes) = (SkipPasses::all(), AddPasses::all() - AddPasses::STRUCTURIZE_CFG);
+        assert_eq!(all, Optimisations { skip_passes, add_passes, ..Optimisations::STOCK });
+        let count = all.skip_passes.iter().count() + all.add_passes.iter().count();
         assert_eq!(Optimisations::TOGGLES.len(), count);
     }
 }

@@ -42,7 +42,7 @@ impl Work {
     }
 
     /// A run of ptxas and a look for what it spills.
-    pub fn of_look(run: Self) -> Self {
+    pub fn of_inspection(run: Self) -> Self {
         run + LOOK
     }
 

@@ -47,7 +47,7 @@ pub enum Step {
     /// Values kept in shared memory, by the number of the way.
     Kept(usize),
     /// The values that ptxas spills, kept in shared memory: its machine code is looked at first.
-    Look,
+    InspectSpills,
     /// Loops in the form that ptxas unrolls.
     Loops,
 }
@@ -76,7 +76,7 @@ impl Recipe {
         let names = names.map(|(names, coalesces)| Step::Names(names, coalesces));
         let toggles = [Step::SharedAddresses, Step::SimdVideo];
         let registers = [Step::FewerRegisters, Step::AllRegisters];
-        let kept = || [Step::SmemSpilling, Step::Look].into_iter().chain((0..KEPT_WAYS).map(Step::Kept));
+        let kept = || [Step::SmemSpilling, Step::InspectSpills].into_iter().chain((0..KEPT_WAYS).map(Step::Kept));
         let of_text = [Step::Default, Step::Bits].into_iter().chain(orders()).chain(again).chain(remats());
         let of_text = of_text.chain(names).chain(toggles).chain(registers).chain(kept()).chain([Step::Loops]);
         let of_best = [Step::Bits].into_iter().chain(remats()).chain(orders()).chain(names).chain(registers);
@@ -102,7 +102,7 @@ impl Recipe {
             Step::AllRegisters => "registers=all".into(),
             Step::SmemSpilling => "smem-spilling".into(),
             Step::Kept(way) => format!("kept={way}"),
-            Step::Look => "look".into(),
+            Step::InspectSpills => "look".into(),
             Step::Loops => "loops".into(),
         };
         match self.base {

@@ -4,16 +4,16 @@
 //! does not, those get them that have the most to hope for. The shares depend on figures alone, and not on what a search finds, so that
 //! kernels are searched side by side.
 
-use super::aim::{Aim, Effort};
 use super::kernel::Kernel;
+use super::objective::{Effort, Objective};
 use super::price::Work;
 
 /// So many runs are worth starting a search of a kernel.
 const FEWEST_RUNS: f64 = 2.0;
 
 /// Gives each kernel its share. O(kernels · log kernels).
-pub fn allot(effort: &Effort, aim: &Aim, kernels: &mut [Kernel]) {
-    let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(aim)).collect();
+pub fn allot(effort: &Effort, objective: &Objective, kernels: &mut [Kernel]) {
+    let hopes: Vec<f64> = kernels.iter().map(|kernel| kernel.hope(objective)).collect();
     let mut order: Vec<usize> = (0..kernels.len()).collect();
     order.sort_by(|&one, &other| hopes[other].total_cmp(&hopes[one]));
     let [in_times, work] = effort.work(kernels.iter().map(Kernel::run).sum());
@@ -51,17 +51,17 @@ mod tests {
     /// Shares sum to no more than the work; where it does not reach for all, those with the most to hope for are searched.
     #[test]
     fn sums() {
-        let aim = Aim::new(Architecture::by_name("sm_90").expect("it is known"), Allowance::default());
+        let objective = Objective::new(Architecture::by_name("sm_90").expect("it is known"), Allowance::default());
         let mut all = kernels(&[(400, 3000), (0, 300), (100, 900), (0, 90_000)]);
         let file: Work = all.iter().map(Kernel::run).sum();
         for (times, again) in [(1.0, true), (4.0, true), (4.0, false), (40.0, true)] {
             let effort = Effort { times, file: Some(file), assembles_again: again };
-            allot(&effort, &aim, &mut all);
+            allot(&effort, &objective, &mut all);
             let given: Work = all.iter().map(|kernel| kernel.work().expect("each has a share")).sum();
             assert!(given <= effort.work(file)[1], "{times}");
         }
         let effort = Effort { times: 0.5, file: Some(file), assembles_again: false };
-        allot(&effort, &aim, &mut all);
+        allot(&effort, &objective, &mut all);
         let served: Vec<bool> = all.iter().map(|kernel| kernel.work() > Some(Work(0))).collect();
         assert!(served.contains(&true) && served.contains(&false), "{served:?}");
         let hope = |wanted: bool| {
@@ -69,7 +69,7 @@ mod tests {
                 .iter()
                 .zip(&served)
                 .filter(move |(_, served)| **served == wanted)
-                .map(|(kernel, _)| kernel.hope(&aim));
+                .map(|(kernel, _)| kernel.hope(&objective));
             hopes.collect::<Vec<f64>>()
         };
         let least = hope(true).into_iter().fold(f64::MAX, f64::min);

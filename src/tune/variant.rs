@@ -4,8 +4,8 @@ use crate::config::{Config, RegisterNames, find, unless_default};
 use crate::profile::{Entry, OFF};
 
 use super::axis::Axis;
-use super::kept::Kept;
 use super::optimisations::Optimisations;
+use super::spill_options::SpillOptions;
 
 /// How registers are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub struct Passes {
     /// Whether ptxas compiles the kernel under another name.
     has_other_name: bool,
     /// Whether values are kept in shared memory.
-    kept: Option<Kept>,
+    kept: Option<SpillOptions>,
 }
 
 /// The table of options says what is the default, and nothing here.
@@ -204,7 +204,7 @@ impl Variant {
     }
 
     /// The same with values kept in shared memory.
-    pub fn with_kept_values(&self, kept: Kept) -> Self {
+    pub fn with_kept_values(&self, kept: SpillOptions) -> Self {
         Self::Passes(Passes { smem_spilling: false, kept: Some(kept), ..self.passes() })
     }
 
@@ -219,7 +219,7 @@ impl Variant {
     }
 
     /// What the pass that keeps values in shared memory is told.
-    pub fn kept(&self) -> Option<Kept> {
+    pub fn kept(&self) -> Option<SpillOptions> {
         self.passes().kept
     }
 
@@ -424,7 +424,7 @@ impl std::fmt::Display for Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Layers, Origin, Skip};
+    use crate::config::{Layers, Origin, SkipPasses};
 
     use super::super::optimisations::Ahead;
     use super::*;
@@ -435,7 +435,7 @@ mod tests {
         for order in Variant::orders() {
             for (names, remat) in [Names::Some, Names::Fewest, Names::Llvm].into_iter().zip(Variant::remats()) {
                 let variant = Variant::ordered(order, 7).with_registers(names, false).with_remat(remat).with_limit(96);
-                let without = Optimisations::without(Skip::GVN | Skip::MACHINE_SINK);
+                let without = Optimisations::without(SkipPasses::GVN | SkipPasses::MACHINE_SINK);
                 let variant = variant.optimised(without.toggled(Optimisations::HOIST)).toggled_assembly_loads();
                 let ahead = variant.optimised(variant.optimisations().with_ahead(Ahead::STACK));
                 assert!(Config::check(&ahead.entry("k", "0").options, Origin::Attribute).is_ok(), "{ahead}");
@@ -452,7 +452,7 @@ mod tests {
                 let shared = variant.with_smem_spilling();
                 assert_eq!(shared.entry("k", "0"), Entry { smem_spilling: true, ..entry.clone() });
                 assert_eq!(shared.to_string(), format!("{variant};smem-spilling"));
-                let kept = variant.with_kept_values(Kept {
+                let kept = variant.with_kept_values(SpillOptions {
                     registers: 255,
                     slack: 24,
                     named: ["%r1", "%rd2"].into_iter().collect(),
@@ -490,7 +490,7 @@ mod tests {
     /// The default and stock move along no axis, and what changes one thing moves along one.
     #[test]
     fn axes() {
-        let kept = Kept { slack: 24, ..Kept::for_registers(255, 0) };
+        let kept = SpillOptions { slack: 24, ..SpillOptions::for_registers(255, 0) };
         let of = |variant: Variant| Axis::ALL.into_iter().filter(|&axis| variant.moves_along(axis)).collect::<Vec<_>>();
         let default = Variant::DEFAULT;
         assert_eq!([of(default.clone()), of(Variant::Stock)], [vec![], vec![]]);
@@ -520,10 +520,12 @@ mod tests {
     fn what_is_proved() {
         let ordered = Variant::ordered("late", 3).with_remat("peaks").toggled_assembly_loads().with_bits("on");
         let told = ordered.with_limit(40).with_smem_spilling();
-        for proved in [Variant::Stock, Variant::DEFAULT, ordered.with_kept_values(Kept::for_registers(255, 0)), told] {
+        for proved in
+            [Variant::Stock, Variant::DEFAULT, ordered.with_kept_values(SpillOptions::for_registers(255, 0)), told]
+        {
             assert!(proved.is_proved(), "{proved}");
             let ahead = Optimisations::ahead_of(Ahead::STACK);
-            for optimisations in [Optimisations::HOIST, Optimisations::without(Skip::GVN), ahead] {
+            for optimisations in [Optimisations::HOIST, Optimisations::without(SkipPasses::GVN), ahead] {
                 assert!(!proved.optimised(optimisations).is_proved(), "{proved}");
             }
             assert!(!proved.on_code_of(1).is_proved(), "{proved}");
@@ -540,7 +542,8 @@ mod tests {
         for safe in [Variant::Stock, Variant::DEFAULT, ordered] {
             assert!(safe.is_safe_when_relocatable(), "{safe}");
             let others = [safe.with_limit(40), safe.with_smem_spilling(), safe.on_code_of(1)];
-            let kept = [safe.with_kept_values(Kept::for_registers(255, 0)), safe.optimised(Optimisations::HOIST)];
+            let kept =
+                [safe.with_kept_values(SpillOptions::for_registers(255, 0)), safe.optimised(Optimisations::HOIST)];
             for unsafe_one in others.iter().chain(&kept) {
                 assert!(!unsafe_one.is_safe_when_relocatable(), "{unsafe_one}");
             }

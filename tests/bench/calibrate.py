@@ -91,7 +91,7 @@ LEAVES = 24
 # A leaf says what its kernels say, and 0 for so many files more: of few files little is learned.
 FILES_OF_REGISTERS, FILES_OF_SPILLS = 5, 3
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills", "threads"}
-# What ptxas has to hold, as compared with the budget: the only way in which the budget decides about spills, so that a
+# What ptxas has to hold, as compared with the register limit: the only way in which it decides about spills, so that a
 # larger one never makes more of them.
 HELD = (
     "declared_words",
@@ -106,8 +106,8 @@ HELD = (
     "words_at_division",
     "words_at_double",
 )
-OVER_BUDGET = "_over_budget"
-OVER = {name + OVER_BUDGET for name in HELD}
+OVER_LIMIT = "_over_budget"
+OVER = {name + OVER_LIMIT for name in HELD}
 MODELS = corpus.ROOT / "src/forecast/model"
 
 
@@ -172,7 +172,7 @@ def load(reports, results):
                 if setting == ONE and kernel.get("min_blocks"):
                     continue  # ptxas was told nothing new
                 features, limit = kernel["features"], int(setting) if setting.isdigit() else 255
-                budget = min(kernel["budget"], limit)
+                register_limit = min(kernel["budget"], limit)
                 blocks = 1 if setting == ONE else kernel.get("min_blocks") or 0
                 rows.append(
                     {
@@ -180,8 +180,8 @@ def load(reports, results):
                         "lineage": source.get("lineage", module),
                         "setting": setting,
                         **features,
-                        **{name + OVER_BUDGET: features[name] - budget for name in HELD},
-                        "budget": budget,
+                        **{name + OVER_LIMIT: features[name] - register_limit for name in HELD},
+                        "budget": register_limit,
                         "any_blocks": int(bool(kernel.get("threads")) and not blocks),
                         "min_blocks": blocks,
                         "threads": kernel.get("threads") or 0,
@@ -315,7 +315,7 @@ def fit_registers(rows):
 
 def fit_model(rows):
     """The trees of one of the models."""
-    names = [name for name in features_of(rows) if not name.endswith(OVER_BUDGET) and name not in OF_CALLS]
+    names = [name for name in features_of(rows) if not name.endswith(OVER_LIMIT) and name not in OF_CALLS]
     # Kernels that take what a call takes at least do not show what they need, nor do those that give registers up.
     hides_needs = lambda row: gives_up(row) or (does_call(row) and row["registers"] <= WITH_CALLS)  # noqa: E731
     shown_needs = [row for row in rows if not hides_needs(row)]
@@ -353,8 +353,8 @@ def fit_spills(rows):
 
 
 def fit_sizes(rows):
-    """The trees, and the function that says how many bytes a kernel spills, if it spills: a larger budget never makes
-    them more."""
+    """The trees, and the function that says how many bytes a kernel spills, if it spills: a larger register limit
+    never makes them more."""
     chosen = [row for row in rows if judge.does_spill(row)]
     over_base = lambda row: math.log(judge.spilled(row) / sum_of(row, SPILL_SIZES))  # noqa: E731
     names, seeds, files = of_spills(rows), range(SEEDS), FILES_OF_SPILLS
@@ -364,7 +364,7 @@ def fit_sizes(rows):
 
 
 def of_spills(rows):
-    """The features that models of spills ask about: what is held counts as far as it is over the budget."""
+    """The features that models of spills ask about: what is held counts as far as it is over the register limit."""
     return [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
 
 

@@ -13,13 +13,15 @@ import argparse
 import json
 from pathlib import Path
 
-ALWAYS = {"add=assembly-effects"}  # most variants of kernels that spill have it, so that it is no question of its own
+# Most variants of kernels that spill have it, so that it is no question of its own.
+ALWAYS = {"add-passes=assembly-effects"}
 SPILLS, WARPS = "spills", "warps"
 MOST_WARPS = 64
 HEAD = """\
 # What values of axes won in searches, written by tests/bench/gains.py: kind of kernel, value, kernels that it gained
 # given the values above it, and bytes or warps that these gained. A greedy cover has made the order.
 """
+EARLIER = {"add": "add-passes", "skip": "skip-passes"}  # as results of before have them
 
 
 def values(choice):
@@ -27,7 +29,8 @@ def values(choice):
     found = set()
     for option in choice.split(";"):
         name, _, value = option.partition("=")
-        if name in ("add", "skip"):
+        name = EARLIER.get(name, name)
+        if name in EARLIER.values():
             found |= {f"{name}={part}" for part in value.split("+")}
         elif name.startswith("regalloc") or name in ("threads", "shared-limit", "dynamic-shared"):
             found.add("regalloc")

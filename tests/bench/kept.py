@@ -36,12 +36,12 @@ import traffic
 import tuning
 from plan import CICC, STOCK, Compiler
 
-PRAGMA, AUTO, SAID, BUDGETS, TUNE, AHEAD = "pragma", "auto", "said", "budgets", "tune", "ahead"
+PRAGMA, AUTO, SAID, BEST_SLACK, TUNE, AHEAD = "pragma", "auto", "said", "slacks", "tune", "ahead"
 WAYS = {
     PRAGMA: 'stock with NVIDIA\'s pragma "enable_smem_spilling", stock where ptxas refuses it',
     AUTO: "regalloc=auto, and nothing said of the launch",
     SAID: "regalloc=auto, with threads and dynamic shared memory as far as launches.py knows them",
-    BUDGETS: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, the launch said",
+    BEST_SLACK: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, the launch said",
     TUNE: "nvptx-ra tune, which tries the pass among other things, the launch said",
     AHEAD: "the same, on modules as clang's front end leaves them where there are such (fetch.py --unoptimised)",
     CICC: "NVIDIA's compiler, where it compiles the kernel",
@@ -182,7 +182,7 @@ def figures_of(kernel, plan, arguments):
         elif way in (AUTO, SAID):
             said = said_options(kernel) if way == SAID else ""
             found[way] = judge(way, *compiled(kernel, f"regalloc=auto {said}".strip(), plan))
-        elif way == BUDGETS:
+        elif way == BEST_SLACK:
             options = (f"regalloc=255 regalloc-slack={slack} {said_options(kernel)}".strip() for slack in SLACKS)
             judged = [judge(way, *compiled(kernel, each, plan)) for each in options]
             found[way] = best(stock, judged) if all(judged) else None

@@ -47,8 +47,8 @@ class Way:
 WAYS = [
     Way("llc: the plugin's default", flags=()),
     Way("llc: nvptx-cssa", flags=("-nvptx-ra-cssa",)),
-    Way("llc: add=all", flags=("-nvptx-ra-add=all",), is_exact=False),
-    Way("llc: skip=all", flags=("-nvptx-ra-skip=all",), is_exact=False),
+    Way("llc: add-passes=all", flags=("-nvptx-ra-add-passes=all",), is_exact=False),
+    Way("llc: skip-passes=all", flags=("-nvptx-ra-skip-passes=all",), is_exact=False),
     Way("nvptx-copy-coalescer", "nvptx-copy-coalescer"),
     Way("nvptx-rename", "nvptx-rename"),
     Way("nvptx-remat: high", "nvptx-remat<remat=high>"),

@@ -36,7 +36,7 @@ from plan import CICC
 ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "loads-clustered")
 OPTIONS = {
     **{f"order-{order}": f"order={order}" for order in ORDERS},
-    "skip-loop-reduce": "skip=loop-reduce",
+    "skip-loop-reduce": "skip-passes=loop-reduce",
 }
 # candle's products: columns and rows of a tile, and the bytes of a block with the values that it has.
 TILES = {
@@ -64,7 +64,7 @@ DIVIDING = (
 BLOCKS, THREADS, EDGE = 132, 256, 32  # as the bundle has them, and the length of each axis
 LIMIT = 900
 PRODUCTS = ("stock", "default", "tuned", CICC)
-SKIP, WITHOUT = "skip=codegenprepare", "skip-codegenprepare"
+SKIP, WITHOUT = "skip-passes=codegenprepare", "skip-codegenprepare"
 
 
 def product(name):

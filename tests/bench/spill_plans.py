@@ -51,7 +51,7 @@ class Answer:
     """Of a kernel the registers that ptxas takes, what each way makes of it, and what went wrong, as (way, error)."""
 
     kernel: searched.Kernel
-    budget: int
+    register_limit: int
     ways: dict
     wrong: list
 
@@ -138,9 +138,10 @@ def wanted(plan, arguments):
     return found
 
 
-def options_of(way, budget, said, also):
+def options_of(way, register_limit, said, also):
     """The plugin's options of a way."""
-    words = {DEFAULT: ["regalloc=off"], AUTO: ["regalloc=auto"]}.get(way, [f"regalloc={budget}", f"allocator={way}"])
+    of_way = [f"regalloc={register_limit}", f"allocator={way}"]
+    words = {DEFAULT: ["regalloc=off"], AUTO: ["regalloc=auto"]}.get(way, of_way)
     return " ".join([*words, *said.split(), *also.split()])
 
 
@@ -194,10 +195,10 @@ def answer_of(wanted_kernel, plan, arguments):
         return (module, name, STOCK, stock["error"])
     if stock["threads"] is None and kernel.launch.threads is None:
         kernel = replace(kernel, launch=replace(kernel.launch, threads=kept.DEFAULT_THREADS))
-    budget = min(max(stock["registers"], FEWEST), MOST)
+    register_limit = min(max(stock["registers"], FEWEST), MOST)
     ways, wrong = {STOCK: stock | {"slots": 0, "moved": stock["local_bytes"]}}, []
     for way in WAYS:
-        options = options_of(way, budget, kept.said_options(kernel), arguments.set)
+        options = options_of(way, register_limit, kept.said_options(kernel), arguments.set)
         error, text = kept.compiled(kernel, options, plan)
         figures = {"error": error} if error else traffic.measured(text, name, cpu, plan)
         if figures["error"]:
@@ -216,7 +217,7 @@ def answer_of(wanted_kernel, plan, arguments):
     if all(engine in ways for engine in ENGINES):
         best = min(ENGINES, key=lambda engine: (ways[engine]["moved"], ways[engine]["instructions"]))
         ways[BEST] = ways[best] | {"engine": best}
-    return Answer(kernel, budget, ways, wrong)
+    return Answer(kernel, register_limit, ways, wrong)
 
 
 def counts_of(pairs, what="moved"):
@@ -289,13 +290,13 @@ def each(answers):
     rows = []
     for of in answers:
         moved = [f"{of.ways[way]['moved']:,}" for way in SHOWN]
-        rows.append([f"{of.kernel.module} {of.kernel.name[:60]}", of.budget, *moved])
+        rows.append([f"{of.kernel.module} {of.kernel.name[:60]}", of.register_limit, *moved])
     yield from report.table(rows, ["bytes moved", "registers", *SHOWN])
 
 
 def as_json(answers, plan):
     kernels = [
-        {"module": of.kernel.module, "kernel": of.kernel.name, "registers": of.budget, "ways": of.ways}
+        {"module": of.kernel.module, "kernel": of.kernel.name, "registers": of.register_limit, "ways": of.ways}
         for of in answers
     ]
     return {"plugin": cache.file_hash(plan.tools.plugin), "kernels": kernels}

@@ -65,7 +65,7 @@ class Calibrate(unittest.TestCase):
             self.assertGreater(base(8), base(7))
             self.assertEqual(base(10_000), 255)
 
-    def test_spills_grow_with_what_is_over_the_budget_alone(self):
+    def test_spills_grow_with_what_is_over_the_register_limit_alone(self):
         over = lambda better, order: calibrate.sum_of(  # noqa: E731
             {"reordered_words_over_budget": better, "words_over_budget": order}, calibrate.SPILL_SIZES
         )

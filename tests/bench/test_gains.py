@@ -31,20 +31,27 @@ class Gains(unittest.TestCase):
         return [line for line in text.splitlines() if not line.startswith("#")]
 
     def test_values(self):
-        choice = "add=sink+slsr;skip=gvn;order=late;order-seed=7;regalloc=255;regalloc-slack=24;maxnreg=80;rename-all"
-        expected = {"add=sink", "add=slsr", "skip=gvn", "order=late", "order-seed", "regalloc", "maxnreg", "rename-all"}
+        choice = (
+            "add-passes=sink+slsr;skip=gvn;order=late;order-seed=7;regalloc=255;regalloc-slack=24;maxnreg=80;rename-all"
+        )
+        expected = {"add-passes=sink", "add-passes=slsr", "skip-passes=gvn", "order=late", "order-seed"}
+        expected |= {"regalloc", "maxnreg", "rename-all"}
         self.assertEqual(gains.values(choice), expected)
         self.assertEqual(gains.values("default"), set())
 
     def test_each_value_gains_beside_those_before(self):
         # `late` gains two kernels. Beside it, `gvn` gains one, though by itself it would gain two, too.
-        first = kernel(figures(100), {"order=late": figures(40), "skip=gvn": figures(60)})
-        both = {"order=late": figures(90), "skip=gvn": figures(96), "skip=gvn;order=late": figures(80)}
+        first = kernel(figures(100), {"order=late": figures(40), "skip-passes=gvn": figures(60)})
+        both = {"order=late": figures(90), "skip=gvn": figures(96), "skip-passes=gvn;order=late": figures(80)}
         second = kernel(figures(100), both)
-        self.assertEqual(self.table([first, second]), ["ir-spills order=late 2 70", "ir-spills skip=gvn 1 10"])
+        self.assertEqual(self.table([first, second]), ["ir-spills order=late 2 70", "ir-spills skip-passes=gvn 1 10"])
 
     def test_what_is_worse_in_anything_wins_nothing(self):
-        tried = {"order=late": figures(0, warps=16), "order=eager": figures(0, instructions=501), "skip=gvn": None}
+        tried = {
+            "order=late": figures(0, warps=16),
+            "order=eager": figures(0, instructions=501),
+            "skip-passes=gvn": None,
+        }
         self.assertEqual(self.table([kernel(figures(100), tried)]), [])
 
     def test_kernels_that_spill_nothing_gain_warps(self):

@@ -172,7 +172,7 @@ class Table(unittest.TestCase):
         (line,) = [line for line in lines if line.startswith("all: those of cicc, cicc")]
         self.assertEqual(line.split()[5:9], ["1", "0", "8", "-90.0"])
 
-    def test_the_best_budget_keeps_the_warps_and_stock_is_the_last_resort(self):
+    def test_the_best_slack_keeps_the_warps_and_stock_is_the_last_resort(self):
         stock = figures(80)
         fewer_warps, fewer_bytes, shorter = figures(0, 90, 8), figures(8, 120), figures(8, 110)
         self.assertIs(kept.best(stock, [fewer_warps, fewer_bytes, shorter]), shorter)

@@ -17,15 +17,15 @@ class Winners(unittest.TestCase):
     def test_what_the_tool_says_counts(self):
         said = {"choice": "order=late", "assurance": "proved", "executed": {"ratio": 1.25}}
         self.assertEqual(winners.winner_of(KERNEL, said, "", None), winners.Winner("order=late", "proved", 1.25))
-        said |= {"choice": "skip=gvn", "assurance": "neither", "executed": None}
-        self.assertEqual(winners.winner_of(KERNEL, said, "", None), winners.Winner("skip=gvn", "neither", None))
+        said |= {"choice": "skip-passes=gvn", "assurance": "neither", "executed": None}
+        self.assertEqual(winners.winner_of(KERNEL, said, "", None), winners.Winner("skip-passes=gvn", "neither", None))
 
     def test_json_of_before_is_made_up_for(self):
         same, other = {"verdict": "same"}, {"verdict": "not comparable"}
         with mock.patch.object(winners, "ratio_by_comparing", lambda *_: 2.0):
             for choice, compared, expected in (
                 ("order=late;maxnreg=40", other, "proved"),
-                ("order=late;skip=gvn", same, "run"),
+                ("order=late;skip-passes=gvn", same, "run"),
                 ("unroll=asked", other, "neither"),
                 ("also", None, "neither"),
             ):

@@ -15,7 +15,7 @@ import tools
 from plan import STOCK
 
 MORE = 1.1  # times as many executed instructions as stock: more than that is counted
-UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|skip=|add=)")
+UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|(skip|add)(-passes)?=)")
 
 
 @dataclass(frozen=True)

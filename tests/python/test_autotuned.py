@@ -1,4 +1,4 @@
-"""Triton's chosen kernel is searched and timed, on a small model of Triton. tests/rust/assembler/doors.rs tests Triton
+"""Triton's chosen kernel is searched and timed, on a small model of Triton. tests/rust/ptxas_wrapper/doors.rs tests Triton
 itself."""
 
 import sys

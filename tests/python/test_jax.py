@@ -1,5 +1,5 @@
 """XLA's ptxas: which toolkit is wrapped, which settings XLA gets, and what is reported to the user on failure. JAX is
-not needed. With JAX, tests/rust/assembler/doors.rs has XLA compile."""
+not needed. With JAX, tests/rust/ptxas_wrapper/doors.rs has XLA compile."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Notes that are appended to PTX for the ptxas wrapper. src/cli/assembler/launch_note.rs reads them."""
+"""Notes that are appended to PTX for the ptxas wrapper. src/cli/ptxas_wrapper/launch_note.rs reads them."""
 
 import sys
 import unittest

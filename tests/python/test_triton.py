@@ -1,5 +1,5 @@
 """nvptx-ra in ptxas's place, on a small model of Triton: which ptxas runs, whatever else names a ptxas, and what is
-logged. tests/rust/assembler/doors.rs tests Triton itself."""
+logged. tests/rust/ptxas_wrapper/doors.rs tests Triton itself."""
 
 import functools
 import logging

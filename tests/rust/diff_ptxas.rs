@@ -8,8 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::assembler::spills;
 use super::cuda;
+use super::ptxas_wrapper::spills;
 
 /// Returns a kernel in which each thread adds one to a word in memory.
 fn adds() -> String {

@@ -76,9 +76,9 @@ impl Graph {
     }
 
     /// Returns the problem with this interference graph. Nothing can be spilled.
-    fn problem(&self, name: &str, budget: Option<u32>) -> Problem {
+    fn problem(&self, name: &str, register_limit: Option<u32>) -> Problem {
         let mut builder = ProblemBuilder::new(name);
-        let file = builder.file(FileData { name: "R".into(), budget, units_per_register: 1 });
+        let file = builder.file(FileData { name: "R".into(), register_limit, units_per_register: 1 });
         let class =
             builder.class(ClassData { name: "A".into(), file, width: 1, align: 1, bytes: 4, promotes_to: None });
         for vertex in 0..self.vertices {
@@ -98,7 +98,7 @@ fn colors(engine: &dyn Allocator, problem: &Problem) -> (u32, u64) {
     let name = format!("{} of {}", engine.name(), problem.name());
     let allocation = engine.allocate(problem).unwrap_or_else(|error| panic!("{name}: {error}"));
     let costs = check_allocation(problem, &allocation).unwrap_or_else(|error| panic!("{name}: {error}"));
-    (costs.units[0], costs.over_budget)
+    (costs.units[0], costs.over_limit)
 }
 
 /// An instance with its chromatic number, if known, and the measured colours of each engine: without a limit, and with
@@ -161,8 +161,8 @@ fn instances_are_their_graphs() {
 fn engines_keep_their_colors() {
     for Instance { name, graph, chromatic, greedy, briggs, fatpoint, .. } in instances() {
         let bound = graph.max_degree() + 1;
-        for (budget, at) in [(None, 0), (Some(bound), 1)] {
-            let problem = graph.problem(name, budget);
+        for (register_limit, at) in [(None, 0), (Some(bound), 1)] {
+            let problem = graph.problem(name, register_limit);
             let engines: [(&dyn Allocator, u32); 3] = [
                 (&Greedy::default(), greedy[at]),
                 (&Briggs::default(), briggs[at]),
@@ -170,7 +170,7 @@ fn engines_keep_their_colors() {
             ];
             for (engine, measured) in engines {
                 let (colors, over) = colors(engine, &problem);
-                let who = format!("{} of {name} in {budget:?}: {colors}", engine.name());
+                let who = format!("{} of {name} in {register_limit:?}: {colors}", engine.name());
                 assert_eq!(over, 0, "{who}");
                 assert!(colors >= chromatic.unwrap_or(3), "{who}");
                 assert!(colors <= bound && colors <= measured, "{who}, and {measured} before");

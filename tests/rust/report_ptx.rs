@@ -75,9 +75,15 @@ fn reports() {
 #[test]
 fn allocations() {
     let folder = folder();
-    let (table, said) = succeeds(folder.path(), &["allocate", "k.ptx", "--budget", "24,none"]);
+    let (table, said) = succeeds(folder.path(), &["allocate", "k.ptx", "--register-limit", "24,none"]);
     assert!(table.contains('k') && table.matches("greedy").count() >= 2, "{table}");
     assert!(said.contains("'odd' is left out"), "{said}");
+    // The name that the option had before.
+    for given in [&["--budget", "24"][..], &["--budget=24,none"], &["--budget"]] {
+        let output = run(folder.path(), &[&["allocate", "k.ptx"], given].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("renamed; use --register-limit"), "{said}");
+    }
 }
 
 /// A damaged file is an error with its position, for every command.

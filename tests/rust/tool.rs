@@ -1,6 +1,5 @@
 //! The tests of the command-line tool, in one program. Each test runs `nvptx-ra` as a user would.
 
-mod assembler;
 mod check_ptxas;
 mod compare;
 mod cuda;
@@ -9,6 +8,7 @@ mod diff_ptxas;
 mod judge;
 mod machine_code;
 mod ptxas_faults;
+mod ptxas_wrapper;
 mod report_ptx;
 mod report_sass;
 mod time;

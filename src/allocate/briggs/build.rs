@@ -53,7 +53,7 @@ pub(super) struct Coloring<'a> {
     pub(super) problem: &'a Problem,
     pub(super) rules: &'a Coalescing,
     graph: InterferenceGraph,
-    /// How many units of each file count as available: the budget, or the most that are live at once.
+    /// How many units of each file count as available: the register limit, or the most that are live at once.
     pub(super) available: IndexVec<File, u32>,
     /// Places that each class has in them, for tests of degrees.
     pub(super) places: IndexVec<Class, u32>,
@@ -96,10 +96,13 @@ impl<'a> Coloring<'a> {
     /// Builds the graph of a problem, and puts every node on its worklist.
     pub(super) fn build(problem: &'a Problem, rules: &'a Coalescing) -> Self {
         let ranges = problem.ranges();
-        // Only where a file has no budget does anybody ask for the peaks, which cost a sweep.
+        // Only where a file has no register limit does anybody ask for the peaks, which cost a sweep.
         let peaks = LazyCell::new(|| problem.peaks());
-        let available: IndexVec<File, u32> =
-            problem.files().iter_enumerated().map(|(file, data)| data.budget.unwrap_or_else(|| peaks[file])).collect();
+        let available: IndexVec<File, u32> = problem
+            .files()
+            .iter_enumerated()
+            .map(|(file, data)| data.register_limit.unwrap_or_else(|| peaks[file]))
+            .collect();
         let classes = problem.classes();
         let places = classes.ids().map(|class| {
             let file = classes[class].file;

@@ -68,7 +68,7 @@ impl Coloring<'_> {
         let Some(class) = self.common_class(node, other) else { return Verdict::Impossible };
         let (mut of_node, mut of_other) = (Vec::new(), Vec::new());
         self.collect_neighbours(node, true, &mut of_node);
-        if of_node.contains(&other) || !must_have_both || self.is_fixed_beyond_budget(node) {
+        if of_node.contains(&other) || !must_have_both || self.is_fixed_beyond_limit(node) {
             return Verdict::Impossible;
         }
         of_node.retain(|&neighbour| self.state[neighbour] != State::Removed);
@@ -76,11 +76,11 @@ impl Coloring<'_> {
         if self.is_safe([node, other], class, &of_node, &of_other) { Verdict::Merge } else { Verdict::NotNow }
     }
 
-    /// Calls clobber what the budget leaves out, too; nobody else may be there.
-    fn is_fixed_beyond_budget(&self, node: LiveRange) -> bool {
+    /// Calls clobber what the register limit leaves out, too; nobody else may be there.
+    fn is_fixed_beyond_limit(&self, node: LiveRange) -> bool {
         let class = self.problem.class(node);
-        let budget = self.problem.files()[class.file].budget.unwrap_or(u32::MAX);
-        self.problem.ranges()[node].fixed.is_some_and(|unit| !is_place(class, unit, budget))
+        let register_limit = self.problem.files()[class.file].register_limit.unwrap_or(u32::MAX);
+        self.problem.ranges()[node].fixed.is_some_and(|unit| !is_place(class, unit, register_limit))
     }
 
     /// The class that both may be kept in: that of the one, if the other is of it or promotes to it.

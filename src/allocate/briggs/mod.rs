@@ -17,7 +17,7 @@ mod spill;
 use std::time::Instant;
 
 use super::Allocator;
-use super::allocation::{Allocation, Effort};
+use super::allocation::{Allocation, AllocationStatistics};
 use super::greedy::Greedy;
 use super::preset::{Coalescing, Preset};
 use super::problem::{Problem, ProblemError};
@@ -47,34 +47,34 @@ impl Allocator for Briggs {
 
     /// Every round spills at least one more live range, so that there is an end; a round costs O(edges + nodes · log
     /// nodes) and what the tests of copies take. The edges are at most [`relieve::EDGES_OF_NODE`] for each node, or the
-    /// budget's units for each write, whichever is more; the greedy allocator takes over where neither bound holds.
+    /// register limit's units for each write, whichever is more; the greedy allocator takes over where neither bound holds.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
-        let mut effort = Effort::default();
+        let mut statistics = AllocationStatistics::default();
         let mut rounds = Rounds::new(problem);
         let edges = expected_edges(problem);
         if is_too_large(edges, problem) {
             let start = Instant::now();
             let spilled = to_relieve(problem);
             if spilled.is_empty() {
-                // Without a budget everything stays, and all that is live at once interferes.
+                // Without a register limit everything stays, and all that is live at once interferes.
                 let mut allocation = Greedy::default().allocate(problem)?;
-                allocation.effort.too_many_edges = edges;
+                allocation.statistics.too_many_edges = edges;
                 return Ok(allocation);
             }
-            effort.too_many_edges = edges;
-            effort.spilled_before = spilled.len() as u64;
+            statistics.too_many_edges = edges;
+            statistics.spilled_before = spilled.len() as u64;
             rounds.spill(&spilled);
-            effort.lap("relieve", start.elapsed());
+            statistics.lap("relieve", start.elapsed());
         }
         loop {
             let spilled = {
                 let round = rounds.problem();
-                let (selection, nodes) = self.color(round, &mut effort);
+                let (selection, nodes) = self.color(round, &mut statistics);
                 let unit = |range| selection.unit[nodes[range]];
                 if selection.spilled.is_empty() {
                     let units = round.ranges().ids().map(|range| unit(range).unwrap_or(0)).collect();
-                    return Ok(rounds.allocation(&units, effort));
+                    return Ok(rounds.allocation(&units, statistics));
                 }
                 let is_spilled = |range: &_| unit(*range).is_none();
                 round.ranges().ids().filter(is_spilled).collect::<Vec<_>>()
@@ -89,18 +89,18 @@ impl Briggs {
     fn color(
         &self,
         problem: &Problem,
-        effort: &mut Effort,
+        statistics: &mut AllocationStatistics,
     ) -> (Selection, IndexVec<super::problem::LiveRange, super::problem::LiveRange>) {
         let start = Instant::now();
         let mut coloring = Coloring::build(problem, &self.coalescing);
-        effort.rounds += 1;
-        if effort.rounds == 1 {
-            let statistics = coloring.graph().statistics();
-            effort.nodes = statistics.nodes as u64;
-            effort.edges = statistics.edges as u64;
-            effort.max_degree = statistics.max_degree as u64;
+        statistics.rounds += 1;
+        if statistics.rounds == 1 {
+            let graph = coloring.graph().statistics();
+            statistics.nodes = graph.nodes as u64;
+            statistics.edges = graph.edges as u64;
+            statistics.max_degree = graph.max_degree as u64;
         }
-        effort.lap("build", start.elapsed());
+        statistics.lap("build", start.elapsed());
 
         let start = Instant::now();
         let mut neighbours = Vec::new();
@@ -109,14 +109,14 @@ impl Briggs {
             || coloring.freeze()
             || coloring.potential_spill(&mut neighbours)
         {}
-        if effort.rounds == 1 {
-            effort.merged_copies = coloring.merged;
+        if statistics.rounds == 1 {
+            statistics.merged_copies = coloring.merged;
         }
-        effort.lap("simplify", start.elapsed());
+        statistics.lap("simplify", start.elapsed());
 
         let start = Instant::now();
         let selection = coloring.select();
-        effort.lap("select", start.elapsed());
+        statistics.lap("select", start.elapsed());
         let nodes = problem.ranges().ids().map(|range| coloring.find(range)).collect();
         (selection, nodes)
     }

@@ -1,10 +1,10 @@
 //! Relieve: where the interference graph would be too large to build, what has to be spilled anyway is spilled first.
 //!
 //! Where N live ranges are live at once, the graph has N² / 2 edges, and every test of a copy goes through N
-//! neighbours. As long as N is a few times the budget, the graph is worth that, because it says best what to spill.
+//! neighbours. As long as N is a few times the register limit, the graph is worth that, because it says best what to spill.
 //! Beyond, nearly all must be spilled whatever the graph says: a sweep over the starts of segments spills them until no
-//! more units are live at once than the budget has, as a linear scan does (Poletto and Sarkar, "Linear scan register
-//! allocation", TOPLAS 1999). After that, a live range meets at most the budget's units where it is written, so that
+//! more units are live at once than the register limit has, as a linear scan does (Poletto and Sarkar, "Linear scan register
+//! allocation", TOPLAS 1999). After that, a live range meets at most the register limit's units where it is written, so that
 //! the graph grows with the problem alone.
 
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use crate::analysis::Point;
 use crate::index::IndexVec;
 
 /// The most edges for each node of a graph that is built as it is: its nodes have twice as many neighbours on average.
-/// The largest budget is a fourth of that.
+/// The largest register limit is a fourth of that.
 pub(super) const EDGES_OF_NODE: u64 = 512;
 
 /// About how many edges the interference graph has, and what an edge counts for: each live range meets all that are
@@ -47,20 +47,20 @@ pub(super) fn is_too_large(edges: u64, problem: &Problem) -> bool {
     edges > EDGES_OF_NODE * problem.ranges().len() as u64
 }
 
-/// Live ranges without which no more units are live at once than each budget has, as far as others may be spilled: at
+/// Live ranges without which no more units are live at once than each register limit has, as far as others may be spilled: at
 /// each point those that cost least for the points that they cover. O(segments · log segments).
 pub(super) fn to_relieve(problem: &Problem) -> Vec<LiveRange> {
     let mut spilled = Vec::new();
     for file in problem.files().ids() {
-        if let Some(budget) = problem.files()[file].budget {
-            relieve_file(problem, file, budget, &mut spilled);
+        if let Some(register_limit) = problem.files()[file].register_limit {
+            relieve_file(problem, file, register_limit, &mut spilled);
         }
     }
     spilled.sort_unstable();
     spilled
 }
 
-fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<LiveRange>) {
+fn relieve_file(problem: &Problem, file: File, register_limit: u32, spilled: &mut Vec<LiveRange>) {
     let mut starts: Vec<(Point, Point, LiveRange)> = Vec::new();
     for range in problem.ranges().ids().filter(|&range| problem.file(range) == file) {
         starts.extend(problem.segments(range).iter().map(|segment| (segment.start, segment.end, range)));
@@ -89,7 +89,7 @@ fn relieve_file(problem: &Problem, file: File, budget: u32, spilled: &mut Vec<Li
         if problem.ranges()[range].fixed.is_none() && problem.ranges()[range].spill_cost.is_finite() {
             candidates.insert((cost_of_point(problem, range), range));
         }
-        while units > budget
+        while units > register_limit
             && let Some((_, cheapest)) = candidates.pop_first()
         {
             is_spilled[cheapest] = true;
@@ -110,11 +110,11 @@ fn cost_of_point(problem: &Problem, range: LiveRange) -> Ordered {
 mod tests {
     use super::super::Briggs;
     use super::*;
-    use crate::allocate::{Allocator, Effort, check_allocation};
+    use crate::allocate::{AllocationStatistics, Allocator, check_allocation};
 
     /// A loop's `count` values that are all live at once, each copied to the next at the loop's end.
-    fn crowd(count: u32, budget: &str) -> Problem {
-        let mut text = format!("allocation 1\nproblem k\nfile R{budget}\nclass A R\n");
+    fn crowd(count: u32, register_limit: &str) -> Problem {
+        let mut text = format!("allocation 1\nproblem k\nfile R{register_limit}\nclass A R\n");
         let (first_copy, first_use) = (count, 2 * count);
         for number in 0..count {
             let (write, copied) = (number, first_copy + number);
@@ -138,16 +138,16 @@ mod tests {
         problem
     }
 
-    fn effort(problem: &Problem) -> Effort {
+    fn statistics(problem: &Problem) -> AllocationStatistics {
         let allocation = Briggs::default().allocate(problem).expect("it can be allocated");
         check_allocation(problem, &allocation).expect("the allocation is right");
-        allocation.effort
+        allocation.statistics
     }
 
     /// The graph of a problem twice as large has about twice as many edges, however much is live at once.
     #[test]
     fn the_graph_grows_with_the_problem() {
-        let [small, large] = [2_000, 4_000].map(|count| effort(&crowd(count, " budget 64")));
+        let [small, large] = [2_000, 4_000].map(|count| statistics(&crowd(count, " budget 64")));
         assert!(small.spilled_before > 0 && large.too_many_edges > 3 * small.too_many_edges, "{small:?} {large:?}");
         assert!(large.edges as f64 <= 2.5 * small.edges as f64, "{small:?} {large:?}");
     }
@@ -155,16 +155,16 @@ mod tests {
     /// What fits is left to the graph: no live range is spilled that a problem of moderate size would keep.
     #[test]
     fn moderate_problems_keep_their_graph() {
-        let effort = effort(&crowd(300, " budget 64"));
-        assert_eq!((effort.spilled_before, effort.too_many_edges), (0, 0));
-        assert!(effort.edges > 300 * 300 / 2);
+        let statistics = statistics(&crowd(300, " budget 64"));
+        assert_eq!((statistics.spilled_before, statistics.too_many_edges), (0, 0));
+        assert!(statistics.edges > 300 * 300 / 2);
     }
 
-    /// Without a budget nothing may be spilled: the greedy allocator takes over, and says so.
+    /// Without a register limit nothing may be spilled: the greedy allocator takes over, and says so.
     #[test]
-    fn without_a_budget_greedy_takes_over() {
-        let effort = effort(&crowd(2_000, ""));
-        assert!(effort.too_many_edges > 0 && effort.spilled_before == 0 && effort.edges == 0);
+    fn without_a_limit_greedy_takes_over() {
+        let statistics = statistics(&crowd(2_000, ""));
+        assert!(statistics.too_many_edges > 0 && statistics.spilled_before == 0 && statistics.edges == 0);
     }
 
     /// The estimate is what the graph has where nothing is copied and no two are written at once.

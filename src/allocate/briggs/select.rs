@@ -16,7 +16,7 @@ pub(super) struct Selection {
 
 impl Coloring<'_> {
     /// Colours the nodes on the stack. What may not be spilled has others spilled for it; if they would not do either,
-    /// it gets a place beyond the budget.
+    /// it gets a place beyond the register limit.
     pub(super) fn select(&mut self) -> Selection {
         let ranges = self.problem.ranges();
         let mut found = Selection { unit: ranges.iter().map(|range| range.fixed).collect(), spilled: Vec::new() };
@@ -44,11 +44,11 @@ impl Coloring<'_> {
         found: &mut Selection,
     ) -> Option<u32> {
         let class = &self.problem.classes()[self.class[node]];
-        let budget = self.problem.files()[class.file].budget;
-        let is_free = |&unit: &u32| occupied.is_free(class, unit, budget);
+        let register_limit = self.problem.files()[class.file].register_limit;
+        let is_free = |&unit: &u32| occupied.is_free(class, unit, register_limit);
         let wanted = self.wanted(node, found).find(is_free).or_else(|| self.in_lane(node, found).find(is_free));
         let wanted = wanted.or_else(|| self.row_place(node, found).filter(is_free));
-        if let Some(unit) = wanted.or_else(|| occupied.first_free(class, budget)) {
+        if let Some(unit) = wanted.or_else(|| occupied.first_free(class, register_limit)) {
             return Some(unit);
         }
         if self.cost[node].is_finite() {
@@ -111,22 +111,22 @@ impl Coloring<'_> {
         row.into_iter().find(|&(range, _)| range == node).map(|(_, unit)| unit)
     }
 
-    /// The place within the budget whose holders cost least to spill; none where each place has one that must stay.
+    /// The place within the register limit whose holders cost least to spill; none where each place has one that must stay.
     fn cheapest_to_clear(&self, node: LiveRange, neighbours: &[LiveRange], found: &Selection) -> Option<u32> {
         let classes = self.problem.classes();
         let class = &classes[self.class[node]];
-        let budget = self.available[class.file];
-        let mut cost_of_unit = vec![0.0_f32; budget as usize];
+        let register_limit = self.available[class.file];
+        let mut cost_of_unit = vec![0.0_f32; register_limit as usize];
         for &neighbour in neighbours {
             let Some(unit) = found.unit[neighbour] else { continue };
             let is_fixed = self.state[neighbour] == State::Fixed;
             let cost = if is_fixed { f32::INFINITY } else { self.cost[neighbour] };
-            let end = (unit + classes[self.class[neighbour]].width).min(budget);
+            let end = (unit + classes[self.class[neighbour]].width).min(register_limit);
             for unit in unit..end {
                 cost_of_unit[unit as usize] += cost;
             }
         }
-        let places = (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= budget);
+        let places = (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= register_limit);
         let cost = |unit: u32| cost_of_unit[unit as usize..][..class.width as usize].iter().sum::<f32>();
         let cheapest = places.map(|unit| (cost(unit), unit)).min_by(|a, b| a.0.total_cmp(&b.0))?;
         cheapest.0.is_finite().then_some(cheapest.1)

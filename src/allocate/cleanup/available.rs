@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::held::{Fact, Held, meet};
+use super::place_contents::{Fact, PlaceContents, meet};
 use super::steps::Steps;
 use crate::allocate::problem::read_point;
 use crate::analysis::{Cfg, covering};
@@ -13,20 +13,23 @@ use crate::index::IndexVec;
 ///
 /// `run` takes the facts through an instruction. It may decide something on the way, if it takes decisions back where
 /// fewer facts are known, and never again: then what was decided last holds. O(steps · facts), a few times in loops.
-pub(super) fn available(steps: &Steps<'_>, mut run: impl FnMut(&mut Held, Inst)) -> IndexVec<Block, Option<Vec<Fact>>> {
+pub(super) fn available(
+    steps: &Steps<'_>,
+    mut run: impl FnMut(&mut PlaceContents, Inst),
+) -> IndexVec<Block, Option<Vec<Fact>>> {
     let blocks = steps.problem.flow().blocks();
     let mut entries: IndexVec<Block, Option<Vec<Fact>>> = IndexVec::filled(None, blocks.len());
     entries[Block(0)] = Some(at_entry(steps));
     let cfg = Cfg::of_blocks(blocks.len(), |block| &blocks[block].succs);
     let mut waiting: BTreeSet<(Option<u32>, Block)> = BTreeSet::from([(cfg.rpo_number(Block(0)), Block(0))]);
-    let mut held = Held::new(steps);
+    let mut contents = PlaceContents::new(steps);
     while let Some((_, block)) = waiting.pop_first() {
         let Some(entry) = &entries[block] else { continue };
-        held.load(entry);
+        contents.load(entry);
         for inst in blocks[block].insts() {
-            run(&mut held, inst);
+            run(&mut contents, inst);
         }
-        let exit = held.facts();
+        let exit = contents.facts();
         for &succ in &blocks[block].succs {
             let met = match &entries[succ] {
                 Some(known) => meet(known, &exit),

@@ -5,8 +5,8 @@
 
 use super::CleanupEdit;
 use super::available::available;
-use super::held::Held;
 use super::overlay::Overlay;
+use super::place_contents::PlaceContents;
 use super::steps::{Step, Steps};
 use crate::allocate::allocation::Allocation;
 use crate::allocate::problem::{LiveRange, Problem};
@@ -47,22 +47,22 @@ pub fn check_cleanup(problem: &Problem, allocation: &Allocation, edits: &[Cleanu
         }
     }
     let overlay = Overlay::new(problem, edits);
-    let run = |held: &mut Held, inst: Inst| {
+    let run = |contents: &mut PlaceContents, inst: Inst| {
         for &step in steps.of(inst) {
-            held.run(&steps, step, &overlay);
+            contents.run(&steps, step, &overlay);
         }
     };
     let entries = available(&steps, run);
-    let mut held = Held::new(&steps);
+    let mut contents = PlaceContents::new(&steps);
     for (block, data) in problem.flow().blocks().iter_enumerated() {
         let Some(entry) = &entries[block] else { continue };
-        held.load(entry);
+        contents.load(entry);
         for inst in data.insts() {
             for &step in steps.of(inst) {
-                if let Some(range) = lost(&steps, &held, step, &overlay).filter(|_| !overlay.is_removed(inst)) {
+                if let Some(range) = lost(&steps, &contents, step, &overlay).filter(|_| !overlay.is_removed(inst)) {
                     return Err(CleanupError::Lost { range, inst });
                 }
-                held.run(&steps, step, &overlay);
+                contents.run(&steps, step, &overlay);
             }
         }
     }
@@ -70,7 +70,7 @@ pub fn check_cleanup(problem: &Problem, allocation: &Allocation, edits: &[Cleanu
 }
 
 /// Whose value a step does not find.
-fn lost(steps: &Steps<'_>, held: &Held, step: Step, overlay: &Overlay) -> Option<LiveRange> {
+fn lost(steps: &Steps<'_>, contents: &PlaceContents, step: Step, overlay: &Overlay) -> Option<LiveRange> {
     let (range, place) = match step {
         Step::Reload { range, access } if overlay.read(access).is_none() => (range, steps.home(range)),
         Step::Read { range, access } | Step::ReadInPlace { range, access } => {
@@ -78,7 +78,7 @@ fn lost(steps: &Steps<'_>, held: &Held, step: Step, overlay: &Overlay) -> Option
         }
         _ => return None,
     };
-    held.copies(range, place).is_none().then_some(range)
+    contents.copies(range, place).is_none().then_some(range)
 }
 
 /// Whether an edit is of something that may be edited so.

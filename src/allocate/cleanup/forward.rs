@@ -4,8 +4,8 @@
 //! source is needed for it anyway, and nothing that could have been left out is kept alive.
 
 use super::available::available;
-use super::held::Held;
 use super::overlay::Overlay;
+use super::place_contents::PlaceContents;
 use super::places::Place;
 use super::steps::{Step, Steps};
 use crate::allocate::problem::LiveRange;
@@ -17,15 +17,15 @@ pub(super) fn forward(steps: &Steps<'_>, overlay: &mut Overlay) {
         return;
     }
     let mut forward = Forward::new(steps);
-    let entries = available(steps, |held, inst| forward.run(held, inst, overlay));
+    let entries = available(steps, |contents, inst| forward.run(contents, inst, overlay));
     // Once more with what is known in the end: where a register is read does not change what is held.
     forward.redirects = true;
-    let mut held = Held::new(steps);
+    let mut contents = PlaceContents::new(steps);
     for (block, data) in steps.problem.flow().blocks().iter_enumerated() {
         let Some(entry) = &entries[block] else { continue };
-        held.load(entry);
+        contents.load(entry);
         for inst in data.insts() {
-            forward.run(&mut held, inst, overlay);
+            forward.run(&mut contents, inst, overlay);
         }
     }
 }
@@ -48,18 +48,18 @@ impl<'a> Forward<'a> {
 
     /// Takes facts through an instruction, and decides what of its reloads and copies is needless. Each is needed for
     /// good when it was once.
-    fn run(&mut self, held: &mut Held, inst: Inst, overlay: &mut Overlay) {
+    fn run(&mut self, contents: &mut PlaceContents, inst: Inst, overlay: &mut Overlay) {
         let steps = self.steps;
         for &step in steps.of(inst) {
             match step {
                 Step::Reload { range, access } if !self.is_reloaded[access] => {
-                    let unit = self.place_instead(held, inst, (range, access));
+                    let unit = self.place_instead(contents, inst, (range, access));
                     let unit = unit.and_then(|place| steps.places.unit_of(steps.problem.file(range), place));
                     self.is_reloaded[access] = unit.is_none();
                     overlay.read_at(access, unit);
                 }
                 Step::Write { range, access } if !self.is_copied[inst.0 as usize] => {
-                    let is_needless = self.is_needless(held, inst, (range, access));
+                    let is_needless = self.is_needless(contents, inst, (range, access));
                     if is_needless {
                         overlay.remove(inst)
                     } else {
@@ -68,28 +68,28 @@ impl<'a> Forward<'a> {
                     self.is_copied[inst.0 as usize] = !is_needless;
                 }
                 Step::Read { range, access } if self.redirects && !steps.is_spilled(range) => {
-                    let unit = self.earlier_unit(held, inst, (range, access));
+                    let unit = self.earlier_unit(contents, inst, (range, access));
                     overlay.read_at(access, unit);
                 }
                 _ => {}
             }
-            held.run(steps, step, overlay);
+            contents.run(steps, step, overlay);
         }
     }
 
     /// Whether a copy's value is in its place already.
-    fn is_needless(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> bool {
+    fn is_needless(&self, contents: &PlaceContents, inst: Inst, (range, access): (LiveRange, usize)) -> bool {
         let (steps, units) = (self.steps, self.steps.units(range, access));
         let copy = steps.copy(range, access).filter(|_| steps.is_removable(inst) && !steps.is_spilled(range));
         copy.is_some_and(|(copy, read)| {
-            units != steps.units(copy.from, read) && held.copies(copy.from, units).is_some()
+            units != steps.units(copy.from, read) && contents.copies(copy.from, units).is_some()
         })
     }
 
     /// A unit to which what an access reads came through fewer copies. A copy within one place stays one.
-    fn earlier_unit(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> Option<u32> {
+    fn earlier_unit(&self, contents: &PlaceContents, inst: Inst, (range, access): (LiveRange, usize)) -> Option<u32> {
         let (steps, own) = (self.steps, self.steps.units(range, access));
-        let copies = held.copies(range, own)?;
+        let copies = contents.copies(range, own)?;
         let is_within = |step: &Step| match *step {
             Step::Write { range: to, access: write } => {
                 let is_copy = steps.copy(to, write).is_some_and(|(_, read)| read == access);
@@ -101,14 +101,19 @@ impl<'a> Forward<'a> {
         if copies == 0 || is_bound || steps.of(inst).iter().any(is_within) {
             return None;
         }
-        let earlier = |&place: &Place| Some((held.copies(range, place).filter(|&other| other < copies)?, place));
-        let fit = held.places(range).iter().filter(|&&place| steps.is_place(range, place)).filter_map(earlier);
+        let earlier = |&place: &Place| Some((contents.copies(range, place).filter(|&other| other < copies)?, place));
+        let fit = contents.places(range).iter().filter(|&&place| steps.is_place(range, place)).filter_map(earlier);
         let (_, place) = fit.min()?;
         steps.places.unit_of(steps.problem.file(range), place)
     }
 
     /// A register that has what an access would reload, and that is left alone until the instruction has read it.
-    fn place_instead(&self, held: &Held, inst: Inst, (range, access): (LiveRange, usize)) -> Option<Place> {
+    fn place_instead(
+        &self,
+        contents: &PlaceContents,
+        inst: Inst,
+        (range, access): (LiveRange, usize),
+    ) -> Option<Place> {
         let (steps, own) = (self.steps, self.steps.units(range, access));
         if steps.is_in_row(range, access) {
             return None;
@@ -131,7 +136,7 @@ impl<'a> Forward<'a> {
             })
         };
         let is_fit = |&place: &Place| steps.is_place(range, place) && (place == own || !in_place && !is_taken(place));
-        let fit = held.places(range).iter().copied().filter(is_fit);
-        fit.min_by_key(|&place| (held.copies(range, place), place))
+        let fit = contents.places(range).iter().copied().filter(is_fit);
+        fit.min_by_key(|&place| (contents.copies(range, place), place))
     }
 }

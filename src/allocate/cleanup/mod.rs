@@ -5,7 +5,7 @@
 //! The textbook's passes behind allocation are copy propagation and the elimination of dead code (Aho, Lam, Sethi and
 //! Ullman, "Compilers", 9.1 and 9.2; Muchnick, "Advanced Compiler Design and Implementation", 12.5 and 18.10), and
 //! NVIDIA's allocator is read to end with a peephole that forwards moves, and with dead code elimination. Here they are
-//! three: [`steps`] is the code that an allocation stands for, [`forward`] finds out what is [`held`] where at each of
+//! three: [`steps`] is the code that an allocation stands for, [`forward`] finds out what is [`contents`] where at each of
 //! its steps and reads it there, [`dead`] looks from the end for what is read no more.
 //!
 //! No place changes, so no live range needs another one: what comes out is a list of [`CleanupEdit`]s. They only take
@@ -16,8 +16,8 @@ mod check;
 mod costs;
 mod dead;
 mod forward;
-mod held;
 mod overlay;
+mod place_contents;
 mod places;
 mod steps;
 #[cfg(test)]

@@ -182,12 +182,12 @@ fn edited_code_runs() {
     let (removed, moved) = (Cell::new(0), Cell::new(0));
     let check = |u: &mut Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
-        let budget = if u.ratio(1, 3)? { None } else { Some(u.int_in_range(4..=16)?) };
-        let preset = Preset { budget, packs_halves: u.arbitrary()?, ..Preset::HW };
+        let register_limit = if u.ratio(1, 3)? { None } else { Some(u.int_in_range(4..=16)?) };
+        let preset = Preset { register_limit, packs_halves: u.arbitrary()?, ..Preset::HW };
         let problem = Problem::by_name(&function, &preset).expect("no PHIs");
         for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
             let allocation = match engine.allocate(&problem) {
-                Err(ProblemError::BudgetNotMet { .. }) => continue,
+                Err(ProblemError::LimitNotMet { .. }) => continue,
                 found => found.expect("a sound problem"),
             };
             let edits = cleaned(&problem, &allocation);

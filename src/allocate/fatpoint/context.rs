@@ -21,12 +21,12 @@ pub(super) struct Context<'a> {
     pub(super) problem: &'a Problem,
     pub(super) knobs: &'a Knobs,
     pub(super) timeline: Arc<Timeline>,
-    /// The budget of the file.
-    pub(super) budget: Option<u32>,
-    /// The most units that are live at once, of what has its place from the start those within the budget.
+    /// The register limit of the file.
+    pub(super) register_limit: Option<u32>,
+    /// The most units that are live at once, of what has its place from the start those within the register limit.
     pub(super) peak: u32,
     /// Units that are tried before others: as many as are live at once, or as what has its place from the start takes
-    /// anyway, within the budget.
+    /// anyway, within the register limit.
     pub(super) target: u32,
     pub(super) nodes: Nodes<'a>,
     /// What became of the copies.
@@ -47,15 +47,17 @@ impl<'a> Context<'a> {
     /// say so.
     pub(super) fn new(problem: &'a Problem, file: File, knobs: &'a Knobs, merges: bool) -> Self {
         let timeline = Timeline::new(problem);
-        let budget = problem.files()[file].budget;
-        let pressure = Pressure::new(problem, &timeline, budget.unwrap_or(u32::MAX));
+        let register_limit = problem.files()[file].register_limit;
+        let pressure = Pressure::new(problem, &timeline, register_limit.unwrap_or(u32::MAX));
         let peak = pressure.fattest().1.max(0) as u32;
         let mut fixed = Registers::new(timeline.clone(), peak);
         let mut target = peak;
         for (range, data) in problem.ranges().iter_enumerated() {
             if let Some(unit) = data.fixed {
                 let units = unit..unit + problem.class(range).width;
-                if budget.is_none_or(|budget| units.end <= budget) && !problem.segments(range).is_empty() {
+                if register_limit.is_none_or(|register_limit| units.end <= register_limit)
+                    && !problem.segments(range).is_empty()
+                {
                     target = target.max(units.end);
                 }
                 fixed.occupy(problem.segments(range), units, range);
@@ -75,9 +77,9 @@ impl<'a> Context<'a> {
             problem,
             knobs,
             timeline,
-            budget,
+            register_limit,
             peak,
-            target: target.min(budget.unwrap_or(u32::MAX)),
+            target: target.min(register_limit.unwrap_or(u32::MAX)),
             nodes,
             merges,
             constraints,

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use crate::allocate::allocation::{Allocation, Effort};
+use crate::allocate::allocation::{Allocation, AllocationStatistics};
 use crate::allocate::problem::{File, LiveRange, Problem};
 use crate::allocate::rounds::Rounds;
 use crate::index::IndexVec;
@@ -26,16 +26,21 @@ const TRIALS: [(bool, Order); 4] =
     [(true, Order::First), (true, Order::Retry), (false, Order::Retry), (false, Order::First)];
 
 /// Allocates a problem all of whose live ranges are in one file.
-pub(super) fn allocate_file(problem: &Problem, file: File, knobs: &Knobs, effort: &mut Effort) -> Allocation {
-    let mut driver = Driver { problem, file, knobs, effort, record: Record::new(), merges: Merges::default() };
+pub(super) fn allocate_file(
+    problem: &Problem,
+    file: File,
+    knobs: &Knobs,
+    statistics: &mut AllocationStatistics,
+) -> Allocation {
+    let mut driver = Driver { problem, file, knobs, statistics, record: Record::new(), merges: Merges::default() };
     driver.without_spilling();
     if !driver.record.score().is_some_and(|score| score.fits()) {
         driver.with_spilling();
     }
-    let Driver { effort, record, merges, .. } = driver;
-    effort.merged_copies += merges.merged;
-    effort.rejected_copies += merges.rejected;
-    effort.merged_cost += merges.cost;
+    let Driver { statistics, record, merges, .. } = driver;
+    statistics.merged_copies += merges.merged;
+    statistics.rejected_copies += merges.rejected;
+    statistics.merged_cost += merges.cost;
     record.into_best().unwrap_or_else(|| Allocation::blank(problem))
 }
 
@@ -44,7 +49,7 @@ struct Driver<'a> {
     problem: &'a Problem,
     file: File,
     knobs: &'a Knobs,
-    effort: &'a mut Effort,
+    statistics: &'a mut AllocationStatistics,
     record: Record<Allocation>,
     /// What the last trial had merged.
     merges: Merges,
@@ -67,22 +72,22 @@ impl<'a> Driver<'a> {
                 prepared = (merges, self.prepare(self.problem, merges));
             }
             let context = &prepared.1;
-            if context.budget.is_some_and(|budget| context.peak > budget) {
+            if context.register_limit.is_some_and(|register_limit| context.peak > register_limit) {
                 return;
             }
             let start = Instant::now();
             let outcome = Trial::run(context, order);
-            self.effort.rounds += 1;
-            self.effort.evictions += outcome.moved;
+            self.statistics.rounds += 1;
+            self.statistics.evictions += outcome.moved;
             self.merges = context.merges;
             let score = score(context, &outcome, 0.0);
             // None can do with fewer.
             let has_done = score.fits() && score.registers <= context.target;
             if score.fits() {
                 let units = units(context, &outcome);
-                self.record.add(score, Rounds::new(self.problem).allocation(&units, Effort::default()));
+                self.record.add(score, Rounds::new(self.problem).allocation(&units, AllocationStatistics::default()));
             }
-            self.effort.lap("assign", start.elapsed());
+            self.statistics.lap("assign", start.elapsed());
             if has_done {
                 return;
             }
@@ -91,10 +96,10 @@ impl<'a> Driver<'a> {
 
     /// Attempts with spilling, each aiming at fewer units than the one before.
     fn with_spilling(&mut self) {
-        let budget = self.problem.files()[self.file].budget.unwrap_or(u32::MAX);
+        let register_limit = self.problem.files()[self.file].register_limit.unwrap_or(u32::MAX);
         let trials = self.knobs.spill_trials.unwrap_or(self.knobs.num_non_spill_trials);
         // The last target has at least one unit.
-        let targets = (1..=budget).rev().step_by(self.knobs.retry_step as usize);
+        let targets = (1..=register_limit).rev().step_by(self.knobs.retry_step as usize);
         for target in targets.take(trials as usize) {
             let Attempt { score, allocation, was_guided } = self.spill_to(target);
             self.record.add(score, allocation);
@@ -112,13 +117,13 @@ impl<'a> Driver<'a> {
             let context = self.prepare(rounds.problem(), true);
             let start = Instant::now();
             let mut spilled = guide(&context, target);
-            self.effort.lap("guidance", start.elapsed());
+            self.statistics.lap("guidance", start.elapsed());
             if spilled.is_empty() {
                 let outcome = self.try_to_place(&context);
                 if outcome.spilled.is_empty() {
                     self.merges = context.merges;
                     let score = score(&context, &outcome, cost);
-                    let allocation = rounds.allocation(&units(&context, &outcome), Effort::default());
+                    let allocation = rounds.allocation(&units(&context, &outcome), AllocationStatistics::default());
                     return Attempt { score, allocation, was_guided };
                 }
                 was_guided = false;
@@ -131,7 +136,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// A trial behind guidance, and another one where that must go beyond the budget.
+    /// A trial behind guidance, and another one where that must go beyond the register limit.
     fn try_to_place(&mut self, context: &Context<'_>) -> Outcome {
         let start = Instant::now();
         let mut outcome = Trial::run(context, Order::Retry);
@@ -139,9 +144,9 @@ impl<'a> Driver<'a> {
             let other = Trial::run(context, Order::Fallback);
             outcome = if other.beyond < outcome.beyond { other } else { outcome };
         }
-        self.effort.lap("assign", start.elapsed());
-        self.effort.rounds += 1;
-        self.effort.evictions += outcome.moved;
+        self.statistics.lap("assign", start.elapsed());
+        self.statistics.rounds += 1;
+        self.statistics.evictions += outcome.moved;
         outcome
     }
 
@@ -151,7 +156,7 @@ impl<'a> Driver<'a> {
     {
         let start = Instant::now();
         let context = Context::new(problem, self.file, self.knobs, merges);
-        self.effort.lap("build", start.elapsed());
+        self.statistics.lap("build", start.elapsed());
         context
     }
 }

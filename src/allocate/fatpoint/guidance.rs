@@ -32,8 +32,8 @@ struct Candidates {
 
 /// Chooses nodes to be spilled, so that at no moment more than `target` units are live, as far as that can be had.
 pub(super) fn guide(context: &Context<'_>, target: u32) -> Vec<LiveRange> {
-    let budget = context.budget.unwrap_or(u32::MAX);
-    let mut pressure = Pressure::new(context.problem, &context.timeline, budget);
+    let register_limit = context.register_limit.unwrap_or(u32::MAX);
+    let mut pressure = Pressure::new(context.problem, &context.timeline, register_limit);
     if pressure.fattest().1 <= i64::from(target) {
         return Vec::new();
     }

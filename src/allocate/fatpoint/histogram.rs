@@ -2,7 +2,7 @@
 //!
 //! A unit that somebody holds while the node lives is discarded. Of the others a cost decides: a place that saves a copy is
 //! better, one that breaks up an aligned group of free units is worse. 512 entries are enough for any file of ptxas; a file
-//! without a budget may have more.
+//! without a register limit may have more.
 
 use crate::allocate::occupied::Occupied;
 use crate::allocate::problem::ClassData;

@@ -1,19 +1,19 @@
-//! The least budget that the engine meets.
+//! The least register limit that the engine meets.
 //!
 //! What is met is not monotone: where widths and alignments are odd, one register more may send a live range to where
 //! the next one finds no room, so that no bisection finds the least. But what instructions need at once, whatever is
-//! spilled, is a floor, which most problems meet, and from there the budgets are tried one by one.
+//! spilled, is a floor, which most problems meet, and from there the register limits are tried one by one.
 
 use crate::allocate::problem::{LiveRange, Problem};
 use crate::analysis::Point;
 
 /// The first number from `floor` on that `is_met`.
-pub(super) fn least_budget(floor: u32, is_met: impl FnMut(&u32) -> bool) -> u32 {
+pub(super) fn least_limit(floor: u32, is_met: impl FnMut(&u32) -> bool) -> u32 {
     (floor..).find(is_met).unwrap_or(u32::MAX)
 }
 
 /// The units that are live at once in a problem of one file, whatever is spilled: the engine, which shares no unit at
-/// one moment, meets no budget below. What has its place from the start may have it beyond the budget, and does not
+/// one moment, meets no register limit below. What has its place from the start may have it beyond the register limit, and does not
 /// count. O(segments + accesses · log).
 pub(super) fn floor(problem: &Problem) -> u32 {
     // At one point what ends goes before what starts.
@@ -60,7 +60,7 @@ fn pieces(problem: &Problem, range: LiveRange) -> Vec<(Point, Point)> {
 mod tests {
     use super::super::{Fatpoint, OneFile, allocate_file};
     use super::*;
-    use crate::allocate::allocation::Effort;
+    use crate::allocate::allocation::AllocationStatistics;
     use crate::allocate::problem::File;
     use crate::fuzzing::{Sizes, explore, problem as generated, reached};
 
@@ -84,19 +84,19 @@ mod tests {
         assert_eq!(floor(&problem(twice)), 1);
     }
 
-    /// The least budget is the first that is met, although one above it is not; what is below the floor is not tried.
+    /// The least register limit is the first that is met, although one above it is not; what is below the floor is not tried.
     #[test]
     fn first_that_is_met() {
         let mut tried = Vec::new();
-        let is_met = |&budget: &u32| {
-            tried.push(budget);
-            [27, 29, 30].contains(&budget)
+        let is_met = |&register_limit: &u32| {
+            tried.push(register_limit);
+            [27, 29, 30].contains(&register_limit)
         };
-        assert_eq!(least_budget(25, is_met), 27);
+        assert_eq!(least_limit(25, is_met), 27);
         assert_eq!(tried, [25, 26, 27]);
     }
 
-    /// The engine meets no budget below the floor, whatever the widths and alignments.
+    /// The engine meets no register limit below the floor, whatever the widths and alignments.
     #[test]
     fn none_below_the_floor() {
         let check = |u: &mut arbitrary::Unstructured<'_>| {
@@ -105,16 +105,17 @@ mod tests {
                 return Ok(());
             }
             let floor = floor(&OneFile::new(&given, File(0), None).problem);
-            for budget in floor.saturating_sub(3).max(1)..floor {
-                let own = OneFile::new(&given, File(0), Some(budget)).problem;
+            for register_limit in floor.saturating_sub(3).max(1)..floor {
+                let own = OneFile::new(&given, File(0), Some(register_limit)).problem;
                 if own.validate().is_ok() {
-                    reached("a budget below the floor", true);
-                    let found = allocate_file(&own, File(0), &Fatpoint::default().knobs, &mut Effort::default());
-                    assert!(found.costs(&own).over_budget > 0, "{budget} of {floor}\n{own}");
+                    reached("a limit below the floor", true);
+                    let found =
+                        allocate_file(&own, File(0), &Fatpoint::default().knobs, &mut AllocationStatistics::default());
+                    assert!(found.costs(&own).over_limit > 0, "{register_limit} of {floor}\n{own}");
                 }
             }
             Ok(())
         };
-        explore(check, 1_000, &[("a budget below the floor", 5)]);
+        explore(check, 1_000, &[("a limit below the floor", 5)]);
     }
 }

@@ -8,7 +8,7 @@
 //! | LowConf | what is not sure of a place, in a first trial: least cost for its interference first | fourth |
 //! | LowLate | the same in a later trial: the narrowest, and of these the last to start, first | fifth |
 //!
-//! Where something that must have a register found none within the budget, a last trial colours all such before others.
+//! Where something that must have a register found none within the register limit, a last trial colours all such before others.
 //!
 //! The stack is popped from its end, so that what is not sure of a place is coloured first and what is free of all
 //! constraints last. A node is sure of a place where all that it meets can take away fewer places than there are

@@ -14,7 +14,7 @@
 //! start. The fix-up of call-saved registers behind the allocation finds nothing to do, for what a call clobbers is
 //! excluded from the start, and what a pair consumes, its place and one more, is what every node does by its width.
 //!
-//! A budget is not met where more is live at once than it has. What is written nowhere counts like the rest, although
+//! A register limit is not met where more is live at once than it has. What is written nowhere counts like the rest, although
 //! nobody could tell if it were overwritten.
 
 mod coalesce;
@@ -39,12 +39,12 @@ mod tests;
 mod trial;
 
 use super::Allocator;
-use super::allocation::{Allocation, Effort};
+use super::allocation::{Allocation, AllocationStatistics};
 use super::preset::Preset;
 use super::problem::{File, Problem, ProblemError};
 use driver::allocate_file;
 pub use knobs::Knobs;
-use least::{floor, least_budget};
+use least::{floor, least_limit};
 use one_file::OneFile;
 
 /// The fat-point allocator.
@@ -65,43 +65,43 @@ impl Allocator for Fatpoint {
         "fatpoint"
     }
 
-    /// A budget that cannot be met, whatever is spilled, is an error ([`ProblemError::BudgetNotMet`]): ptxas fails
+    /// A register limit that cannot be met, whatever is spilled, is an error ([`ProblemError::LimitNotMet`]): ptxas fails
     /// there, and so does this, unlike the other engines.
     ///
     /// O(nodes · (units + segments · log moments)) for each trial; each attempt with spilling makes at least one.
     fn allocate(&self, problem: &Problem) -> Result<Allocation, ProblemError> {
         problem.validate()?;
         let mut allocation = Allocation::blank(problem);
-        let mut effort = Effort::default();
+        let mut statistics = AllocationStatistics::default();
         for (file, data) in problem.files().iter_enumerated() {
-            let own = OneFile::new(problem, file, data.budget);
+            let own = OneFile::new(problem, file, data.register_limit);
             if own.is_empty() {
                 continue;
             }
-            let found = allocate_file(&own.problem, file, &self.knobs, &mut effort);
-            if found.costs(&own.problem).over_budget > 0 {
-                return Err(self.budget_not_met(problem, file, data.budget.unwrap_or(0)));
+            let found = allocate_file(&own.problem, file, &self.knobs, &mut statistics);
+            if found.costs(&own.problem).over_limit > 0 {
+                return Err(self.limit_not_met(problem, file, data.register_limit.unwrap_or(0)));
             }
             own.enter(&found, problem, &mut allocation);
         }
         allocation.number_slots(problem);
-        allocation.effort = effort;
+        allocation.statistics = statistics;
         Ok(allocation)
     }
 }
 
 impl Fatpoint {
-    /// Finds the smallest budget above `budget` units that can be met, and says so.
-    fn budget_not_met(&self, problem: &Problem, file: File, budget: u32) -> ProblemError {
+    /// Finds the smallest register limit above `register_limit` units that can be met, and says so.
+    fn limit_not_met(&self, problem: &Problem, file: File, register_limit: u32) -> ProblemError {
         let data = &problem.files()[file];
         let units = data.units_per_register.max(1);
         let is_met = |registers: &u32| {
             let own = OneFile::new(problem, file, Some(registers.saturating_mul(units)));
-            let found = allocate_file(&own.problem, file, &self.knobs, &mut Effort::default());
-            found.costs(&own.problem).over_budget == 0
+            let found = allocate_file(&own.problem, file, &self.knobs, &mut AllocationStatistics::default());
+            found.costs(&own.problem).over_limit == 0
         };
         let floor = floor(&OneFile::new(problem, file, None).problem).div_ceil(units);
-        let least = least_budget(floor.max(budget / units + 1), is_met);
-        ProblemError::BudgetNotMet { file: data.name.clone(), budget: budget / units, least }
+        let least = least_limit(floor.max(register_limit / units + 1), is_met);
+        ProblemError::LimitNotMet { file: data.name.clone(), register_limit: register_limit / units, least }
     }
 }

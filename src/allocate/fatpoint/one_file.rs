@@ -13,10 +13,10 @@ pub(super) struct OneFile {
 }
 
 impl OneFile {
-    /// Takes a file's part out of a problem, with `budget` units. O(problem).
-    pub(super) fn new(problem: &Problem, file: File, budget: Option<u32>) -> Self {
+    /// Takes a file's part out of a problem, with `register_limit` units. O(problem).
+    pub(super) fn new(problem: &Problem, file: File, register_limit: Option<u32>) -> Self {
         let mut builder = ProblemBuilder::like(problem);
-        builder.budget(file, budget);
+        builder.register_limit(file, register_limit);
         let mut given: IndexVec<LiveRange, LiveRange> = IndexVec::new();
         let mut own: IndexVec<LiveRange, LiveRange> = IndexVec::filled(LiveRange(0), problem.ranges().len());
         for (range, data) in problem.ranges().iter_enumerated().filter(|&(range, _)| problem.file(range) == file) {

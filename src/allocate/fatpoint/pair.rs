@@ -48,7 +48,7 @@ mod tests {
     /// Modes by width and alignment, in files of whole registers and of halves; a pair consumes two places.
     #[test]
     fn modes() {
-        let file = |units_per_register| FileData { name: "R".into(), budget: None, units_per_register };
+        let file = |units_per_register| FileData { name: "R".into(), register_limit: None, units_per_register };
         let mode = |width, align, units| PairMode::of(&class(width, align), &file(units));
         assert_eq!(
             [mode(1, 1, 1), mode(2, 2, 1), mode(4, 4, 1)],

@@ -20,13 +20,13 @@ pub(super) struct Pressure<'a> {
 }
 
 impl<'a> Pressure<'a> {
-    /// The pressure of all live ranges, of those with a place from the start within the budget only. O(moments +
+    /// The pressure of all live ranges, of those with a place from the start within the register limit only. O(moments +
     /// segments).
-    pub(super) fn new(problem: &Problem, timeline: &'a Timeline, budget: u32) -> Self {
+    pub(super) fn new(problem: &Problem, timeline: &'a Timeline, register_limit: u32) -> Self {
         let leaves = timeline.len().next_power_of_two();
         let mut change = vec![0_i64; timeline.len() + 1];
         for range in problem.ranges().ids() {
-            let width = units_within(problem, range, budget);
+            let width = units_within(problem, range, register_limit);
             for segment in problem.segments(range) {
                 let moments = timeline.moments(segment);
                 change[moments.start] += width;
@@ -131,12 +131,12 @@ impl<'a> Pressure<'a> {
 /// More than any number of units.
 const IGNORED: i64 = 1 << 48;
 
-/// The units of a live range, of one with a place those within the budget.
-fn units_within(problem: &Problem, range: LiveRange, budget: u32) -> i64 {
+/// The units of a live range, of one with a place those within the register limit.
+fn units_within(problem: &Problem, range: LiveRange, register_limit: u32) -> i64 {
     let width = problem.class(range).width;
     let place = problem.ranges()[range].fixed;
     place.map_or(i64::from(width), |place| {
-        i64::from(place.saturating_add(width).min(budget)) - i64::from(place.min(budget))
+        i64::from(place.saturating_add(width).min(register_limit)) - i64::from(place.min(register_limit))
     })
 }
 

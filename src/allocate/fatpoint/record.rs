@@ -3,7 +3,7 @@
 /// How good a result is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Score {
-    /// Nodes that must have a register and have one beyond the budget.
+    /// Nodes that must have a register and have one beyond the register limit.
     pub(super) beyond: u32,
     /// Units that are used.
     pub(super) registers: u32,
@@ -24,7 +24,7 @@ impl Score {
         if self.fits() && other.fits() { by_count(self) < by_count(other) } else { by_cost(self) < by_cost(other) }
     }
 
-    /// Whether everything has a register within the budget.
+    /// Whether everything has a register within the register limit.
     pub(super) fn fits(&self) -> bool {
         self.beyond == 0 && self.cost == 0.0
     }

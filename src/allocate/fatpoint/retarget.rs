@@ -75,7 +75,7 @@ impl Trial<'_> {
     }
 
     /// Spills what costs least: the node, or who holds a place for it. What must have a register and cannot have one
-    /// within the budget gets one beyond it.
+    /// within the register limit gets one beyond it.
     pub(super) fn spill_for(&mut self, node: LiveRange) {
         let places = self.places(node);
         let cheapest = places.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost).then(a.unit.cmp(&b.unit)));

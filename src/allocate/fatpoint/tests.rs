@@ -29,8 +29,8 @@ fn context<'a>(problem: &'a Problem, knobs: &'a Knobs) -> Context<'a> {
 /// A made up problem that has live ranges in one file only.
 fn of_one_file(u: &mut Unstructured<'_>) -> arbitrary::Result<Option<Problem>> {
     let given = generated(u, &Sizes::default())?;
-    let budget = given.files()[File(0)].budget;
-    Ok(given.validate().is_ok().then(|| OneFile::new(&given, File(0), budget).problem))
+    let register_limit = given.files()[File(0)].register_limit;
+    Ok(given.validate().is_ok().then(|| OneFile::new(&given, File(0), register_limit).problem))
 }
 
 const STACKED: &str = "file R budget 9\nclass A R\nclass B R width 2 align 2\nclass T R width 8 align 8\n\
@@ -126,7 +126,7 @@ fn making_room() {
     assert_eq!((outcome.spilled, outcome.moved), (vec![], 1));
 }
 
-/// Where nobody can be moved, a register more is taken, and not the last one of the budget.
+/// Where nobody can be moved, a register more is taken, and not the last one of the register limit.
 #[test]
 fn no_more_than_needed() {
     let text = "file R budget 255\nclass A R\nclass B R width 2 align 2\n\
@@ -171,9 +171,9 @@ fn retries() {
     let check = |u: &mut Unstructured<'_>| {
         let Some(problem) = of_one_file(u)? else { return Ok(()) };
         let rounds = |spill_trials| {
-            let mut effort = Effort::default();
-            allocate_file(&problem, File(0), &Knobs { spill_trials, ..Knobs::HW }, &mut effort);
-            effort.rounds
+            let mut statistics = AllocationStatistics::default();
+            allocate_file(&problem, File(0), &Knobs { spill_trials, ..Knobs::HW }, &mut statistics);
+            statistics.rounds
         };
         assert_eq!(rounds(None), rounds(Some(2)), "{problem}");
         reached("retried", rounds(Some(1)) < rounds(Some(3)));
@@ -194,7 +194,8 @@ fn guidance_reaches_its_target() {
         let context = context(&problem, &knobs);
         let spilled = guide(&context, target);
         reached("spilled", !spilled.is_empty());
-        let (budget, is_spilled) = (context.budget.unwrap_or(u32::MAX), |range| spilled.contains(&range));
+        let (register_limit, is_spilled) =
+            (context.register_limit.unwrap_or(u32::MAX), |range| spilled.contains(&range));
         for point in (0..4 * problem.num_insts() as u32).step_by(2) {
             let at = |start: u32, end: u32| (start..end).contains(&point);
             let (mut live, mut idle) = (0, 0);
@@ -203,7 +204,8 @@ fn guidance_reaches_its_target() {
                 let mut pieces = problem.accesses(range).iter().map(|access| access.segment());
                 let is_used = pieces.any(|piece| at(piece.start.0, piece.end.0));
                 let width = problem.class(range).width;
-                let fixed = data.fixed.map(|unit| (unit + width).min(budget).saturating_sub(unit.min(budget)));
+                let fixed =
+                    data.fixed.map(|unit| (unit + width).min(register_limit).saturating_sub(unit.min(register_limit)));
                 if if is_spilled(range) { is_used } else { is_live } {
                     live += fixed.unwrap_or(width);
                     idle += u32::from(context.nodes.is_spillable(range) && !is_used && !is_spilled(range));

@@ -17,7 +17,7 @@ pub(super) struct Outcome {
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
     /// Nodes without a place.
     pub(super) spilled: Vec<LiveRange>,
-    /// Nodes that must have a register and have one beyond the budget.
+    /// Nodes that must have a register and have one beyond the register limit.
     pub(super) beyond: u32,
     /// Units that are used.
     pub(super) registers: u32,
@@ -31,7 +31,7 @@ pub(super) struct Trial<'a> {
     pub(super) registers: Registers<LiveRange>,
     histogram: Histogram,
     pub(super) units: IndexVec<LiveRange, Option<u32>>,
-    /// Units that are tried before more are taken, up to the budget.
+    /// Units that are tried before more are taken, up to the register limit.
     pub(super) target: u32,
     pub(super) spilled: Vec<LiveRange>,
     beyond: u32,
@@ -82,13 +82,13 @@ impl<'a> Trial<'a> {
         }
         // One register more than before, if that will do: the lowest place, whatever it is good for.
         let (class, segments) = (self.context.nodes.class(node), self.context.nodes.segments(node));
-        let more = self.registers.free_place(class, segments, self.context.budget, &[]);
+        let more = self.registers.free_place(class, segments, self.context.register_limit, &[]);
         if let Some(unit) = more {
             self.target = self.target.max(last_unit(unit, class) + 1);
             return self.occupy(node, unit);
         }
-        // At the whole budget there is more to move about.
-        self.target = self.context.budget.unwrap_or(self.target);
+        // At the whole register limit there is more to move about.
+        self.target = self.context.register_limit.unwrap_or(self.target);
         self.spill_for(node);
     }
 
@@ -140,7 +140,7 @@ impl<'a> Trial<'a> {
         Some(unit)
     }
 
-    /// Gives a place beyond the budget to what must have one.
+    /// Gives a place beyond the register limit to what must have one.
     pub(super) fn place_beyond(&mut self, node: LiveRange) {
         let nodes = &self.context.nodes;
         let unit = self.registers.place_beyond(nodes.class(node), nodes.segments(node));

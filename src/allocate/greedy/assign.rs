@@ -11,7 +11,7 @@ pub(super) fn files(problem: &Problem) -> IndexVec<File, Registers<Item>> {
     let peaks = problem.peaks();
     let timeline = Timeline::new(problem);
     let file = |(file, data): (File, &FileData)| {
-        let units = data.budget.map_or(peaks[file], |budget| budget.min(peaks[file]));
+        let units = data.register_limit.map_or(peaks[file], |register_limit| register_limit.min(peaks[file]));
         Registers::new(timeline.clone(), units)
     };
     problem.files().iter_enumerated().map(file).collect()

@@ -18,10 +18,10 @@ impl Run<'_> {
     pub(super) fn cheapest_eviction(&self, item: Item) -> Option<Eviction> {
         let class = self.items.class(item);
         let registers = &self.files[class.file];
-        let budget = self.problem.files()[class.file].budget?;
+        let register_limit = self.problem.files()[class.file].register_limit?;
         let mut best: Option<(f32, f32, Eviction)> = None;
         let mut holders: Vec<Item> = Vec::new();
-        for unit in (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= budget) {
+        for unit in (0..).step_by(class.align as usize).take_while(|unit| unit + class.width <= register_limit) {
             holders.clear();
             let (mut heaviest, mut sum) = (0.0_f32, 0.0_f32);
             let bound = best.as_ref().map_or(f32::INFINITY, |(heaviest, ..)| *heaviest);

@@ -16,7 +16,7 @@ mod tests;
 use std::time::Instant;
 
 use super::Allocator;
-use super::allocation::{Allocation, Effort};
+use super::allocation::{Allocation, AllocationStatistics};
 use super::occupied::Occupied;
 use super::placement::{Placement, SpillSlot};
 use super::problem::{File, LiveRange, Problem, ProblemError};
@@ -48,14 +48,14 @@ impl Allocator for Greedy {
         problem.validate()?;
         let start = Instant::now();
         let mut greedy = Run::new(problem, self.max_evictions);
-        greedy.effort.lap("build", start.elapsed());
+        greedy.statistics.lap("build", start.elapsed());
         let start = Instant::now();
         while let Some(item) = greedy.queue.pop() {
             if greedy.unit[item].is_none() {
                 greedy.place(item);
             }
         }
-        greedy.effort.lap("assign", start.elapsed());
+        greedy.statistics.lap("assign", start.elapsed());
         Ok(greedy.finish())
     }
 }
@@ -70,7 +70,7 @@ struct Run<'a> {
     slots: IndexVec<LiveRange, Option<SpillSlot>>,
     num_slots: u32,
     max_evictions: u32,
-    effort: Effort,
+    statistics: AllocationStatistics,
 }
 
 impl<'a> Run<'a> {
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             slots: IndexVec::filled(None, count),
             num_slots: 0,
             max_evictions,
-            effort: Effort { rounds: 1, ..Effort::default() },
+            statistics: AllocationStatistics { rounds: 1, ..AllocationStatistics::default() },
         };
         for (range, data) in problem.ranges().iter_enumerated() {
             let item = Item::whole(range);
@@ -101,12 +101,12 @@ impl<'a> Run<'a> {
         this
     }
 
-    /// The widest come first: they are hardest to place, and the others fit between. Of these with a budget the longest
+    /// The widest come first: they are hardest to place, and the others fit between. Of these with a register limit the longest
     /// come first, for the same reason. Without one they come as they start: where none has a hole, nothing that was
     /// placed before is in the way for a point other than the first, and no more units are taken than are live at once.
     fn enqueue(&mut self, item: Item) {
         let class = self.items.class(item);
-        let of_equals = match self.problem.files()[class.file].budget {
+        let of_equals = match self.problem.files()[class.file].register_limit {
             Some(_) => self.items.length(item),
             None => u32::MAX - self.items.start(item).0,
         };
@@ -129,14 +129,15 @@ impl<'a> Run<'a> {
     /// Finds a place for an item, or spills it.
     fn place(&mut self, item: Item) {
         let class = self.items.class(item);
-        let budget = self.problem.files()[class.file].budget;
+        let register_limit = self.problem.files()[class.file].register_limit;
         let hints = self.items.places(item, &self.unit);
         if hints.is_empty()
             && let Some(row) = self.row(item)
         {
             return self.occupy_row(&row);
         }
-        if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), budget, &hints) {
+        if let Some(unit) = self.files[class.file].free_place(class, self.items.segments(item), register_limit, &hints)
+        {
             return self.occupy(item, unit);
         }
         if let Some(eviction) = self.cheapest_eviction(item) {
@@ -145,7 +146,7 @@ impl<'a> Run<'a> {
                 self.times_evicted[evicted] += 1;
                 self.enqueue(evicted);
             }
-            self.effort.evictions += eviction.evicted.len() as u64;
+            self.statistics.evictions += eviction.evicted.len() as u64;
             return self.occupy(item, eviction.unit);
         }
         match self.items.spillable(item) {
@@ -162,7 +163,7 @@ impl<'a> Run<'a> {
         let Self { items, files, unit, problem, .. } = self;
         let (partners, range) = (items.partners(item)?, LiveRange(item.0));
         let file = problem.file(range);
-        let limit = problem.files()[file].budget.unwrap_or(u32::MAX);
+        let limit = problem.files()[file].register_limit.unwrap_or(u32::MAX);
         let registers = &mut files[file];
         let occupied = |of: LiveRange, out: &mut Occupied| out.clone_from(registers.occupied(problem.segments(of)));
         partners.row(range, limit, |other| unit[Item::whole(other)], occupied)
@@ -191,7 +192,7 @@ impl<'a> Run<'a> {
     }
 
     fn finish(self) -> Allocation {
-        let mut allocation = Allocation { effort: self.effort, ..Allocation::blank(self.problem) };
+        let mut allocation = Allocation { statistics: self.statistics, ..Allocation::blank(self.problem) };
         for (range, &slot) in self.slots.iter_enumerated() {
             match slot {
                 Some(slot) => allocation.spill(range, slot),

@@ -7,10 +7,10 @@ use crate::analysis::{Segment, ValueNumber};
 use crate::function::Inst;
 
 /// Live ranges without holes, written at the first instruction that is named and read at the second, in a file without
-/// a budget: each of a class of so many units, aligned to as many.
+/// a register limit: each of a class of so many units, aligned to as many.
 fn intervals(ranges: &[(u32, u32, u32)]) -> Problem {
     let mut builder = ProblemBuilder::new("k");
-    let file = builder.file(FileData { name: "R".into(), budget: None, units_per_register: 1 });
+    let file = builder.file(FileData { name: "R".into(), register_limit: None, units_per_register: 1 });
     for &(width, write, read) in ranges {
         let data = ClassData { name: "c".into(), file, width, align: width, bytes: 4 * width, promotes_to: None };
         let class = builder.class(data);

@@ -46,9 +46,9 @@ impl ProblemBuilder {
         self.files.push(file)
     }
 
-    /// Changes the budget of a file, in units.
-    pub(in crate::allocate) fn budget(&mut self, file: File, budget: Option<u32>) {
-        self.files[file].budget = budget;
+    /// Changes the register limit of a file, in units.
+    pub(in crate::allocate) fn register_limit(&mut self, file: File, register_limit: Option<u32>) {
+        self.files[file].register_limit = register_limit;
     }
 
     /// Adds a class.

@@ -55,10 +55,10 @@ impl ClassTable {
         self.taken[wanting.index() * self.classes.len() + neighbour.index()]
     }
 
-    /// How many places a class has in `budget` units.
-    pub fn places(&self, class: Class, budget: u32) -> u32 {
+    /// How many places a class has in `register_limit` units.
+    pub fn places(&self, class: Class, register_limit: u32) -> u32 {
         let class = &self.classes[class];
-        if budget < class.width { 0 } else { (budget - class.width) / class.align + 1 }
+        if register_limit < class.width { 0 } else { (register_limit - class.width) / class.align + 1 }
     }
 }
 
@@ -122,9 +122,9 @@ mod tests {
 
     /// Files do not touch, and a class that does not fit has no place.
     #[test]
-    fn files_and_budgets() {
+    fn files_and_limits() {
         let table = ClassTable::new(vec![class(4, 4), ClassData { file: File(1), ..class(1, 1) }].into());
         assert_eq!(table.taken(Class(0), Class(1)), 0);
-        assert_eq!([3, 4, 7, 8, 15].map(|budget| table.places(Class(0), budget)), [0, 1, 1, 2, 3]);
+        assert_eq!([3, 4, 7, 8, 15].map(|register_limit| table.places(Class(0), register_limit)), [0, 1, 1, 2, 3]);
     }
 }

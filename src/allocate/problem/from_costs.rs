@@ -1,30 +1,31 @@
 //! What spilling the live ranges of a function costs, as a preset has it.
 
 use super::aggregate::in_diamonds;
-use super::crowds::crowds;
+use super::live_counts::live_counts;
 use super::{Access, File, LiveRange, Problem};
 use crate::allocate::cost::{Accessed, Usage};
-use crate::allocate::eligibility::Standing;
+use crate::allocate::eligibility::RangeCosts;
 use crate::allocate::preset::Preset;
 use crate::index::IndexVec;
 
 /// What a function tells of one of its live ranges.
-pub(super) struct Told {
+pub(super) struct RangeContext {
     /// How deep in loops the blocks are that it is live in, weighted by their frequency.
     pub(super) loop_depth: f32,
     /// It is the same in all threads of a warp.
     pub(super) is_uniform: bool,
 }
 
-/// Sets what spilling each live range of the function costs; `told` has nothing of one that is none of its registers.
-pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, told: impl Fn(LiveRange) -> Option<Told>) {
+/// Sets what spilling each live range of the function costs; `context` has nothing of one that is none of its registers.
+pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, context: impl Fn(LiveRange) -> Option<RangeContext>) {
     let peaks = problem.peaks();
     let live_bytes = peaks.iter().sum::<u32>().saturating_mul(if preset.packs_halves { 2 } else { 4 });
-    let is_high = |file: File| problem.files()[file].budget.is_some_and(|budget| peaks[file] > budget);
-    let crowds = preset.eligibility.density.map(|_| crowds(problem));
-    let mut standings: IndexVec<LiveRange, Option<Standing>> = IndexVec::filled(None, problem.ranges().len());
+    let is_high =
+        |file: File| problem.files()[file].register_limit.is_some_and(|register_limit| peaks[file] > register_limit);
+    let live_counts = preset.eligibility.density.map(|_| live_counts(problem));
+    let mut range_costs: IndexVec<LiveRange, Option<RangeCosts>> = IndexVec::filled(None, problem.ranges().len());
     for range in problem.ranges().ids() {
-        let Some(Told { loop_depth, is_uniform }) = told(range) else { continue };
+        let Some(RangeContext { loop_depth, is_uniform }) = context(range) else { continue };
         let (accesses, file) = (problem.accesses(range), problem.file(range));
         let sum = |wanted: &dyn Fn(&Access) -> bool| -> f32 {
             accesses.iter().filter(|access| wanted(access)).map(|access| access.frequency).sum()
@@ -40,8 +41,11 @@ pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, told: impl Fn(Li
         let accessed = Accessed { live_bytes, is_high: is_high(file) };
         let behind = sum(&|access| access.reads() && last_write.is_none_or(|write| access.inst > write));
         let data = &problem.files()[file];
-        let density = crowds.as_ref().zip(data.budget).map(|(crowds, budget)| budget / crowds[range].max(1));
-        standings[range] = Some(Standing {
+        let density = live_counts
+            .as_ref()
+            .zip(data.register_limit)
+            .map(|(live_counts, register_limit)| register_limit / live_counts[range].max(1));
+        range_costs[range] = Some(RangeCosts {
             primary: preset.cost.cost(&usage, accessed),
             secondary: behind * usage.words as f32 * preset.cost.of_access(accessed),
             density,
@@ -49,15 +53,15 @@ pub(super) fn set_costs(problem: &mut Problem, preset: &Preset, told: impl Fn(Li
     }
     if preset.aggregates_copies {
         for copy in in_diamonds(problem) {
-            if let (Some(to), Some(from)) = (standings[copy.to], &mut standings[copy.from]) {
+            if let (Some(to), Some(from)) = (range_costs[copy.to], &mut range_costs[copy.from]) {
                 from.primary += to.primary;
                 from.secondary += to.secondary;
             }
         }
     }
-    for (range, standing) in standings.iter_enumerated() {
-        if let Some(standing) = standing {
-            problem.ranges[range].spill_cost = preset.eligibility.cost(standing);
+    for (range, costs) in range_costs.iter_enumerated() {
+        if let Some(costs) = costs {
+            problem.ranges[range].spill_cost = preset.eligibility.cost(costs);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::from_costs::{Told, set_costs};
+use super::from_costs::{RangeContext, set_costs};
 use super::from_loops::add_loops;
 use super::from_tuples::Rows;
 use super::{Access, AccessKind, Class, ClassData, CopyInst, File, FileData, LiveRange, Problem, ProblemBuilder};
@@ -87,8 +87,10 @@ impl Problem {
             UniformityInfo::new((function, classification), &cfg, &dominators, occurrences, live_ranges, false);
         let registers: IndexVec<LiveRange, Option<VReg>> = problem.ranges.iter().map(|data| data.register).collect();
         set_costs(&mut problem, preset, |range| {
-            registers[range]
-                .map(|reg| Told { loop_depth: lowering.loop_depth(reg), is_uniform: uniformity.is_uniform(reg) })
+            registers[range].map(|reg| RangeContext {
+                loop_depth: lowering.loop_depth(reg),
+                is_uniform: uniformity.is_uniform(reg),
+            })
         });
         for range in problem.ranges.ids() {
             if problem.ranges[range].register.is_some_and(|reg| !may_spill(reg)) {
@@ -102,9 +104,10 @@ impl Problem {
 /// The files and classes of a preset; the classes in the order of [`RegClass::ALL`].
 fn add_classes(builder: &mut ProblemBuilder, preset: &Preset) -> Vec<Class> {
     let units = preset.units_per_register();
-    let budget = preset.budget.map(|budget| budget.saturating_mul(units));
-    let general = builder.file(FileData { name: "R".into(), budget, units_per_register: units });
-    let predicates = builder.file(FileData { name: "P".into(), budget: preset.predicates, units_per_register: 1 });
+    let register_limit = preset.register_limit.map(|register_limit| register_limit.saturating_mul(units));
+    let general = builder.file(FileData { name: "R".into(), register_limit, units_per_register: units });
+    let predicates =
+        builder.file(FileData { name: "P".into(), register_limit: preset.predicates, units_per_register: 1 });
     let mut class = |class: RegClass, file: File, width: u32| {
         let bytes = class.bits().div_ceil(8).max(4);
         builder.class(ClassData { name: class.name().into(), file, width, align: width, bytes, promotes_to: None })

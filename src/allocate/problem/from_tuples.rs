@@ -186,7 +186,7 @@ fn longest(kind: TupleKind, preset: &Preset) -> Option<u32> {
 }
 
 /// Adds the rows that the operands make. Registers of several classes make none, nor do 16-bit ones that have registers
-/// of the hardware to themselves, predicates, and what is wider than the budget.
+/// of the hardware to themselves, predicates, and what is wider than the register limit.
 fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Preset, rows: &mut Vec<Row>) {
     let operands = function.operands(inst);
     let mut registers = tuple.operands.iter().filter_map(|&operand| operands[operand].reg());
@@ -214,7 +214,7 @@ fn add_rows(function: &Function, inst: Inst, tuple: &RegisterTuple, preset: &Pre
                 && here.flat_map(|other| &other.lanes).any(|other| other.writes && other.register == lane.register)
         };
         let width = part.len() as u32 * halves;
-        let fits = preset.budget.is_none_or(|budget| width.div_ceil(2) <= budget);
+        let fits = preset.register_limit.is_none_or(|register_limit| width.div_ceil(2) <= register_limit);
         if fits && !row.lanes.is_empty() && !row.lanes.iter().any(is_taken) {
             rows.push(row);
         }

@@ -14,13 +14,13 @@
 mod aggregate;
 mod builder;
 mod classes;
-mod crowds;
 mod flow;
 mod from_costs;
 mod from_function;
 mod from_loops;
 mod from_tuples;
 mod lanes;
+mod live_counts;
 mod loops;
 mod text;
 mod validate;
@@ -77,7 +77,7 @@ pub struct FileData {
     /// Its name, `R` of `R17`.
     pub name: Box<str>,
     /// How many units may be used; `None`: as many as it takes.
-    pub budget: Option<u32>,
+    pub register_limit: Option<u32>,
     /// How many units are one register: 2 where 16-bit values are packed.
     pub units_per_register: u32,
 }
@@ -353,7 +353,7 @@ fn at<T>(list: &[T], inst: Inst, inst_of: impl Fn(&T) -> Inst) -> &[T] {
     &list[..list.partition_point(|item| inst_of(item) == inst)]
 }
 
-/// Whether `unit` is a place for a member of `class` in a file of `budget` units.
-pub(in crate::allocate) fn is_place(class: &ClassData, unit: u32, budget: u32) -> bool {
-    unit.is_multiple_of(class.align) && unit.checked_add(class.width).is_some_and(|end| end <= budget)
+/// Whether `unit` is a place for a member of `class` in a file of `register_limit` units.
+pub(in crate::allocate) fn is_place(class: &ClassData, unit: u32, register_limit: u32) -> bool {
+    unit.is_multiple_of(class.align) && unit.checked_add(class.width).is_some_and(|end| end <= register_limit)
 }

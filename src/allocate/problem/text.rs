@@ -110,7 +110,7 @@ impl fmt::Display for Problem {
         writeln!(f, "allocation 1\nproblem {}", self.name)?;
         for file in self.files.iter() {
             write!(f, "file {}", file.name)?;
-            file.budget.map_or(Ok(()), |budget| write!(f, " budget {budget}"))?;
+            file.register_limit.map_or(Ok(()), |register_limit| write!(f, " budget {register_limit}"))?;
             writeln!(f, "{}", if file.units_per_register == 2 { " halves" } else { "" })?;
         }
         for (_, class) in self.classes.iter_enumerated() {
@@ -192,10 +192,10 @@ impl Parser {
 
     fn file(&mut self, mut words: SplitWhitespace<'_>) -> Line {
         let name = word(&mut words)?;
-        let mut file = FileData { name: name.into(), budget: None, units_per_register: 1 };
+        let mut file = FileData { name: name.into(), register_limit: None, units_per_register: 1 };
         while let Some(key) = words.next() {
             match key {
-                "budget" => file.budget = Some(number(word(&mut words)?)?),
+                "budget" => file.register_limit = Some(number(word(&mut words)?)?),
                 "halves" => file.units_per_register = 2,
                 other => return Err(format!("'{other}': a file has a budget and halves")),
             }

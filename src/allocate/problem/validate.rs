@@ -10,7 +10,7 @@ use crate::function::Block;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
     /// A file has nothing to give.
-    #[error("file {file}: a budget of 0 registers")]
+    #[error("file {file}: a register limit of 0")]
     EmptyFile {
         /// The file's name.
         file: Box<str>,
@@ -22,7 +22,7 @@ pub enum ProblemError {
         class: Box<str>,
     },
     /// A class that does not fit into its file.
-    #[error("{range}, class {class}: {width} consecutive units do not fit into the {budget} of file {file}")]
+    #[error("{range}, class {class}: {width} consecutive units do not fit into the {register_limit} of file {file}")]
     TooWide {
         /// The first live range of the class.
         range: LiveRange,
@@ -33,15 +33,17 @@ pub enum ProblemError {
         /// Units of a member.
         width: u32,
         /// Units of the file.
-        budget: u32,
+        register_limit: u32,
     },
-    /// Instructions need more at once than a file has, whatever is spilled: found by the engine that keeps to budgets.
-    #[error("register allocation failed with register count of {budget}: file {file} needs {least} at one instruction")]
-    BudgetNotMet {
+    /// Instructions need more at once than a file has, whatever is spilled: found by the engine that keeps to register limits.
+    #[error(
+        "register allocation failed with register count of {register_limit}: file {file} needs {least} at one instruction"
+    )]
+    LimitNotMet {
         /// The file's name.
         file: Box<str>,
         /// Registers of the file.
-        budget: u32,
+        register_limit: u32,
         /// The least registers that the engine can do with.
         least: u32,
     },
@@ -88,7 +90,7 @@ pub enum ProblemError {
         member: LiveRange,
     },
     /// A place that a member of the class cannot have.
-    #[error("{range}: fixed at unit {unit}, which is no place for class {class} within the budget")]
+    #[error("{range}: fixed at unit {unit}, which is no place for class {class} within the register limit")]
     Place {
         /// The live range.
         range: LiveRange,
@@ -142,10 +144,10 @@ pub enum ProblemError {
 impl From<ProblemError> for Error {
     fn from(error: ProblemError) -> Self {
         let remedy = match error {
-            ProblemError::BudgetNotMet { least, .. } => {
-                return Self::new(ErrorKind::Pass, error.to_string(), format!("raise the budget to {least}"));
+            ProblemError::LimitNotMet { least, .. } => {
+                return Self::new(ErrorKind::Pass, error.to_string(), format!("raise the register limit to {least}"));
             }
-            ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the budget",
+            ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the register limit",
             ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "take back one of the demands",
             _ => "mend the problem",
         };
@@ -160,7 +162,7 @@ impl Problem {
         let mut class_seen = vec![false; self.classes.len()];
         for range in self.ranges.ids() {
             let class = self.ranges[range].class;
-            // What is fixed may lie beyond the budget, and says nothing of the others of its class.
+            // What is fixed may lie beyond the register limit, and says nothing of the others of its class.
             let is_placed = self.ranges[range].fixed.is_some();
             if !is_placed && !std::mem::replace(&mut class_seen[class.0 as usize], true) {
                 self.validate_width(range, class)?;
@@ -177,7 +179,7 @@ impl Problem {
 
     fn validate_files_and_classes(&self) -> Result<(), ProblemError> {
         for file in self.files.iter() {
-            if file.budget == Some(0) {
+            if file.register_limit == Some(0) {
                 return Err(ProblemError::EmptyFile { file: file.name.clone() });
             }
         }
@@ -197,13 +199,13 @@ impl Problem {
     fn validate_width(&self, range: LiveRange, class: Class) -> Result<(), ProblemError> {
         let class = &self.classes[class];
         let file = &self.files[class.file];
-        match file.budget {
-            Some(budget) if budget < class.width => Err(ProblemError::TooWide {
+        match file.register_limit {
+            Some(register_limit) if register_limit < class.width => Err(ProblemError::TooWide {
                 range,
                 class: class.name.clone(),
                 file: file.name.clone(),
                 width: class.width,
-                budget,
+                register_limit,
             }),
             _ => Ok(()),
         }
@@ -227,7 +229,7 @@ impl Problem {
         }
         if let Some(unit) = self.ranges[range].fixed {
             let class = self.class(range);
-            // Calls clobber what the budget leaves out, too.
+            // Calls clobber what the register limit leaves out, too.
             if !is_place(class, unit, u32::MAX) {
                 return Err(ProblemError::Place { range, unit, class: class.name.clone() });
             }

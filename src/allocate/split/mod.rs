@@ -60,7 +60,7 @@ pub struct Split {
 
 /// Allocates a problem, and, where something is spilled, again with live ranges split at loops.
 ///
-/// No more is moved, and no more is beyond the budget, than where nothing is split. Costs what so many more allocations
+/// No more is moved, and no more is beyond the register limit, than where nothing is split. Costs what so many more allocations
 /// do as there are rounds, at worst, where something is spilled and there is a loop to split at, and nothing elsewhere.
 pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) -> Result<Split, ProblemError> {
     let mut best = Split { problem: None, allocation: engine.allocate(given)? };
@@ -84,7 +84,7 @@ pub fn allocate(engine: &dyn Allocator, given: &Problem, splitting: &Splitting) 
         let parted = parts::split(given, &regions, &chosen);
         let placed = match engine.allocate(&parted.problem) {
             // Whole, everything had a place: then the parts are no gain.
-            Err(ProblemError::BudgetNotMet { .. }) => break,
+            Err(ProblemError::LimitNotMet { .. }) => break,
             placed => placed?,
         };
         let allocation = settle::settle(&parted.problem, placed);
@@ -130,7 +130,7 @@ fn may_split(problem: &Problem, range: LiveRange) -> bool {
 /// A move between two registers counts a quarter of a word that is stored or reloaded: with it splitting can cost more
 /// than it saves, and without it nothing says so.
 fn order(costs: &Costs) -> (u64, f64) {
-    (costs.over_budget, costs.moved_bytes + costs.link_moves)
+    (costs.over_limit, costs.moved_bytes + costs.link_moves)
 }
 
 /// How many instructions lie between a live range's first and last point.

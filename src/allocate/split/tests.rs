@@ -212,7 +212,7 @@ fn values_arrive() {
     let (linked, saved) = (Cell::new(0), Cell::new(0));
     let check = |u: &mut Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
-        let preset = Preset { budget: Some(u.int_in_range(4..=16)?), ..Preset::HW };
+        let preset = Preset { register_limit: Some(u.int_in_range(4..=16)?), ..Preset::HW };
         let given = Problem::by_name(&function, &preset).expect("no PHIs");
         if given.validate().is_err() || given.loops().is_empty() {
             return Ok(());
@@ -229,7 +229,7 @@ fn values_arrive() {
         assert_eq!(parts.validate(), Ok(()), "{function}\n{given}\n{parts}");
         for engine in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
             let allocation = match engine.allocate(&parts) {
-                Err(ProblemError::BudgetNotMet { .. }) => continue,
+                Err(ProblemError::LimitNotMet { .. }) => continue,
                 found => settle::settle(&parts, found.expect("a sound problem")),
             };
             check_allocation(&parts, &allocation).unwrap_or_else(|error| panic!("{error}\n{function}\n{parts}"));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Kind, Purpose, Walk};
 use crate::function::{
-    Insertion, Inst, LoweredEdit, MachineOp, MemoryAccess, MemorySpace, Moved, Operand, Origin, Position, RegClass,
-    Role, Slot, VReg,
+    AccessRegisters, Insertion, Inst, LoweredEdit, MachineOp, MemoryAccess, MemorySpace, Operand, Origin, Position,
+    RegClass, Role, Slot, VReg,
 };
 
 impl Walk<'_> {
@@ -140,7 +140,7 @@ impl Walk<'_> {
         let mut operands: Vec<Operand> = registers.iter().map(register).collect();
         operands.extend(modes.into_iter().map(Operand::immediate));
         operands.extend([Operand::read(address), Operand::immediate(offset)]);
-        let moved = Moved { class, registers: registers.len() as u8 };
+        let moved = AccessRegisters { class, registers: registers.len() as u8 };
         let op = if is_store { MachineOp::Store(moved) } else { MachineOp::Load(moved) };
         let memory = MemoryAccess { space, bytes: all, align: all, is_store, is_volatile };
         if found.op != op || found.operands != operands || found.memory != Some(memory) {

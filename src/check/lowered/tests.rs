@@ -1,7 +1,7 @@
 use super::check;
 use crate::function::{
-    Block, Edit, EditList, Function, Insertion, Inst, LoweredEdit, MachineOp, MemoryAccess, MemorySpace, Moved,
-    Operand, Position, RegClass, VReg, Value,
+    AccessRegisters, Block, Edit, EditList, Function, Insertion, Inst, LoweredEdit, MachineOp, MemoryAccess,
+    MemorySpace, Operand, Position, RegClass, VReg, Value,
 };
 use crate::spill::lower::lower;
 
@@ -146,7 +146,7 @@ fn other_insertions(function: &Function, of: &Insertion, num_regs: u32) -> Vec<I
             _ => {}
         }
     }
-    let moved = |registers, class| Moved { class, registers };
+    let moved = |registers, class| AccessRegisters { class, registers };
     for moved in [moved(1, RegClass::B16), moved(1, RegClass::B32), moved(1, RegClass::B64), moved(2, RegClass::B32)] {
         push(Insertion { op: MachineOp::Load(moved), ..of.clone() });
         push(Insertion { op: MachineOp::Store(moved), ..of.clone() });

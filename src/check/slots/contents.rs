@@ -10,7 +10,7 @@ use crate::index::IndexVec;
 
 /// A value that a slot may hold, and its origin.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct SlotValue {
     /// The register that was stored.
     reg: VReg,
     /// The store.
@@ -21,7 +21,7 @@ struct Held {
     defined: Registers,
 }
 
-impl Held {
+impl SlotValue {
     /// Returns the properties by which values are distinguished.
     fn key(&self) -> (VReg, bool) {
         (self.reg, self.overwritten.is_some())
@@ -46,13 +46,13 @@ struct Content {
     unwritten: Option<Block>,
     /// The registers that may be defined on such a path.
     written: Registers,
-    values: [Option<Held>; MOST],
+    values: [Option<SlotValue>; MOST],
     /// Whether the slot may hold more values.
     has_more: bool,
 }
 
 impl Content {
-    fn values(&self) -> impl Iterator<Item = &Held> {
+    fn values(&self) -> impl Iterator<Item = &SlotValue> {
         self.values.iter().flatten()
     }
 
@@ -62,7 +62,7 @@ impl Content {
     }
 
     /// Adds a value. Returns whether the content has changed.
-    fn add(&mut self, value: Held) -> bool {
+    fn add(&mut self, value: SlotValue) -> bool {
         if let Some(known) = self.values.iter_mut().flatten().find(|known| known.key() == value.key()) {
             let is_new = value.defined & !known.defined != 0;
             known.defined |= value.defined;
@@ -193,7 +193,7 @@ impl<'a> Flow<'a> {
                 let content = &mut contents[self.accesses.number(access.slot)];
                 if access.is_store {
                     let defined = content.defined() | self.bit(access.reg, access.slot).unwrap_or(Registers::MAX);
-                    let value = Held { reg: access.reg, store: inst, overwritten: None, defined };
+                    let value = SlotValue { reg: access.reg, store: inst, overwritten: None, defined };
                     *content = Content { values: [Some(value), None, None, None], ..Content::default() };
                 } else {
                     reload(access, content);

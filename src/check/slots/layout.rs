@@ -6,7 +6,7 @@ use super::finding::{Finding, FindingKind, Place};
 use crate::function::{BitPlace, Edit, EditList, Function, Position, RegClass, SharedArray, SharedPlace, Slot, VReg};
 
 /// A slot that an edit creates.
-struct Made {
+struct CreatedSlot {
     slot: Slot,
     size: u64,
     align: u64,
@@ -32,19 +32,21 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut array: Option<SharedArray> = None;
     let mut parts = Vec::new();
-    let mut made: Vec<Made> = Vec::new();
+    let mut made: Vec<CreatedSlot> = Vec::new();
     let mut bits = BTreeMap::new();
     for edit in edits.edits() {
         match *edit {
             Edit::CreateSharedArray(new) => array = Some(new),
-            Edit::CreateSlot { slot, size, align } => made.push(Made { slot, size, align, place: None, is_bit: false }),
+            Edit::CreateSlot { slot, size, align } => {
+                made.push(CreatedSlot { slot, size, align, place: None, is_bit: false })
+            }
             Edit::CreateSharedSlot { slot, size, offset, row } => {
                 let place = Some(SharedPlace { offset, row });
-                made.push(Made { slot, size: size.into(), align: size.into(), place, is_bit: false });
+                made.push(CreatedSlot { slot, size: size.into(), align: size.into(), place, is_bit: false });
                 parts.extend(part(slot, size.into(), (offset.into(), row.into()), array, &mut findings));
             }
             Edit::CreateBitSlot { slot, place } => {
-                made.push(Made { slot, size: 1, align: 1, place: None, is_bit: true });
+                made.push(CreatedSlot { slot, size: 1, align: 1, place: None, is_bit: true });
                 check_bit(slot, place, &mut bits, &mut findings);
             }
             _ => {}
@@ -146,7 +148,7 @@ fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
 fn check_width(
     before: &Function,
     edits: &EditList,
-    (made, verb): (&[Made], &str),
+    (made, verb): (&[CreatedSlot], &str),
     at: Position,
     parts: &[(VReg, Slot)],
     findings: &mut Vec<Finding>,
@@ -210,7 +212,7 @@ fn check_width(
 }
 
 /// Whether `next` begins at the end of `one`.
-fn is_beside(one: &Made, next: &Made) -> bool {
+fn is_beside(one: &CreatedSlot, next: &CreatedSlot) -> bool {
     match (one.place, next.place) {
         (Some(one_at), Some(next_at)) => {
             one_at.row == next_at.row && u64::from(one_at.offset) + one.size == u64::from(next_at.offset)

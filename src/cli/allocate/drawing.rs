@@ -66,7 +66,7 @@ impl Drawing<'_> {
         }
         let costs = self.picture.allocation.costs(problem);
         let (units, top) = (costs.units[file.0 as usize], self.y);
-        let (name, budget) = (&problem.files()[file].name, problem.files()[file].budget);
+        let (name, register_limit) = (&problem.files()[file].name, problem.files()[file].register_limit);
         let right = LEFT + self.scale * problem.num_insts() as f64;
         for unit in 0..units {
             let y = top + ROW * f64::from(unit);
@@ -78,8 +78,8 @@ impl Drawing<'_> {
         self.add(title.set("transform", format!("translate(14 {middle}) rotate(-90)")));
         let spilled: Vec<LiveRange> = ranges.iter().copied().filter(|&range| self.registers(range, top)).collect();
         self.y += ROW * f64::from(units);
-        if let Some(budget) = budget.filter(|&budget| budget <= units) {
-            let y = top + ROW * f64::from(budget);
+        if let Some(register_limit) = register_limit.filter(|&register_limit| register_limit <= units) {
+            let y = top + ROW * f64::from(register_limit);
             self.line([LEFT, y, right, y], "#cc0000");
         }
         if !spilled.is_empty() {

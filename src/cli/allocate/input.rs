@@ -11,7 +11,7 @@ use crate::input::{FUNCTIONS, Input};
 use crate::views::Source;
 
 /// One thing to allocate.
-pub(super) enum Given<'a> {
+pub(super) enum AllocatorInput<'a> {
     /// A function that has left SSA form, and what its opcodes mean.
     Function(&'a Function, &'a Classification),
     /// A problem.
@@ -22,26 +22,28 @@ pub(super) enum Given<'a> {
 /// which is done once for each level.
 pub(super) fn for_each(
     arguments: &Arguments,
-    each: &mut impl FnMut(Given<'_>, Option<u8>) -> Result<(), Error>,
+    each: &mut impl FnMut(AllocatorInput<'_>, Option<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let taken = [&FUNCTIONS[..], &[InputKind::Problem]].concat();
     for path in &arguments.inputs {
         let input = Input::open(path, "allocate", &taken)?;
         if input.kind == InputKind::Problem {
             let text = String::from_utf8_lossy(&input.content()?).into_owned();
-            each(Given::Problem(&Problem::parse(&text)?), None)?;
+            each(AllocatorInput::Problem(&Problem::parse(&text)?), None)?;
             continue;
         }
         let mut source = Source::read(input, arguments.compilation())?;
         if !source.is_ir() {
-            source.for_each(&mut |function, classification| each(Given::Function(&function, &classification), None))?;
+            source.for_each(&mut |function, classification| {
+                each(AllocatorInput::Function(&function, &classification), None)
+            })?;
             continue;
         }
         #[cfg(feature = "llvm")]
         for &level in &arguments.levels {
             source.set_level(level);
             source.for_each(&mut |function, classification| {
-                each(Given::Function(&function, &classification), Some(level))
+                each(AllocatorInput::Function(&function, &classification), Some(level))
             })?;
         }
     }

@@ -12,13 +12,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use input::Given;
+use input::AllocatorInput;
 use nvptx_ra::allocate::briggs::Briggs;
 use nvptx_ra::allocate::cleanup::{CodeCosts, check_cleanup, clean, code_costs};
 use nvptx_ra::allocate::fatpoint::Fatpoint;
 use nvptx_ra::allocate::greedy::Greedy;
 use nvptx_ra::allocate::split;
-use nvptx_ra::allocate::{Allocator, Costs, Effort, Preset, Problem, check_allocation};
+use nvptx_ra::allocate::{AllocationStatistics, Allocator, Costs, Preset, Problem, check_allocation};
 use nvptx_ra::config::{Config, Layers};
 use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::function::Function;
@@ -52,8 +52,11 @@ pub(crate) struct Arguments {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     constants: Vec<String>,
     /// The number of general registers, or none for as many as needed; several, separated by commas
-    #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = budget)]
-    budget: Vec<Budget>,
+    #[arg(long, value_delimiter = ',', value_name = "REGISTERS", value_parser = register_limit)]
+    register_limit: Vec<GivenLimit>,
+    /// The earlier name of --register-limit
+    #[arg(long = "budget", hide = true, num_args = 0..=1, default_missing_value = "", value_parser = earlier_name)]
+    _budget: Option<String>,
     /// The processor, also that which LLVM IR is compiled for
     #[arg(long, default_value = "sm_90")]
     cpu: String,
@@ -101,13 +104,18 @@ enum Engine {
 
 /// A number of registers, or none for as many as it takes.
 #[derive(Clone, Copy, Debug)]
-struct Budget(Option<u32>);
+struct GivenLimit(Option<u32>);
 
-fn budget(text: &str) -> Result<Budget, String> {
+fn register_limit(text: &str) -> Result<GivenLimit, String> {
     if text == "none" {
-        return Ok(Budget(None));
+        return Ok(GivenLimit(None));
     }
-    text.parse().map(|number| Budget(Some(number))).map_err(|_| "a number of registers, or none".into())
+    text.parse().map(|number| GivenLimit(Some(number))).map_err(|_| "a number of registers, or none".into())
+}
+
+/// What an earlier name of an option is answered with.
+fn earlier_name(_: &str) -> Result<String, String> {
+    Err("renamed; use --register-limit".into())
 }
 
 /// What one allocator made of one function.
@@ -115,11 +123,11 @@ struct Outcome {
     allocator: &'static str,
     /// How many live ranges there are more than were given: parts of those that were split.
     parts: u64,
-    budget: Option<u32>,
+    register_limit: Option<u32>,
     costs: Costs,
     /// What the code moves, before it is cleaned up and after; the same twice where it is not.
     code: [CodeCosts; 2],
-    effort: Effort,
+    statistics: AllocationStatistics,
     time: Duration,
 }
 
@@ -140,12 +148,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     crate::processor::check(&arguments.cpu)?;
     [&arguments.dot, &arguments.svg].into_iter().flatten().try_for_each(|path| crate::output::check(path))?;
     let preset = preset(arguments)?;
-    let budgets = match arguments.budget.as_slice() {
-        [] => vec![preset.budget],
-        given => given.iter().map(|budget| budget.0).collect(),
+    let register_limits = match arguments.register_limit.as_slice() {
+        [] => vec![preset.register_limit],
+        given => given.iter().map(|register_limit| register_limit.0).collect(),
     };
     let summary = arguments.summary.then(Summary::default);
-    let mut run = Run { arguments, preset, budgets, is_first: true, summary };
+    let mut run = Run { arguments, preset, register_limits, is_first: true, summary };
     input::for_each(arguments, &mut |given, level| run.take(given, level))?;
     if let Some(summary) = &run.summary {
         if arguments.json { super::print(summary.json().as_bytes()) } else { super::print_text(&summary.table()) }?;
@@ -184,7 +192,7 @@ struct Run<'a> {
     arguments: &'a Arguments,
     preset: Preset,
     /// For functions: a problem has its own.
-    budgets: Vec<Option<u32>>,
+    register_limits: Vec<Option<u32>>,
     /// Nothing has been allocated yet.
     is_first: bool,
     /// The sums, where they are wanted instead of tables.
@@ -192,37 +200,39 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Allocates a function at every budget, or a problem at its own, unless another function is wanted.
-    fn take(&mut self, given: Given<'_>, level: Option<u8>) -> Result<(), Error> {
+    /// Allocates a function at every register limit, or a problem at its own, unless another function is wanted.
+    fn take(&mut self, given: AllocatorInput<'_>, level: Option<u8>) -> Result<(), Error> {
         let name = match given {
-            Given::Problem(problem) => problem.name(),
-            Given::Function(function, _) => function.name(),
+            AllocatorInput::Problem(problem) => problem.name(),
+            AllocatorInput::Function(function, _) => function.name(),
         };
         if self.arguments.function.as_deref().is_some_and(|wanted| wanted != name) {
             return Ok(());
         }
         match given {
-            Given::Problem(_) if !self.arguments.budget.is_empty() => {
-                let remedy = "change the budgets of its files instead";
-                Err(Error::new(ErrorKind::Option, "--budget: an allocation problem has its own", remedy))
+            AllocatorInput::Problem(_) if !self.arguments.register_limit.is_empty() => {
+                let remedy = "change the `budget` of its files instead";
+                Err(Error::new(ErrorKind::Option, "--register-limit: an allocation problem has its own", remedy))
             }
-            Given::Problem(problem) => {
-                let budget = problem.files().iter().next().and_then(|file| file.budget);
-                self.solve(problem, &self.preset_at(budget), level)
+            AllocatorInput::Problem(problem) => {
+                let register_limit = problem.files().iter().next().and_then(|file| file.register_limit);
+                self.solve(problem, &self.preset_at(register_limit), level)
             }
-            Given::Function(function, classification) => self.budgets.clone().into_iter().try_for_each(|budget| {
-                let preset = self.preset_at(budget);
-                let problem = lower((function, classification), &preset, self.arguments);
-                self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
-            }),
+            AllocatorInput::Function(function, classification) => {
+                self.register_limits.clone().into_iter().try_for_each(|register_limit| {
+                    let preset = self.preset_at(register_limit);
+                    let problem = lower((function, classification), &preset, self.arguments);
+                    self.solve(&problem.map_err(|error| error.in_function(name))?, &preset, level)
+                })
+            }
         }
     }
 
-    fn preset_at(&self, budget: Option<u32>) -> Preset {
-        // Without a budget nothing is spilled, predicates neither.
-        let predicates = self.preset.predicates.filter(|_| budget.is_some());
-        let preset = Preset { budget: None, predicates, ..self.preset.clone() };
-        budget.map_or(preset.clone(), |registers| preset.with_registers(registers))
+    fn preset_at(&self, register_limit: Option<u32>) -> Preset {
+        // Without a register limit nothing is spilled, predicates neither.
+        let predicates = self.preset.predicates.filter(|_| register_limit.is_some());
+        let preset = Preset { register_limit: None, predicates, ..self.preset.clone() };
+        register_limit.map_or(preset.clone(), |registers| preset.with_registers(registers))
     }
 
     /// Has the allocators solve a problem, and prints what they found or adds it up.
@@ -267,7 +277,7 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         let start = Instant::now();
         let (name, found) = allocate(engine, problem, preset)?;
         let (allocated, allocation) = (found.problem.as_ref().unwrap_or(problem), found.allocation);
-        if let Some(remark) = table::remark(problem, name, &allocation.effort) {
+        if let Some(remark) = table::remark(problem, name, &allocation.statistics) {
             say!("{remark}");
         }
         let edits = if preset.cleanup { clean(allocated, &allocation) } else { Vec::new() };
@@ -284,9 +294,17 @@ fn solve(problem: &Problem, preset: &Preset, arguments: &Arguments, draws: bool)
         if draws && outcomes.is_empty() {
             draw(&Picture { problem: allocated, allocation: &allocation, allocator: name }, arguments)?;
         }
-        let effort = allocation.effort;
+        let statistics = allocation.statistics;
         let parts = (allocated.ranges().len() - problem.ranges().len()) as u64;
-        outcomes.push(Outcome { allocator: name, parts, budget: preset.budget, costs, code, effort, time });
+        outcomes.push(Outcome {
+            allocator: name,
+            parts,
+            register_limit: preset.register_limit,
+            costs,
+            code,
+            statistics,
+            time,
+        });
     }
     Ok(outcomes)
 }

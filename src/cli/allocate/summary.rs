@@ -1,4 +1,4 @@
-//! Sums over functions: for each level of optimisation, budget and allocator.
+//! Sums over functions: for each level of optimisation, register limit and allocator.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::Outcome;
 struct Key {
     /// The level that LLVM IR was compiled with; none for what was compiled before.
     level: Option<u8>,
-    budget: Option<u32>,
+    register_limit: Option<u32>,
     allocator: &'static str,
 }
 
@@ -48,8 +48,8 @@ pub(super) struct Summary {
 impl Summary {
     /// Adds what allocators made of a function.
     pub(super) fn add(&mut self, level: Option<u8>, problem: &Problem, outcomes: &[Outcome]) {
-        for Outcome { allocator, budget, costs, code, effort, time, .. } in outcomes {
-            let sums = self.of(Key { level, budget: *budget, allocator });
+        for Outcome { allocator, register_limit, costs, code, statistics, time, .. } in outcomes {
+            let sums = self.of(Key { level, register_limit: *register_limit, allocator });
             sums.functions += 1;
             sums.spilling += u64::from(costs.spilled > 0);
             sums.live_ranges += problem.ranges().len() as u64;
@@ -60,10 +60,10 @@ impl Summary {
             sums.tuple_copies += costs.tuple_copies;
             sums.cleaned_bytes += code[1].moved_bytes;
             sums.copy_words = [0, 1].map(|at| sums.copy_words[at] + code[at].copy_words);
-            sums.rounds += u64::from(effort.rounds);
-            sums.most_rounds = sums.most_rounds.max(effort.rounds);
+            sums.rounds += u64::from(statistics.rounds);
+            sums.most_rounds = sums.most_rounds.max(statistics.rounds);
             sums.seconds += time.as_secs_f64();
-            for &(name, time) in &effort.phases {
+            for &(name, time) in &statistics.phases {
                 match sums.phases.iter_mut().find(|(phase, _)| *phase == name) {
                     Some((_, total)) => *total += time,
                     None => sums.phases.push((name, time)),
@@ -85,7 +85,7 @@ impl Summary {
         let mut text = format!(
             "{:<5} {:>6} {:<10} {:>9} {:>8} {:>12} {:>14} {:>14} {:>12} {:>21} {:>7} {:>7} {:>6} {:>9}  phases\n",
             "level",
-            "budget",
+            "limit",
             "allocator",
             "functions",
             "spilling",
@@ -99,9 +99,9 @@ impl Summary {
             "most",
             "seconds"
         );
-        for (Key { level, budget, allocator }, sums) in &self.sums {
+        for (Key { level, register_limit, allocator }, sums) in &self.sums {
             let level = level.map_or("-".into(), |level| format!("O{level}"));
-            let budget = budget.map_or("none".into(), |budget| budget.to_string());
+            let register_limit = register_limit.map_or("none".into(), |register_limit| register_limit.to_string());
             let spilled = format!("{:.2} %", percent(sums.spilled as f64, sums.live_ranges as f64));
             let removed = format!("{:.1} %", percent(sums.removed_copies as f64, sums.copies as f64));
             let words = format!("{:.0}>{:.0}", sums.copy_words[0], sums.copy_words[1]);
@@ -110,7 +110,7 @@ impl Summary {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{level:<5} {budget:>6} {allocator:<10} {:>9} {:>8} {spilled:>12} {:>14.0} {:>14.0} \
+                "{level:<5} {register_limit:>6} {allocator:<10} {:>9} {:>8} {spilled:>12} {:>14.0} {:>14.0} \
                  {removed:>12} {words:>21} {:>7} {:>7.2} \
                  {:>6} {:>9.3}  {}",
                 sums.functions,
@@ -129,11 +129,11 @@ impl Summary {
 
     /// A line of JSON for each.
     pub(super) fn json(&self) -> String {
-        let line = |(Key { level, budget, allocator }, sums): &(Key, Sums)| {
+        let line = |(Key { level, register_limit, allocator }, sums): &(Key, Sums)| {
             let shares: serde_json::Map<String, Value> =
                 sums.shares().map(|(name, share)| (name.to_owned(), share.into())).collect();
             let line = json!({
-                "level": level, "budget": budget, "allocator": allocator, "functions": sums.functions,
+                "level": level, "budget": register_limit, "allocator": allocator, "functions": sums.functions,
                 "spilling": sums.spilling, "live_ranges": sums.live_ranges, "spilled": sums.spilled,
                 "moved_bytes": sums.moved_bytes, "cleaned_bytes": sums.cleaned_bytes,
                 "copy_words": sums.copy_words, "copies": sums.copies, "removed_copies": sums.removed_copies,

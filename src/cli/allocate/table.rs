@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nvptx_ra::allocate::{Costs, Effort, File, FileData, Problem};
+use nvptx_ra::allocate::{AllocationStatistics, Costs, File, FileData, Problem};
 use serde_json::json;
 
 use super::Outcome;
@@ -16,19 +16,28 @@ pub(super) fn json(problem: &Problem, outcomes: &[Outcome]) -> String {
     };
     let peaks = by_file(problem.peaks().as_slice());
     let tuples = problem.lanes().chunk_by(|a, b| a.tuple == b.tuple).count();
-    for Outcome { allocator, parts, budget, costs, code, effort, time } in outcomes {
-        let Effort { rounds, evictions, merged_copies, rejected_copies, merged_cost, nodes, edges, max_degree, .. } =
-            effort;
-        let Effort { too_many_edges, spilled_before, phases, .. } = effort;
+    for Outcome { allocator, parts, register_limit, costs, code, statistics, time } in outcomes {
+        let AllocationStatistics {
+            rounds,
+            evictions,
+            merged_copies,
+            rejected_copies,
+            merged_cost,
+            nodes,
+            edges,
+            max_degree,
+            ..
+        } = statistics;
+        let AllocationStatistics { too_many_edges, spilled_before, phases, .. } = statistics;
         let phases: serde_json::Map<_, _> =
             phases.iter().map(|(name, time)| ((*name).to_owned(), time.as_secs_f64().into())).collect();
-        let Costs { units, spilled, slot_bytes, moved_bytes, over_budget, removed_copies, copies, link_moves, .. } =
+        let Costs { units, spilled, slot_bytes, moved_bytes, over_limit, removed_copies, copies, link_moves, .. } =
             costs;
         let Costs { tuple_copies, tuple_moves, .. } = costs;
         let mut line = json!({
             "function": problem.name(), "instructions": problem.num_insts(), "live_ranges": problem.ranges().len(),
-            "allocator": allocator, "budget": budget, "peak": peaks, "registers": by_file(units),
-            "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_budget,
+            "allocator": allocator, "budget": register_limit, "peak": peaks, "registers": by_file(units),
+            "spilled": spilled, "slot_bytes": slot_bytes, "moved_bytes": moved_bytes, "over_budget": over_limit,
             "parts": parts, "link_moves": link_moves, "copies": copies, "removed_copies": removed_copies,
             "tuples": tuples, "tuple_copies": tuple_copies, "tuple_moves": tuple_moves,
             "rounds": rounds, "evictions": evictions, "merged_copies": merged_copies,
@@ -74,7 +83,7 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
         problem.ranges().len(),
         problem.copies().len()
     );
-    let mut header = format!("  {:<10} {:>6}", "allocator", "budget");
+    let mut header = format!("  {:<10} {:>6}", "allocator", "limit");
     let mut peaks = format!("  {:<10} {:>6}", "live at", "once");
     let live = problem.peaks();
     let used: Vec<(File, &FileData)> = problem.files().iter_enumerated().filter(|&(file, _)| live[file] > 0).collect();
@@ -87,9 +96,9 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
     }
     let _ = writeln!(text, "{header}\n{peaks}");
     for outcome in outcomes {
-        let Outcome { allocator, budget, costs, code: [before, after], effort, time, .. } = outcome;
-        let budget = budget.map_or("none".into(), |budget| budget.to_string());
-        let _ = write!(text, "  {allocator:<10} {budget:>6}");
+        let Outcome { allocator, register_limit, costs, code: [before, after], statistics, time, .. } = outcome;
+        let register_limit = register_limit.map_or("none".into(), |register_limit| register_limit.to_string());
+        let _ = write!(text, "  {allocator:<10} {register_limit:>6}");
         for &(file, data) in &used {
             let _ = write!(text, " {:>5}", data.registers(costs.units[file.0 as usize]));
         }
@@ -98,12 +107,12 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
             costs.slot_bytes.to_string(),
             format!("{:.0}", costs.moved_bytes),
             format!("{:.0}", after.moved_bytes),
-            costs.over_budget.to_string(),
+            costs.over_limit.to_string(),
             format!("{}>{}", before.copies, after.copies),
             format!("{:.0}>{:.0}", before.copy_words, after.copy_words),
             costs.tuple_copies.to_string(),
-            effort.rounds.to_string(),
-            effort.evictions.to_string(),
+            statistics.rounds.to_string(),
+            statistics.evictions.to_string(),
             format!("{time:.1?}"),
         ];
         for ((_, width), cell) in COLUMNS.iter().zip(cells) {
@@ -115,8 +124,8 @@ pub(super) fn table(problem: &Problem, outcomes: &[Outcome]) -> String {
 }
 
 /// What the user is told of an allocator that did not do what it usually does, because the problem is too large.
-pub(super) fn remark(problem: &Problem, allocator: &str, effort: &Effort) -> Option<String> {
-    let Effort { too_many_edges, spilled_before, .. } = effort;
+pub(super) fn remark(problem: &Problem, allocator: &str, statistics: &AllocationStatistics) -> Option<String> {
+    let AllocationStatistics { too_many_edges, spilled_before, .. } = statistics;
     let instead = match spilled_before {
         _ if *too_many_edges == 0 => return None,
         0 => "the greedy allocator took over, because nothing may be spilled".to_owned(),

@@ -17,10 +17,10 @@ use nvptx_ra::switch;
 use serde::Deserialize;
 
 use self::minimal::minimal;
-use crate::assembler::left_out;
 use crate::kernel_names::readable;
 use crate::page::counted;
 use crate::ptxas::Folder;
+use crate::ptxas_wrapper::exclusions;
 
 /// Find the kernel, and the choices, that make a test fail
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// A function that the program in ptxas's place has changed.
 #[derive(Clone, Debug)]
-struct Changed {
+struct ChangedFunction {
     entry: Entry,
     /// The file and the processor of the first build that has changed it.
     place: String,
@@ -44,7 +44,7 @@ struct Changed {
 
 /// What this needs of a line of the report.
 #[derive(Deserialize)]
-struct Reported {
+struct ReportLine {
     file: String,
     processor: String,
     entries: Vec<Entry>,
@@ -87,19 +87,19 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
              makes the difference, or TEST fails by chance",
         ));
     }
-    if runs.fails("with all kernels as they are", &[], Some(left_out::ALL))? {
+    if runs.fails("with all kernels as they are", &[], Some(exclusions::ALL))? {
         return Ok(Verdict::Nothing(
             "TEST fails with all kernels as they are, but not with NVPTX_RA=off: either the plugin for LLVM makes the \
              difference, or TEST fails by chance",
         ));
     }
-    let culprits = minimal(&changed, |parts: &[Changed]| {
-        let is_part = |one: &Changed| parts.iter().any(|part| part.entry == one.entry);
+    let culprits = minimal(&changed, |parts: &[ChangedFunction]| {
+        let is_part = |one: &ChangedFunction| parts.iter().any(|part| part.entry == one.entry);
         let unchanged = changed.iter().filter(|one| !is_part(one)).map(|one| one.line(&[])).collect::<String>();
         let words = format!("with {} of {} changed", parts.len(), counted(changed.len(), "kernel"));
         runs.fails(&words, &[], Some(&unchanged))
     })?;
-    let is_culprit = |one: &Changed| culprits.iter().any(|culprit| culprit.entry == one.entry);
+    let is_culprit = |one: &ChangedFunction| culprits.iter().any(|culprit| culprit.entry == one.entry);
     let others: String = changed.iter().filter(|one| !is_culprit(one)).map(|one| one.line(&[])).collect();
     let mut text = match culprits.len() {
         1 => "TEST fails if this kernel is changed and all others stay as they are:\n".to_owned(),
@@ -107,7 +107,7 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
             .to_owned(),
     };
     for culprit in &culprits {
-        let all = left_out::choices(&culprit.entry);
+        let all = exclusions::choices(&culprit.entry);
         let without =
             |kept: &[String]| -> Vec<String> { all.iter().filter(|choice| !kept.contains(choice)).cloned().collect() };
         let needed = minimal(&all, |kept: &[String]| {
@@ -134,19 +134,19 @@ fn search(runs: &mut Runs<'_>) -> Result<Verdict, Error> {
     Ok(Verdict::Found(text))
 }
 
-impl Changed {
+impl ChangedFunction {
     fn name(&self) -> String {
         readable(&self.entry.name)
     }
 
     /// The line that leaves it, or choices of it, out.
     fn line(&self, without: &[String]) -> String {
-        left_out::line(&self.entry.name, &self.entry.hash, without)
+        exclusions::line(&self.entry.name, &self.entry.hash, without)
     }
 }
 
 /// What was changed, in the order of names and code, whatever the order of the builds.
-fn read_report(path: &std::path::Path) -> Result<Vec<Changed>, Error> {
+fn read_report(path: &std::path::Path) -> Result<Vec<ChangedFunction>, Error> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -158,11 +158,12 @@ fn read_report(path: &std::path::Path) -> Result<Vec<Changed>, Error> {
             let problem = format!("the report of a build cannot be read: {error}");
             Error::new(ErrorKind::File, problem, "let TEST's builds run this version of nvptx-ra")
         };
-        let Reported { file, processor, entries } = serde_json::from_str(line).map_err(problem)?;
+        let ReportLine { file, processor, entries } = serde_json::from_str(line).map_err(problem)?;
         for entry in entries {
             let place = format!("{file} for {processor}");
             let key = (entry.name.clone(), entry.hash.clone());
-            let first: &mut Changed = changed.entry(key).or_insert_with(|| Changed { entry, place: place.clone() });
+            let first: &mut ChangedFunction =
+                changed.entry(key).or_insert_with(|| ChangedFunction { entry, place: place.clone() });
             // Builds run side by side.
             if place < first.place {
                 first.place = place;
@@ -186,7 +187,7 @@ impl Runs<'_> {
         let path = |name: &str| -> PathBuf { self.folder.path(&format!("{name}-{}", self.count)) };
         let mut command = Command::new(&self.test[0]);
         command.args(&self.test[1..]);
-        for name in [switch::VARIABLE, "NVPTX_RA_REPORT", left_out::VARIABLE] {
+        for name in [switch::VARIABLE, "NVPTX_RA_REPORT", exclusions::VARIABLE] {
             command.env_remove(name);
         }
         // Compilers that keep what they have made would hide what changes.
@@ -199,7 +200,7 @@ impl Runs<'_> {
         if let Some(text) = unchanged {
             let list = path("unchanged");
             std::fs::write(&list, text).map_err(|error| Error::file(&list, &error))?;
-            command.env(left_out::VARIABLE, list);
+            command.env(exclusions::VARIABLE, list);
         }
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         let status = command.status().map_err(|error| Error::file(self.test[0].as_ref(), &error))?;

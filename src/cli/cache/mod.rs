@@ -1,14 +1,14 @@
 //! A cache on disk, which many processes use at once and in which nothing has to be trusted.
 //!
 //! A folder has a file for each entry. A file carries its [key](key) and a checksum, and takes its name when it is
-//! complete ([sealed], [room]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
+//! complete ([sealed], [locked_cache]). So a reader needs no lock: what it finds is an entry as a whole, or is thrown away. A
 //! process that is killed at any moment leaves the cache usable.
 //!
 //! `tune --cache` keeps what ptxas has said in files of the same form, in a folder of the user's without a bound.
 
 mod key;
+mod locked_cache;
 pub(crate) mod program;
-mod room;
 mod sealed;
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub(crate) use key::{Key, KeyBuilder};
-use room::Room;
+use locked_cache::LockedCache;
 pub(crate) use sealed::{seal, unseal};
 
 use crate::private_folder;
@@ -62,10 +62,10 @@ impl Cache {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn entries<T: DeserializeOwned>(&self) -> Result<Vec<T>, Error> {
-        let mut files = room::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
+        let mut files = locked_cache::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
         files.sort();
-        let entry = |(_, path, _): &room::Taken| {
-            let key = Key::of_name(room::name(path)?)?;
+        let entry = |(_, path, _): &locked_cache::CacheFile| {
+            let key = Key::of_name(locked_cache::name(path)?)?;
             let mut sealed = Vec::new();
             File::open(path).ok()?.take(self.bound).read_to_end(&mut sealed).ok()?;
             serde_json::from_slice(sealed::unseal(&key, &sealed)?).ok()
@@ -78,7 +78,7 @@ impl Cache {
     /// # Errors
     /// The folder cannot be read.
     pub(crate) fn size(&self) -> Result<(usize, u64), Error> {
-        let files = room::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
+        let files = locked_cache::entries(&self.folder).map_err(|error| Error::file(&self.folder, &error))?;
         Ok((files.len(), files.iter().map(|(_, _, space)| space).sum()))
     }
 
@@ -88,11 +88,11 @@ impl Cache {
     /// An entry cannot be removed, or another process writes all the time.
     pub(crate) fn clear(&self) -> Result<(usize, u64), Error> {
         let failed = |error: io::Error| Error::file(&self.folder, &error);
-        let Some(mut room) = Room::lock(&self.folder, PATIENCE).map_err(failed)? else {
+        let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
             let problem = format!("{}: another process holds the lock", self.folder.display());
             return Err(Error::new(ErrorKind::File, problem, "end the process that does"));
         };
-        room.clear().map_err(failed)
+        locked_cache.clear().map_err(failed)
     }
 
     /// The entry of a key. A file that is damaged, or is another key's, is no entry and is removed.
@@ -118,20 +118,20 @@ impl Cache {
         };
         let content = serde_json::to_vec(entry).map_err(|error| Error::internal(error, None))?;
         let sealed = sealed::seal(key, &content);
-        let needed = room::space(sealed.len() as u64);
+        let needed = locked_cache::space(sealed.len() as u64);
         if needed > self.bound {
             let problem = format!("it takes {needed} bytes, and all entries together may take {}", self.bound);
             return Err(not_kept(&problem, "allow the cache more"));
         }
         let failed = |error: io::Error| not_kept(&error.to_string(), "check the space and the permissions");
-        let Some(mut room) = Room::lock(&self.folder, PATIENCE).map_err(failed)? else {
+        let Some(mut locked_cache) = LockedCache::lock(&self.folder, PATIENCE).map_err(failed)? else {
             return Err(not_kept("another process holds the lock", "end the process that does"));
         };
-        room.write(&self.path(key), &sealed, self.bound).map_err(failed)
+        locked_cache.write(&self.path(key), &sealed, self.bound).map_err(failed)
     }
 
     fn path(&self, key: &Key) -> PathBuf {
-        room::path(&self.folder, key)
+        locked_cache::path(&self.folder, key)
     }
 
     /// Reads an entry, which counts as used from now on.
@@ -155,7 +155,7 @@ impl Cache {
     /// Removes what stands under a key's name, unless another process has just put a good entry there. What cannot be
     /// removed is found damaged again the next time.
     fn discard<T: DeserializeOwned>(&self, key: &Key) {
-        if let Ok(Some(_room)) = Room::lock(&self.folder, Duration::ZERO)
+        if let Ok(Some(_locked_cache)) = LockedCache::lock(&self.folder, Duration::ZERO)
             && matches!(self.read::<T>(key), Err(Missing::Damaged))
         {
             let _ = std::fs::remove_file(self.path(key));

@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 
 use arbtest::arbtest;
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use tempfile::TempDir;
 
 use super::*;
-use crate::child_tests::{Mortal, Numbers, child, part};
+use crate::child_tests::{KillOnDrop, Numbers, child, part};
 
 const PLENTY: u64 = 1 << 30;
 
@@ -35,21 +35,21 @@ fn files(cache: &Cache) -> BTreeMap<String, u64> {
     let files = fs::read_dir(&cache.folder).expect("it is there").map(|file| file.expect("it can be read"));
     let file = |file: fs::DirEntry| {
         let bytes = file.metadata().expect("nobody removes it now").len();
-        (file.file_name().into_string().expect("names are text"), room::space(bytes))
+        (file.file_name().into_string().expect("names are text"), locked_cache::space(bytes))
     };
     files.map(file).filter(|(name, _)| name != "space-taken").collect()
 }
 
 /// An entry of some form.
-type Entry = (Vec<Real>, Option<String>);
+type Entry = (Vec<PtxasReport>, Option<String>);
 
 /// What was put is got, as the last put it; what was not put is not.
 #[test]
 fn entries_are_found() {
     let (_parent, cache) = new_cache(PLENTY);
-    let real = |registers| Real { registers, spill_load_bytes: 8, ..Real::default() };
+    let ptxas_report = |registers| PtxasReport { registers, spill_load_bytes: 8, ..PtxasReport::default() };
     for choice in [None, Some("ptxas warning : \"quoted\" \u{1b} é".to_owned())] {
-        let entry: Entry = (vec![real(72), real(80)], choice);
+        let entry: Entry = (vec![ptxas_report(72), ptxas_report(80)], choice);
         cache.put(&key(1), &entry).expect("there is space");
         assert_eq!(cache.get(&key(1)), Some(entry));
     }
@@ -98,7 +98,7 @@ fn the_bound_holds() {
         for _ in 0..u.int_in_range(1..=40)? {
             let number = u.int_in_range(0..=50)?;
             if u.ratio(2, 3)? {
-                let is_too_large = room::space(
+                let is_too_large = locked_cache::space(
                     sealed::seal(&key(number), &serde_json::to_vec(&answer(number)).expect("JSON")).len() as u64,
                 ) > bound;
                 assert_eq!(cache.put(&key(number), &answer(number)).is_err(), is_too_large);
@@ -141,7 +141,8 @@ fn only_entries_go() {
 #[test]
 fn the_lock_is_waited_for() {
     let (_parent, cache) = new_cache(PLENTY);
-    let lock = |milliseconds| Room::lock(&cache.folder, Duration::from_millis(milliseconds)).expect("it can be locked");
+    let lock =
+        |milliseconds| LockedCache::lock(&cache.folder, Duration::from_millis(milliseconds)).expect("it can be locked");
     let held = lock(0);
     assert!(held.is_some() && lock(0).is_none() && lock(20).is_none());
     std::thread::scope(|scope| {
@@ -265,7 +266,7 @@ fn killed_at_any_moment() {
     let mut moments = Numbers(1);
     let (mut leftovers, mut survivors) = (0, 0);
     for round in 0..200 {
-        let mut child = Mortal(child(NAME, &cache.folder).stdout(Stdio::piped()).spawn().expect("it starts"));
+        let mut child = KillOnDrop(child(NAME, &cache.folder).stdout(Stdio::piped()).spawn().expect("it starts"));
         let mut said = [0; 1024];
         let mut output = child.0.stdout.take().expect("it is piped");
         let mut text = String::new();

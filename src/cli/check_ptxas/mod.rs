@@ -1,14 +1,14 @@
 //! `nvptx-ra check-ptxas`: whether ptxas computes what PTX says.
 //!
 //! * [`assembler`]: which ptxas, with which options;
-//! * [`told`]: how it is told;
-//! * [`reduction`], [`alone`], [`report`]: a difference made smaller, its launch, and the folder for a report.
+//! * [`format`]: verdicts as text and as JSON;
+//! * [`reduction`], [`reduced_launch`], [`report`]: a difference made smaller, its launch, and the folder for a report.
 
-mod alone;
 mod assembler;
+mod format;
+mod reduced_launch;
 mod reduction;
 mod report;
-mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -88,9 +88,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         differs |= said().any(Meaning::is_different);
         is_open |= said().any(|meaning| !meaning.is_comparable());
         if arguments.json {
-            all.push(told::as_json(path, &assemblers, &kernels));
+            all.push(format::as_json(path, &assemblers, &kernels));
         } else {
-            super::print_text(&told::as_text(path, &assemblers, &kernels))?;
+            super::print_text(&format::as_text(path, &assemblers, &kernels))?;
         }
     }
     if arguments.json {

@@ -9,11 +9,11 @@ use nvptx_ra::reduce::{Candidate, Launch, reduce};
 use nvptx_ra::sass::meaning::Approximation;
 
 use super::Kernel;
-use super::alone::launches;
 use super::assembler::Assembler;
+use super::reduced_launch::launches;
 use super::report::{self, Report};
 use crate::machine::program::{self, Loaded};
-use crate::meaning::{Code, Compared, Meaning, Shown, Text};
+use crate::meaning::{Code, Compared, Counterexample, Meaning, Text};
 
 /// Memory is drawn anew in the launch that stands alone: so many seeds are tried until it shows the difference again.
 const SEEDS: u64 = 16;
@@ -54,10 +54,10 @@ impl Question<'_> {
     }
 
     /// The difference that a candidate shows, if it is of the kind that is looked for.
-    fn shown(&self, candidate: &Candidate) -> Option<Box<Shown>> {
-        let shown = self.compared(candidate, self.wrong)?.shown?;
-        let is_of_values = matches!(shown.difference.differing, Differing::Stores { .. });
-        (is_of_values == self.is_of_values).then_some(shown)
+    fn counterexample(&self, candidate: &Candidate) -> Option<Box<Counterexample>> {
+        let counterexample = self.compared(candidate, self.wrong)?.counterexample?;
+        let is_of_values = matches!(counterexample.difference.differing, Differing::Stores { .. });
+        (is_of_values == self.is_of_values).then_some(counterexample)
     }
 
     fn is_right(&self, candidate: &Candidate, assembler: &Assembler) -> bool {
@@ -73,7 +73,7 @@ impl Question<'_> {
     /// Whether a candidate still shows it.
     fn is_shown(&self, candidate: &Candidate) -> bool {
         !(self.is_set && candidate.has_unset_registers())
-            && self.shown(candidate).is_some()
+            && self.counterexample(candidate).is_some()
             && (!self.is_recorded || self.can_be_recorded(candidate))
             && self.right.iter().all(|right| self.is_right(candidate, right))
     }
@@ -91,27 +91,30 @@ pub(super) fn reported(
     assemblers: &[Assembler],
     folder: &Path,
 ) -> Result<Option<PathBuf>, Error> {
-    let different =
-        kernel.compared.iter().zip(assemblers).find_map(|(compared, wrong)| Some((compared.shown.as_ref()?, wrong)));
-    let Some((shown, wrong)) = different else { return Ok(None) };
+    let different = kernel
+        .compared
+        .iter()
+        .zip(assemblers)
+        .find_map(|(compared, wrong)| Some((compared.counterexample.as_ref()?, wrong)));
+    let Some((counterexample, wrong)) = different else { return Ok(None) };
     let mut question = Question {
         kernel: &kernel.name,
         wrong,
-        is_of_values: matches!(shown.difference.differing, Differing::Stores { .. }),
-        extremes: shown.launches.extremes,
-        most_steps: shown.launches.most_steps,
+        is_of_values: matches!(counterexample.difference.differing, Differing::Stores { .. }),
+        extremes: counterexample.launches.extremes,
+        most_steps: counterexample.launches.most_steps,
         right: Vec::new(),
         is_recorded: false,
         is_set: false,
     };
     let source = String::from_utf8_lossy(bytes).into_owned();
-    let Some(first) = alone(&source, text, shown, &question) else {
+    let Some(first) = alone(&source, text, counterexample, &question) else {
         let problem = "the difference does not show in a launch that stands alone";
         return Err(Error::new(ErrorKind::Pass, problem, "try another --seed, or report the text as it is"));
     };
     // Whether code ends is known only after many more instructions than those of code that does.
-    if let Some(shown) = question.shown(&first).filter(|_| question.is_of_values) {
-        question.most_steps = (MORE_STEPS * shown.steps).max(LEAST_STEPS);
+    if let Some(counterexample) = question.counterexample(&first).filter(|_| question.is_of_values) {
+        question.most_steps = (MORE_STEPS * counterexample.steps).max(LEAST_STEPS);
     }
     question.is_set = !first.has_unset_registers();
     question.is_recorded = question.can_be_recorded(&first);
@@ -120,7 +123,7 @@ pub(super) fn reported(
     question.right = others.filter(|other| question.is_right(&first, other)).collect();
     log::info!("kernel {}: {} instructions, to be made smaller", kernel.name, first.instructions());
     let small = reduce(first.clone(), &kernel.name, &mut |candidate| question.is_shown(candidate));
-    let Some(shown) = question.shown(&small) else {
+    let Some(counterexample) = question.counterexample(&small) else {
         let problem = "the smaller text does not show the difference";
         return Err(Error::new(ErrorKind::Internal, problem, "report the text as it is"));
     };
@@ -131,7 +134,7 @@ pub(super) fn reported(
         original: &source,
         before: first.instructions(),
         small: &small,
-        shown: &shown,
+        counterexample: &counterexample,
         wrong,
         others: others.map(|other| (other.name(), word(question.compared(&small, other)))).collect(),
         extremes: question.extremes,
@@ -149,16 +152,16 @@ fn word(compared: Option<Compared>) -> String {
 }
 
 /// The text with a launch of its own that shows the difference.
-fn alone(source: &str, text: &Text, shown: &Shown, question: &Question<'_>) -> Option<Candidate> {
+fn alone(source: &str, text: &Text, counterexample: &Counterexample, question: &Question<'_>) -> Option<Candidate> {
     let parameters = text.program.parameter_sizes(question.kernel)?;
     let arguments: Vec<Option<Vec<u8>>> = parameters
         .iter()
-        .zip(&shown.difference.parameters)
+        .zip(&counterexample.difference.parameters)
         .map(|(&bytes, (_, value))| value.to_le_bytes().get(..bytes).map(<[u8]>::to_vec))
         .collect();
-    let [grid, block] = shown.shape;
+    let [grid, block] = counterexample.shape;
     (0..SEEDS).find_map(|further| {
-        let seed = shown.launches.seed + further;
+        let seed = counterexample.launches.seed + further;
         let launch = Launch { grid, block, arguments: arguments.clone(), seed };
         let candidate = Candidate { text: source.to_owned(), launch };
         question.is_shown(&candidate).then_some(candidate)

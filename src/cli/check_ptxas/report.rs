@@ -9,9 +9,9 @@ use nvptx_ra::error::Error;
 use nvptx_ra::reduce::Candidate;
 use rustc_hash::FxHasher;
 
-use super::alone::launches;
 use super::assembler::Assembler;
-use crate::meaning::Shown;
+use super::reduced_launch::launches;
+use crate::meaning::Counterexample;
 use crate::output;
 
 /// What a report tells.
@@ -21,7 +21,7 @@ pub(super) struct Report<'a> {
     pub(super) original: &'a str,
     pub(super) before: usize,
     pub(super) small: &'a Candidate,
-    pub(super) shown: &'a Shown,
+    pub(super) counterexample: &'a Counterexample,
     pub(super) wrong: &'a Assembler,
     /// What other assemblers make of it.
     pub(super) others: Vec<(String, String)>,
@@ -66,7 +66,7 @@ pub(super) fn write(report: &Report<'_>, folder: &Path) -> Result<PathBuf, Error
 }
 
 fn readme(report: &Report<'_>, without: Option<&String>) -> String {
-    let Report { kernel, small, shown, wrong, others, .. } = report;
+    let Report { kernel, small, counterexample, wrong, others, .. } = report;
     let arguments: Vec<String> = small
         .launch
         .arguments
@@ -84,7 +84,7 @@ fn readme(report: &Report<'_>, without: Option<&String>) -> String {
         format!("--kernel {kernel} --grid {grid} --block {block} --seed {} {}", small.launch.seed, arguments.join(" "));
     let command = wrong.command(Path::new("reduced.ptx"), cpu(&small.text), Path::new("reduced.cubin")).join(" ");
     let mut text = format!("# {} computes something else than the PTX says\n\n", wrong.name());
-    _ = writeln!(text, "{}\n", shown.text());
+    _ = writeln!(text, "{}\n", counterexample.text());
     _ = writeln!(text, "`reduced.ptx` has {} instructions, `original.ptx` {}:\n", small.instructions(), report.before);
     _ = writeln!(text, "```\n{}\n```\n", small.text.trim());
     _ = writeln!(text, "| ptxas | the machine code of `reduced.ptx` |\n| --- | --- |\n| {} | wrong |", wrong.name());

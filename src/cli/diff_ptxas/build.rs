@@ -13,14 +13,14 @@ use nvptx_ra::target::machine::{Architecture, Launch};
 use super::toolchain::Toolchain;
 use crate::machine::cubin::{self, Facts};
 use crate::machine::machine_code;
-use crate::ptxas::{self, Folder, Measured};
+use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Failure, Run};
 use crate::time::code::Code;
 
 /// What ptxas says of a kernel that costs it performance, or might: a message's number, its first text, how often it stands
 /// there, and whether ptxas says that it is a loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct PtxasWarning {
     pub(super) text: String,
     pub(super) count: usize,
     pub(super) is_loss: bool,
@@ -37,7 +37,7 @@ pub(super) struct Figures {
     pub(super) warps: u32,
     pub(super) instructions: u32,
     /// By the numbers of the messages.
-    pub(super) said: BTreeMap<String, Said>,
+    pub(super) said: BTreeMap<String, PtxasWarning>,
 }
 
 /// Machine code of a file.
@@ -46,7 +46,7 @@ pub(super) struct Built {
     /// What runs, or why it cannot: instructions that only the disassembler knows, and there is none.
     pub(super) code: Result<Code, String>,
     facts: BTreeMap<String, Facts>,
-    measured: Measured,
+    measured: PtxasReports,
     instructions: BTreeMap<String, u32>,
     /// The bytes of each function.
     bytes: BTreeMap<String, Vec<u8>>,
@@ -93,22 +93,22 @@ impl Built {
     /// What is known of a kernel whose launches add so many bytes of shared memory.
     pub(super) fn figures(&self, kernel: &str, architecture: &Architecture, dynamic_shared: u32) -> Figures {
         let facts = self.facts.get(kernel).cloned().unwrap_or_default();
-        let real = self.measured.get(kernel).copied().unwrap_or_default();
+        let ptxas_report = self.measured.get(kernel).copied().unwrap_or_default();
         let launch = Launch {
             threads: facts.threads,
             static_shared: facts.shared,
             dynamic_shared,
-            ..Launch::new(real.registers)
+            ..Launch::new(ptxas_report.registers)
         };
-        let mut said: BTreeMap<String, Said> = BTreeMap::new();
+        let mut said: BTreeMap<String, PtxasWarning> = BTreeMap::new();
         for advice in ptxas::advice(&self.words).filter(|advice| advice.function == kernel) {
-            let first = || Said { text: advice.text.to_owned(), count: 0, is_loss: advice.is_loss() };
+            let first = || PtxasWarning { text: advice.text.to_owned(), count: 0, is_loss: advice.is_loss() };
             said.entry(advice.code.to_owned()).or_insert_with(first).count += 1;
         }
         Figures {
-            registers: real.registers,
-            spilled: real.spill_store_bytes + real.spill_load_bytes,
-            stack: real.total_stack_bytes,
+            registers: ptxas_report.registers,
+            spilled: ptxas_report.spill_store_bytes + ptxas_report.spill_load_bytes,
+            stack: ptxas_report.total_stack_bytes,
             warps: architecture.occupancy(&launch).warps,
             instructions: self.instructions.get(kernel).copied().unwrap_or(0),
             said,

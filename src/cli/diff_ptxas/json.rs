@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Report;
-use super::build::{Figures, Said};
+use super::build::{Figures, PtxasWarning};
 use super::kernel::{Direction, Kernel, Rank, Side};
 use super::pair::FilePair;
 use crate::meaning::Meaning;
@@ -55,7 +55,7 @@ fn of_side(side: &Side) -> Value {
     let Figures { registers, spilled, stack, warps, instructions, said } = &side.figures;
     let said: Vec<Value> = said
         .iter()
-        .map(|(code, Said { text, count, is_loss })| {
+        .map(|(code, PtxasWarning { text, count, is_loss })| {
             json!({ "code": code, "text": text, "count": count, "is_loss": is_loss })
         })
         .collect();

@@ -15,7 +15,7 @@ use super::kernel::{Kernel, Side};
 use super::toolchain::Toolchain;
 use crate::meaning::{self, Meaning, Text};
 use crate::ptx_version::{PtxVersion, known_version, of_version};
-use crate::tune::agreement::{Bound, Terms};
+use crate::tune::agreement::{ComparisonBound, ComparisonSettings};
 use crate::tune::predict;
 use crate::{dynamic_shared, input, kernel_names};
 
@@ -146,10 +146,11 @@ impl Compared<'_> {
     }
 
     fn time(&self, name: &str, dynamic_shared: u32) -> Option<Predicted> {
-        let bound = Bound::Work(Work(self.steps * WORK_OF_A_STEP));
-        let terms = Terms { dynamic_shared: Some(dynamic_shared), bound, ..Terms::default() };
+        let bound = ComparisonBound::Work(Work(self.steps * WORK_OF_A_STEP));
+        let settings =
+            ComparisonSettings { dynamic_shared: Some(dynamic_shared), bound, ..ComparisonSettings::default() };
         let [Ok(old), Ok(new)] = self.built.each_ref().map(|built| built.code.as_ref()) else { return None };
-        let old = predict::of_stock(old, name, self.ptx, terms)?;
+        let old = predict::of_stock(old, name, self.ptx, settings)?;
         predict::beside(&old, new, name)
     }
 }

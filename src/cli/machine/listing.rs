@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nvptx_ra::tune::evidence::Sass;
+use nvptx_ra::tune::ptxas_output::Sass;
 
 use super::instruction::{Instruction, Kind, find_jumps};
 use super::sass;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use nvptx_ra::sass::cubin::image::processor;
-use nvptx_ra::tune::evidence::Sass;
+use nvptx_ra::tune::ptxas_output::Sass;
 use object::{Object as _, ObjectSection as _};
 
 use super::cubin::{self, Facts};

@@ -112,7 +112,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::assembler::cuda;
+    use crate::ptxas_wrapper::cuda;
 
     /// A kernel whose name is part of another one's, with shared memory, and a function of ptxas's own that it calls.
     const KERNEL: &str = ".visible .entry my_cutlass(.param .u64 my_cutlass_param_0) .maxntid 128\n{\n\t.reg .b32 %r<9>;\n\

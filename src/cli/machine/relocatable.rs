@@ -271,7 +271,7 @@ fn is_data(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::assembler::cuda;
+    use crate::ptxas_wrapper::cuda;
 
     /// A function leaves the file that calls one that does, and one that calls itself alone does not.
     #[test]

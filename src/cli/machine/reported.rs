@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::cubin::{self, Facts};
 use super::instruction::{Instruction, Kind};
 use super::local_access::Access;
 use super::machine_code::{self, BYTES};
-use crate::ptxas::Measured;
+use crate::ptxas::PtxasReports;
 
 /// The first release of CUDA whose ptxas marks spills, times ten.
 const FIRST_RELEASE: u32 = 128;
@@ -21,7 +21,7 @@ const FIRST_RELEASE: u32 = 128;
 const MOST_ACCESSES: usize = 8192;
 
 /// What is reported of each kernel, without what ptxas advises; `None` where the code does not tell all of it.
-pub(crate) fn reported(code: &[u8]) -> Option<Measured> {
+pub(crate) fn reported(code: &[u8]) -> Option<PtxasReports> {
     let (facts, instructions) = (cubin::facts(code)?, machine_code::instructions(code)?);
     let accesses = machine_code::local_accesses(code)?;
     // A function that follows the calling convention saves registers without marks, and counts for the kernels that call it.
@@ -29,15 +29,15 @@ pub(crate) fn reported(code: &[u8]) -> Option<Measured> {
     if !facts.values().all(is_alone) {
         return None;
     }
-    let real = |(name, facts): (String, Facts)| {
+    let ptxas_report = |(name, facts): (String, Facts)| {
         let accesses = accesses.get(&name)?;
         if saves_registers(&facts, accesses) {
             return None;
         }
         let [spill_store_bytes, spill_load_bytes] = spilled(&facts.spill_marks, accesses, instructions.get(&name)?)?;
-        Some((name, Real { spill_store_bytes, spill_load_bytes, ..by_attributes(&facts) }))
+        Some((name, PtxasReport { spill_store_bytes, spill_load_bytes, ..by_attributes(&facts) }))
     };
-    facts.into_iter().map(real).collect()
+    facts.into_iter().map(ptxas_report).collect()
 }
 
 /// Whether a function within a kernel's code has loads without marks: these may bring back registers that it has saved.
@@ -49,14 +49,14 @@ fn saves_registers(facts: &Facts, accesses: &[Access]) -> bool {
 }
 
 /// What the attributes of a function say. Its bytes spilled are not among them.
-pub(crate) fn by_attributes(facts: &Facts) -> Real {
+pub(crate) fn by_attributes(facts: &Facts) -> PtxasReport {
     let stack_bytes = facts.frame.unwrap_or(0);
-    Real {
+    PtxasReport {
         registers: facts.registers.unwrap_or(0),
         stack_bytes,
         total_stack_bytes: facts.stack.unwrap_or(stack_bytes),
         shared_bytes: facts.shared,
-        ..Real::default()
+        ..PtxasReport::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the machine instructions of a function come to: how many there are, and how often what was spilled moves.
 
-use nvptx_ra::tune::evidence::Sass;
+use nvptx_ra::tune::ptxas_output::Sass;
 
 use super::control_flow::ControlFlow;
 use super::instruction::{Instruction, Kind};

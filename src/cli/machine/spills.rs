@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nvptx_ra::tune::evidence::{SpilledLoad, SpilledWord, Spills};
+use nvptx_ra::tune::ptxas_output::{SpilledLoad, SpilledWord, Spills};
 
 use super::control_flow::ControlFlow;
 use super::instruction::Instruction;

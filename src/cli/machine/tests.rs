@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nvptx_ra::tune::evidence::Real;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::{listing, machine_code, reported};
-use crate::assembler::cuda;
 use crate::ptxas;
+use crate::ptxas_wrapper::cuda;
 
 /// Processors, and the release of PTX that has them.
 const PROCESSORS: [(u32, &str); 5] = [(75, "8.0"), (80, "8.0"), (90, "8.0"), (100, "8.7"), (120, "8.7")];
@@ -78,15 +78,22 @@ fn what_is_read_is_what_nvidias_programs_say() {
         let printed = ptxas::parse(&said);
         let reported = reported::reported(&bytes).unwrap_or_else(|| panic!("{place}: no figures"));
         assert!(reported.keys().eq(printed.keys()), "{place}");
-        for (name, real) in &reported {
+        for (name, ptxas_report) in &reported {
             let printed = printed[name];
-            let bytes = |real: &Real| [real.spill_store_bytes, real.spill_load_bytes];
-            let [spill_store_bytes, spill_load_bytes] = bytes(real);
-            assert_eq!(*real, Real { spill_store_bytes, spill_load_bytes, ..printed }, "{place}: {name}");
-            assert!(bytes(real).iter().zip(bytes(&printed)).all(|(read, said)| *read >= said), "{place}: {name}");
+            let bytes = |ptxas_report: &PtxasReport| [ptxas_report.spill_store_bytes, ptxas_report.spill_load_bytes];
+            let [spill_store_bytes, spill_load_bytes] = bytes(ptxas_report);
+            assert_eq!(
+                *ptxas_report,
+                PtxasReport { spill_store_bytes, spill_load_bytes, ..printed },
+                "{place}: {name}"
+            );
+            assert!(
+                bytes(ptxas_report).iter().zip(bytes(&printed)).all(|(read, said)| *read >= said),
+                "{place}: {name}"
+            );
             kernels += 1;
-            spilled += u32::from(bytes(real) != [0; 2]);
-            same += u32::from(bytes(real) == bytes(&printed));
+            spilled += u32::from(bytes(ptxas_report) != [0; 2]);
+            same += u32::from(bytes(ptxas_report) == bytes(&printed));
         }
     }
     assert!(folders.is_empty() || kernels > 30 && spilled > 5, "{kernels} kernels, of which {spilled} spill");

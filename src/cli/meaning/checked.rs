@@ -32,7 +32,7 @@ pub(crate) struct Code<'c> {
 
 /// A difference and the launch that shows it.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Counterexample {
     pub(crate) difference: Difference,
     /// The grid and the block.
     pub(crate) shape: [[u32; 3]; 2],
@@ -48,13 +48,13 @@ pub(crate) struct Shown {
 #[derive(Clone, Debug)]
 pub(crate) struct Compared {
     pub(crate) meaning: Meaning,
-    pub(crate) shown: Option<Box<Shown>>,
+    pub(crate) counterexample: Option<Box<Counterexample>>,
 }
 
 impl Compared {
     /// Nothing can be said, for a reason.
     pub(crate) fn open(reason: impl Into<String>) -> Self {
-        Self { meaning: Meaning::NotComparable(reason.into()), shown: None }
+        Self { meaning: Meaning::NotComparable(reason.into()), counterexample: None }
     }
 }
 
@@ -118,7 +118,7 @@ impl Checked<'_> {
         // Code that does not wait for what it needs does what the interpreter, which waits, cannot see.
         if let Some(hazard) = code.machine.hazards(&self.kernel).iter().find(|hazard| Finding::is_certain(hazard)) {
             let meaning = Meaning::Different(format!("the machine code does not wait: {hazard}"));
-            return Ok(Compared { meaning, shown: None });
+            return Ok(Compared { meaning, counterexample: None });
         }
         let (mut launches, mut stores, mut statements, mut reason) = (0, 0, [0; 2], None);
         for (set, reference) in &mut self.sets {
@@ -132,15 +132,15 @@ impl Checked<'_> {
             }
             if let Some(difference) = comparison.difference() {
                 let store = difference.stores()[1];
-                let shown = Shown {
+                let counterexample = Counterexample {
                     difference: difference.clone(),
                     shape: comparison.launches.last().map(|launched| launched.shape).unwrap_or_default(),
                     steps: comparison.sides[0].steps,
                     launches: set.clone(),
                     instruction: store.and_then(|store| code.mnemonic(&self.kernel, store.line)),
                 };
-                let meaning = Meaning::Different(shown.text());
-                return Ok(Compared { meaning, shown: Some(Box::new(shown)) });
+                let meaning = Meaning::Different(counterexample.text());
+                return Ok(Compared { meaning, counterexample: Some(Box::new(counterexample)) });
             }
             launches += comparison.equal();
             stores += comparison.launches.iter().map(|launched| launched.stores).sum::<usize>();
@@ -152,7 +152,7 @@ impl Checked<'_> {
             Some(reason) if launches == 0 => Compared::open(reason),
             None if launches == 0 => Compared::open("no launch ran"),
             _ if stores == 0 => Compared::open("no launch stores anything"),
-            _ => Compared { meaning: Meaning::Same { launches, statements }, shown: None },
+            _ => Compared { meaning: Meaning::Same { launches, statements }, counterexample: None },
         })
     }
 }
@@ -173,7 +173,7 @@ fn named(text: &str) -> String {
     PROGRAMS.iter().zip(SIDES).fold(text.to_owned(), |text, (program, side)| text.replace(program, side))
 }
 
-impl Shown {
+impl Counterexample {
     /// The difference in a sentence, with the launch that shows it.
     pub(crate) fn text(&self) -> String {
         let Self { difference, shape, instruction, .. } = self;

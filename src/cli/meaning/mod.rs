@@ -5,7 +5,7 @@
 mod checked;
 mod text;
 
-pub(crate) use checked::{Code, Compared, Shown};
+pub(crate) use checked::{Code, Compared, Counterexample};
 pub(crate) use text::Text;
 
 use nvptx_ra::emulate::Launches;

@@ -6,7 +6,7 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::lint::Place;
 use serde_json::Value;
 
-use super::truth::spills::SpillSource;
+use super::measurement::spills::SpillSource;
 use crate::kernel_names;
 
 /// What is compared of a file.

@@ -9,7 +9,7 @@ use nvptx_ra::target::SYSTEM_FUNCTIONS;
 use tempfile::{NamedTempFile, TempPath};
 
 use super::{Arguments, Report};
-use crate::ptxas::{self, Measured};
+use crate::ptxas::{self, PtxasReports};
 use crate::ptxas_run::{Failure, Run};
 
 /// Of what ptxas says against a file, so many lines are shown.
@@ -22,7 +22,8 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
     let forecasts = &report.forecasts;
     if let Some(limit) = arguments.max_regs {
         let text = std::fs::read(&ptx).map_err(|error| Error::file(&ptx, &error))?;
-        let has_less = |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.budget < limit);
+        let has_less =
+            |name: &str| forecasts.iter().any(|forecast| forecast.name == name && forecast.register_limit < limit);
         let text = limited(&report.input, &text, limit, has_less)?;
         std::fs::write(&ptx, text).map_err(|error| Error::file(&ptx, &error))?;
     }
@@ -30,7 +31,7 @@ pub(super) fn ptx(report: &Report, arguments: &Arguments) -> Result<TempPath, Er
 }
 
 /// Compiles the input and assembles it. Where ptxas refuses it, the PTX stays, and the error says where.
-pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<Measured, Error> {
+pub(super) fn measure(report: &Report, arguments: &Arguments) -> Result<PtxasReports, Error> {
     let ptx = ptx(report, arguments)?;
     // What is called and not there is no error then.
     let nowhere = Path::new("/dev/null");

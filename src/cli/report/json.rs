@@ -22,10 +22,10 @@ pub(super) fn object(report: &Report, with_features: bool) -> Value {
                     values.map(|(feature, &value)| (feature.name.to_owned(), value.into())).collect();
                 kernel["features"] = features.into();
             }
-            if let Some(real) = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name)) {
+            if let Some(ptxas_report) = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name)) {
                 kernel["ptxas"] = json!({
-                    "registers": real.registers, "spill_store_bytes": real.spill_store_bytes,
-                    "spill_load_bytes": real.spill_load_bytes, "stack_bytes": real.stack_bytes,
+                    "registers": ptxas_report.registers, "spill_store_bytes": ptxas_report.spill_store_bytes,
+                    "spill_load_bytes": ptxas_report.spill_load_bytes, "stack_bytes": ptxas_report.stack_bytes,
                 });
             }
             kernel
@@ -74,7 +74,7 @@ fn kernel(forecast: &Forecast, cycles: Option<f64>) -> Value {
         "estimated_cycles": cycles,
         "threads": forecast.threads,
         "min_blocks": forecast.min_blocks,
-        "budget": forecast.budget,
+        "budget": forecast.register_limit,
         "occupancy_warps": forecast.occupancy.warps,
         "limited_by": forecast.occupancy.limits.to_string(),
         "next_step_registers": forecast.next_step,

@@ -6,11 +6,11 @@ mod compare;
 mod json;
 mod lines;
 mod lint;
-mod measured;
+mod measurement;
 mod page;
+mod sass;
 mod slots;
 mod table;
-mod truth;
 mod verbose;
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ use crate::dynamic_shared::{self, DynamicShared};
 use crate::input::{self, FUNCTIONS, Input};
 use crate::kernel_names;
 use crate::of_kernels;
-use crate::ptxas::Measured;
+use crate::ptxas::PtxasReports;
 #[cfg(feature = "llvm")]
 use crate::triton;
 use crate::views::{Compilation, Source};
@@ -154,8 +154,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     arguments.html.iter().try_for_each(|path| crate::output::check(path))?;
     // A baseline that is there is only read.
     arguments.baseline.iter().filter(|path| !path.exists()).try_for_each(|path| crate::output::check(path))?;
-    if arguments.sass || arguments.inputs.iter().any(|path| truth::input::is_machine_code(path)) {
-        return measured::run(arguments);
+    if arguments.sass || arguments.inputs.iter().any(|path| measurement::input::is_machine_code(path)) {
+        return sass::run(arguments);
     }
     let mut reports = Vec::new();
     let (mut failed, mut is_blind) = (false, false);
@@ -221,7 +221,7 @@ struct Report {
     /// One of them, wanted or not, calls what the input does not define.
     calls_outside: bool,
     /// What ptxas says, where it was asked and answers.
-    measured: Option<Measured>,
+    measured: Option<PtxasReports>,
     /// Why it does not answer.
     refusal: Option<Error>,
 }
@@ -358,8 +358,7 @@ fn findings(reports: &[Report], arguments: &Arguments) -> Result<Vec<Vec<Finding
     if !arguments.lints.is_on() {
         return Ok(vec![Vec::new(); reports.len()]);
     }
-    let of_report =
-        |report: &Report| Ok(lint::find(&lint::subject::of_forecasts(report)?, Vec::new(), &arguments.lints));
+    let of_report = |report: &Report| Ok(lint::find(&lint::input::of_forecasts(report)?, Vec::new(), &arguments.lints));
     reports.iter().map(of_report).collect()
 }
 

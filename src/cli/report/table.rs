@@ -40,10 +40,10 @@ pub(super) fn table(report: &Report) -> String {
             "{name:width$}  {registers:>9}  {spilled:>14}  {stack:>5}  {:>6}{slots:>slots_width$}  {warps:>5}  {limits}",
             forecast.block_shared_bytes()
         );
-        if let Some(real) = measured.and_then(|measured| measured.get(&forecast.name)) {
-            let spills = real.spill_store_bytes + real.spill_load_bytes;
+        if let Some(ptxas_report) = measured.and_then(|measured| measured.get(&forecast.name)) {
+            let spills = ptxas_report.spill_store_bytes + ptxas_report.spill_load_bytes;
             let pad = 25usize.saturating_sub(limits.chars().count());
-            let _ = write!(text, "{:pad$}  {} registers, {spills} bytes", "", real.registers);
+            let _ = write!(text, "{:pad$}  {} registers, {spills} bytes", "", ptxas_report.registers);
         }
         text.push('\n');
     }
@@ -69,7 +69,7 @@ fn peak(text: &mut String, forecast: &Forecast, function: &Function, slots: Opti
     }
     if forecast.spill_bytes() > 0 {
         let (least, most) = forecast.likely_spill_bytes;
-        let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.budget);
+        let _ = write!(text, " of {}, spilling (likely {least} to {most} bytes)", forecast.register_limit);
     }
     let _ = match forecast.next_step {
         Some(step) => {

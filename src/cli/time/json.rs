@@ -4,12 +4,12 @@ use nvptx_ra::sass::time::memory::Data;
 use nvptx_ra::sass::time::prediction::{Prediction, Source};
 use serde_json::{Value, json};
 
-use super::Said;
+use super::KernelPredictions;
 use super::code::Code;
 
 /// A line for each kernel, with a prediction for each file.
-pub(super) fn of(said: &[Said], codes: &[&Code]) -> Value {
-    let kernel = |said: &Said| {
+pub(super) fn of(said: &[KernelPredictions], codes: &[&Code]) -> Value {
+    let kernel = |said: &KernelPredictions| {
         let files = said.of.iter().zip(codes).map(|(one, code)| match one {
             Ok(prediction) => of_prediction(prediction, &code.name),
             Err(reason) => json!({ "file": code.name, "reason": reason }),

@@ -10,7 +10,7 @@ use super::Arguments;
 use crate::input;
 
 /// The launches of the kernels.
-pub(super) struct Given {
+pub(super) struct DrawnOrGivenLaunches {
     plain: Launches,
     /// Entries of a file, one for each kernel.
     entries: Option<Vec<Value>>,
@@ -22,7 +22,7 @@ const STEPS_GIVEN: u64 = 4_000_000;
 const STEPS_DRAWN: u64 = 400_000;
 
 /// Reads what the options say.
-pub(super) fn of(arguments: &Arguments) -> Result<Given, Error> {
+pub(super) fn of(arguments: &Arguments) -> Result<DrawnOrGivenLaunches, Error> {
     let is_given = arguments.grid.is_some() || arguments.launch.is_some();
     let plain = Launches {
         count: 1,
@@ -36,7 +36,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<Given, Error> {
     };
     let entries = arguments.launch.as_deref().map(entries).transpose()?;
     let file = arguments.launch.as_deref().map(input::name).unwrap_or_default();
-    Ok(Given { plain, entries, file })
+    Ok(DrawnOrGivenLaunches { plain, entries, file })
 }
 
 fn entries(path: &Path) -> Result<Vec<Value>, Error> {
@@ -49,7 +49,7 @@ fn wrong(file: &str, what: &str) -> Error {
     Error::new(ErrorKind::Option, problem, "docs/time.md has the form")
 }
 
-impl Given {
+impl DrawnOrGivenLaunches {
     /// The launch of a kernel.
     pub(super) fn of_kernel(&self, kernel: &str, program: &Program) -> Result<Launches, Error> {
         let Some(entries) = &self.entries else { return Ok(self.plain.clone()) };

@@ -70,13 +70,13 @@ pub(crate) struct Arguments {
 }
 
 /// What is said of a kernel.
-struct Said {
+struct KernelPredictions {
     kernel: String,
     /// A prediction for each file, or why there is none.
     of: Vec<Result<Prediction, String>>,
 }
 
-impl Said {
+impl KernelPredictions {
     fn verdict(&self) -> Option<Verdict> {
         match self.of.as_slice() {
             [Ok(first), Ok(second)] => Some(Verdict::of(first, second)),
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         let launches = launches.of_kernel(&kernel, &first.machine.program)?;
         let predict = |code: &Code| code.predict(&kernel, &launches, second.is_none());
         let of = std::iter::once(&first).chain(&second).map(predict).collect();
-        said.push(Said { kernel, of });
+        said.push(KernelPredictions { kernel, of });
     }
     if said.iter().all(|said| said.of.iter().all(Result::is_err)) {
         let reason = said.first().and_then(|said| said.of.first()?.as_ref().err().cloned()).unwrap_or_default();

@@ -6,11 +6,11 @@ use nvptx_ra::sass::time::memory::Data;
 use nvptx_ra::sass::time::prediction::{Prediction, Source};
 use nvptx_ra::sass::time::processor;
 
-use super::Said;
+use super::KernelPredictions;
 use super::code::Code;
 
 /// All kernels.
-pub(super) fn of(said: &[Said], codes: &[&Code], dearest: usize) -> String {
+pub(super) fn of(said: &[KernelPredictions], codes: &[&Code], dearest: usize) -> String {
     let mut text = String::new();
     for said in said {
         _ = writeln!(text, "{}", said.kernel);

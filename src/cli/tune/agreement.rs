@@ -7,7 +7,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
-use nvptx_ra::tune::findings::{Compared, Executed, Reach};
+use nvptx_ra::tune::findings::{Compared, ComparisonCoverage, Executed};
 use nvptx_ra::tune::price::Work;
 
 use crate::compare;
@@ -27,14 +27,14 @@ const MORE: u32 = 2;
 
 /// How much a comparison may do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
+pub(crate) enum ComparisonBound {
     /// As much as goes with a search of so many runs of ptxas.
     Runs(usize),
     /// So much work.
     Work(Work),
 }
 
-impl Default for Bound {
+impl Default for ComparisonBound {
     fn default() -> Self {
         Self::Runs(0)
     }
@@ -42,7 +42,7 @@ impl Default for Bound {
 
 /// How a kernel is launched, and how closely results are compared.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Terms {
+pub(crate) struct ComparisonSettings {
     /// The most threads of a block, where the kernel does not say.
     pub(crate) threads: Option<u32>,
     /// Bytes of shared memory that a launch adds, where that is known.
@@ -50,7 +50,7 @@ pub(crate) struct Terms {
     /// Whether floating-point numbers must agree on every bit.
     pub(crate) is_exact: bool,
     /// How much may be done.
-    pub(crate) bound: Bound,
+    pub(crate) bound: ComparisonBound,
 }
 
 /// Compares the PTX of a variant of a kernel with stock's, and then its machine code, where there is that of both. Also says
@@ -63,7 +63,7 @@ pub(super) fn compare(
     kernel: &str,
     [stock, variant]: [&[u8]; 2],
     machine: Option<[&Machine; 2]>,
-    terms: Terms,
+    settings: ComparisonSettings,
 ) -> Compared {
     let program = |name, text| Ok::<_, Error>(Program::new(&Module::read(name, text)?));
     let [first, second] = match (program("stock.ptx", stock), program("variant.ptx", variant)) {
@@ -73,8 +73,8 @@ pub(super) fn compare(
     };
     let mut reasons = Vec::new();
     let (mut is_same, mut ends_any) = (false, false);
-    let (mut reach, mut executed) = (Reach::default(), Executed::default());
-    for launches in launches(stock.len(), terms) {
+    let (mut coverage, mut executed) = (ComparisonCoverage::default(), Executed::default());
+    for launches in launches(stock.len(), settings) {
         let mut reference = Reference::new(&first, kernel, &launches);
         let comparison = reference.compare(&second);
         if let Some(difference) = comparison.difference() {
@@ -87,7 +87,7 @@ pub(super) fn compare(
             executed.local[which] += side.local;
         }
         let statements = comparison.sides[0].coverage.statements;
-        reach.statements = reach.statements.max(statements);
+        coverage.statements = coverage.statements.max(statements);
         for launched in &comparison.launches {
             match &launched.verdict {
                 Verdict::NotComparable { program: 0, reason } => reasons.push((true, reason.clone())),
@@ -125,8 +125,8 @@ pub(super) fn compare(
         Some((_, reason)) if !is_same => Agreement::NotComparable(reason),
         _ => Agreement::Same,
     };
-    let (executed, reach) = (ends_any.then_some(executed), is_whole.then_some(reach));
-    Compared { agreement, is_stocks, folder: None, reach, executed, predicted: None }
+    let (executed, coverage) = (ends_any.then_some(executed), is_whole.then_some(coverage));
+    Compared { agreement, is_stocks, folder: None, coverage, executed, predicted: None }
 }
 
 /// What is said of every variant where stock itself cannot be run.
@@ -157,18 +157,18 @@ fn is_fault(reason: &str) -> bool {
 /// The launches of a kernel with so many bytes of PTX: one of a single block, which takes few instructions, and one of
 /// several. Each may run half of the instructions, and each attempt at one a sixth, so that others with smaller sizes may
 /// follow.
-fn launches(bytes: usize, terms: Terms) -> [Launches; 2] {
-    let steps = match terms.bound {
-        Bound::Runs(runs) => runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64),
-        Bound::Work(work) => work.0 / (MICROSECONDS_OF_A_STEP * RUNS_OF_A_STEP),
+fn launches(bytes: usize, settings: ComparisonSettings) -> [Launches; 2] {
+    let steps = match settings.bound {
+        ComparisonBound::Runs(runs) => runs as u64 * (STEPS_FOR_EACH_RUN + STEPS_FOR_EACH_BYTE * bytes as u64),
+        ComparisonBound::Work(work) => work.0 / (MICROSECONDS_OF_A_STEP * RUNS_OF_A_STEP),
     };
     let default = Launches::default();
     let launches = Launches {
         count: 1,
         more: MORE,
-        threads: terms.threads,
-        dynamic_shared: terms.dynamic_shared.unwrap_or(default.dynamic_shared),
-        is_exact: terms.is_exact,
+        threads: settings.threads,
+        dynamic_shared: settings.dynamic_shared.unwrap_or(default.dynamic_shared),
+        is_exact: settings.is_exact,
         most_steps: (steps / 6).min(default.most_steps),
         most_steps_in_all: steps / 2,
         is_unwanted: is_interrupted,

@@ -18,7 +18,7 @@ use nvptx_ra::error::Error;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::optimisations::Optimisations;
 
-use super::code::Made;
+use super::code::CompiledVariant;
 use super::compiler::Compiler;
 use super::fork_server::{read_part, write_part};
 use crate::interrupt::is_interrupted;
@@ -89,7 +89,7 @@ impl Branches {
         front: Shared<'_, '_>,
         shared: impl FnOnce() -> Profile,
         profile: &Profile,
-    ) -> Option<Result<Made, Error>> {
+    ) -> Option<Result<CompiledVariant, Error>> {
         let Shared { compiler, of_ir, limit, .. } = front;
         let server = self.server(servers, &front, |socket| Server::start(compiler, &shared(), socket, limit))?;
         let start = Instant::now();
@@ -176,14 +176,14 @@ impl Server {
         Ok(server)
     }
 
-    fn compile(&self, profile: &Profile) -> io::Result<Made> {
+    fn compile(&self, profile: &Profile) -> io::Result<CompiledVariant> {
         let mut stream = UnixStream::connect(&self.socket)?;
         write_part(&mut stream, &printed(profile)?)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut stream = Interruptible(stream);
         let ptx = read_part(&mut stream)?;
         let computed = read_part(&mut stream)?.try_into().map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-        Ok(Made { ptx, elsewhere: Duration::from_micros(u64::from_le_bytes(computed)) })
+        Ok(CompiledVariant { ptx, elsewhere: Duration::from_micros(u64::from_le_bytes(computed)) })
     }
 }
 

@@ -10,13 +10,13 @@ use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
 /// What was made of a variant.
-pub(super) struct Made {
+pub(super) struct CompiledVariant {
     pub(super) ptx: Vec<u8>,
     /// The CPU time of other processes that made it.
     pub(super) elsewhere: Duration,
 }
 
-impl From<Vec<u8>> for Made {
+impl From<Vec<u8>> for CompiledVariant {
     fn from(ptx: Vec<u8>) -> Self {
         Self { ptx, elsewhere: Duration::ZERO }
     }
@@ -47,9 +47,9 @@ pub(super) trait Code: Send + Sync {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Made, Error> {
+    ) -> Result<CompiledVariant, Error> {
         let _ = took;
-        self.compile(&profile_of(variant)).map(Made::from)
+        self.compile(&profile_of(variant)).map(CompiledVariant::from)
     }
 
     /// The CPU time that stock took ahead of [`compile`](Self::compile).
@@ -92,7 +92,7 @@ pub(super) trait Code: Send + Sync {
     }
 
     /// What messages call it.
-    fn words(&self) -> &'static Words;
+    fn descriptions(&self) -> &'static CodeDescriptions;
 
     /// The profile that gives functions their variants. Where there is none, a function is left as it is: its figures may
     /// be part of those of several kernels.
@@ -105,7 +105,7 @@ pub(super) trait Code: Send + Sync {
 }
 
 /// What messages call code and what comes of it.
-pub(super) struct Words {
+pub(super) struct CodeDescriptions {
     /// Whose doing it is where no pass did anything.
     pub(super) stock: &'static str,
     /// The code that ptxas refuses where it refuses that.

@@ -4,12 +4,12 @@ use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::search::KernelId;
 use nvptx_ra::tune::variant::Variant;
 
-use super::judge::Look;
+use super::judge::Inspection;
 use super::tuning::{Tuning, checked};
 
 /// The result of a search.
@@ -39,8 +39,9 @@ pub(super) fn compose(tuning: &Tuning<'_>) -> Result<Option<Composed>, Error> {
         for (id, kernel) in search.kernels.iter_enumerated() {
             let choice = &mut chosen[id];
             let variant = choice.0.clone();
-            let holds = |figures: &Figures| kernel.is_admissible(&search.aim, &variant, figures);
-            let figures = whole.figures(tuning, id).map(|figures| kernel.of_variant(&search.aim, &choice.0, figures));
+            let holds = |figures: &Figures| kernel.is_admissible(&search.objective, &variant, figures);
+            let figures =
+                whole.figures(tuning, id).map(|figures| kernel.of_variant(&search.objective, &choice.0, figures));
             match figures.filter(holds) {
                 Some(figures) => choice.1 = Figures { timing: choice.1.timing, ..figures },
                 None if choice.0 == Variant::Stock => {}
@@ -61,7 +62,7 @@ struct Whole {
     ptx: Vec<u8>,
     profile: Profile,
     /// None where ptxas does not take it.
-    judged: Option<Judged>,
+    judged: Option<Judgement>,
 }
 
 impl Whole {
@@ -73,7 +74,7 @@ impl Whole {
         let profile = code.profile(&of);
         let ptx = code.compile(&checked(profile.clone()))?;
         let limit = slices.iter().map(|slice| slice.limit).sum();
-        let judged = match judges.judge.judge(&ptx, limit, Look::Closely) {
+        let judged = match judges.judge.judge(&ptx, limit, Inspection::Disassembler) {
             Err(NoAnswer::Later) => return Ok(None),
             answer => answer.ok(),
         };
@@ -82,6 +83,6 @@ impl Whole {
 
     fn figures(&self, tuning: &Tuning<'_>, id: KernelId) -> Option<Figures> {
         let kernel = &tuning.search.kernels[id];
-        self.judged.as_ref()?.figures(&kernel.name, kernel.block, tuning.search.aim.architecture).ok()
+        self.judged.as_ref()?.figures(&kernel.name, kernel.block, tuning.search.objective.architecture).ok()
     }
 }

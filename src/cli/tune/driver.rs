@@ -5,17 +5,17 @@
 use std::path::Path;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::RunLimits;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::shares;
 
 use super::code::Code;
 use super::rounds;
-use super::stock::{self, Conditions, Stock, Wanted};
+use super::stock::{self, Conditions, KernelSelection, Stock};
 use super::trials;
-use super::tuning::{Pace, Tuning};
-use super::winners::{self, Comparer, Keep};
+use super::tuning::{SearchLimits, Tuning};
+use super::winners::{self, Comparer, DifferenceFolder};
 use crate::interrupt;
 
 /// What is searched, and how.
@@ -23,12 +23,12 @@ pub(super) struct Plan<'a, 'p> {
     pub(super) code: &'a dyn Code,
     /// Its file, for messages.
     pub(super) path: &'p Path,
-    pub(super) wanted: Wanted<'p>,
+    pub(super) wanted: KernelSelection<'p>,
     pub(super) conditions: Conditions<'a>,
-    pub(super) budget: Budget,
-    pub(super) pace: Pace,
+    pub(super) run_limits: RunLimits,
+    pub(super) search_limits: SearchLimits,
     /// Where variants that differ from stock are kept.
-    pub(super) keep: Keep,
+    pub(super) keep: DifferenceFolder,
     /// Whether variants run on the CPU.
     pub(super) compares: bool,
     /// Whether the best so far is wanted of a search that is cut.
@@ -59,14 +59,14 @@ pub(super) trait Listener: Sync {
     }
 
     /// The rounds are over.
-    fn end(&self, cut: Option<Cut>) {
-        let _ = cut;
+    fn end(&self, early_stop: Option<EarlyStop>) {
+        let _ = early_stop;
     }
 }
 
 /// Why a search ended ahead of its last run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum EarlyStop {
     /// The user interrupted, or somebody asked the program to terminate.
     Interruption,
     /// The time was over.
@@ -74,29 +74,29 @@ pub(super) enum Cut {
 }
 
 /// What came of a search.
-pub(super) struct Searched<'a> {
+pub(super) struct SearchResult<'a> {
     pub(super) tuning: Tuning<'a>,
     /// Why it ended early, where the best so far is wanted.
-    pub(super) cut: Option<Cut>,
+    pub(super) early_stop: Option<EarlyStop>,
     /// Whether it came to no result: it was interrupted for good, or waits for answers.
     pub(super) is_void: bool,
 }
 
 /// Searches. Where the time is over, or the user interrupts, the result is the best so far, if that is wanted. A second interruption
 /// ends all work.
-pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<Searched<'a>, Error> {
-    let Plan { code, path, wanted, conditions, budget, pace, keep, compares, keeps_best, trials } = plan;
+pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<SearchResult<'a>, Error> {
+    let Plan { code, path, wanted, conditions, run_limits, search_limits, keep, compares, keeps_best, trials } = plan;
     let Stock { kernels, slices, notes, waits } = stock::kernels(code, path, &wanted, conditions)?;
     let admitted = kernels
         .into_iter()
         .zip(slices)
         .filter_map(|(mut kernel, slice)| listener.admits(&mut kernel).then_some((kernel, slice)));
     let (mut kernels, slices): (Vec<_>, Vec<_>) = admitted.unzip();
-    budget.effort.iter().for_each(|effort| shares::allot(effort, conditions.aim, &mut kernels));
-    let search = Search { aim: *conditions.aim, budget, kernels: kernels.into() };
+    run_limits.effort.iter().for_each(|effort| shares::allot(effort, conditions.objective, &mut kernels));
+    let search = Search { objective: *conditions.objective, run_limits, kernels: kernels.into() };
     let judges = conditions.judges;
-    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, pace };
-    let void = |tuning| Ok(Searched { tuning, cut: None, is_void: true });
+    let mut tuning = Tuning { code, judges, search, slices: slices.into(), stock_waits: waits, search_limits };
+    let void = |tuning| Ok(SearchResult { tuning, early_stop: None, is_void: true });
     if interrupt::is_interrupted() {
         return void(tuning);
     }
@@ -110,29 +110,29 @@ pub(super) fn search<'a>(plan: Plan<'a, '_>, listener: &dyn Listener) -> Result<
     }
     listener.begin(&tuning.search);
     rounds::run(&mut tuning, &comparer, &|kernel| listener.note_round(kernel));
-    let cut = cut(&tuning).filter(|_| keeps_best);
+    let early_stop = early_stop(&tuning).filter(|_| keeps_best);
     if keeps_best {
         interrupt::tolerate_first();
     }
     if interrupt::is_interrupted() || tuning.waits() {
         return void(tuning);
     }
-    listener.end(cut);
+    listener.end(early_stop);
     if let Some(path) = trials {
         trials::write(path, &tuning, &comparer)?;
     }
     winners::compare(&mut tuning, &comparer);
     winners::warnings(&tuning.search).for_each(|warning| listener.note(&warning));
     let is_void = interrupt::is_interrupted();
-    Ok(Searched { tuning, cut, is_void })
+    Ok(SearchResult { tuning, early_stop, is_void })
 }
 
 /// Why a search has ended ahead of its last run, if it has.
-fn cut(tuning: &Tuning<'_>) -> Option<Cut> {
+fn early_stop(tuning: &Tuning<'_>) -> Option<EarlyStop> {
     if interrupt::is_interrupted() {
-        return Some(Cut::Interruption);
+        return Some(EarlyStop::Interruption);
     }
-    let Tuning { search, pace, .. } = tuning;
-    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.budget)));
-    (pace.is_over() && !is_over).then_some(Cut::Time)
+    let Tuning { search, search_limits, .. } = tuning;
+    let is_over = search.kernels.iter().all(|kernel| kernel.is_over(kernel.share_of(&search.run_limits)));
+    (search_limits.is_over() && !is_over).then_some(EarlyStop::Time)
 }

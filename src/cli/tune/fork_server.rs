@@ -20,13 +20,13 @@ use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
 use super::cpu_time;
-use crate::codegen::{self, HandedOver};
+use crate::codegen::{self, ModuleArguments};
 
 /// Compile the variants of a module that `tune` asks for
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    module: HandedOver,
+    module: ModuleArguments,
     /// The CPU time of the server, and of each process that it forks
     #[arg(long, value_name = "S", default_value_t = 3600)]
     cpu_seconds: u64,
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
     let content = read_part(&mut owner).map_err(lost)?;
     let shared = read_profile(&mut owner)?;
     let context = Context::create();
-    let HandedOver { name, cpu, settings } = &arguments.module;
+    let ModuleArguments { name, cpu, settings } = &arguments.module;
     let module = codegen::parse(&context, &content, name)?;
     profile::replay_attributes(&module, &shared);
     let mut client = None;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use nvptx_ra::error::{Error, ErrorKind};
 
 use super::compose::compose;
-use super::judge::Look;
+use super::judge::Inspection;
 use super::judge::planned::Planned;
 use super::judge::ptxas::Tools;
 use super::tuning::Tuning;
@@ -34,11 +34,11 @@ fn print(planned: &Planned<'_>, program: &Path) -> Result<(String, usize), Error
     text += "  description = ptxas $in\n\n";
     let programs = [in_path(program)?, in_path(ptxas)?, in_path(cuobjdump)?].join(" ");
     let mut outputs = String::new();
-    for (key, (limit, look)) in &wanted {
+    for (key, (limit, inspection)) in &wanted {
         let [input, output] = planned.files(key);
         let (input, output) = (in_path(&input)?, in_path(&output)?);
         text += &format!("build {output}: judge {input} | {programs}\n  limit = {}\n", limit.as_millis());
-        text += if *look == Look::ForSpills { "  look = --spills\n" } else { "" };
+        text += if *inspection == Inspection::Spills { "  look = --spills\n" } else { "" };
         outputs += &format!(" {output}");
     }
     text += &format!("\nbuild all: phony{outputs}\ndefault all\n");
@@ -93,7 +93,7 @@ mod tests {
         let ptxas = ptxas();
         let text = |keys: [&str; 2]| {
             let planned = Planned::new(&ptxas, &folder);
-            keys.iter().for_each(|key| planned.note(key, b"ptx", Duration::from_millis(1500), Look::Quickly));
+            keys.iter().for_each(|key| planned.note(key, b"ptx", Duration::from_millis(1500), Inspection::OwnReader));
             print(&planned, Path::new("/nvptx-ra")).expect("the paths are right")
         };
         let (written, runs) = text(["1", "0"]);
@@ -118,7 +118,7 @@ mod tests {
         let ptxas = ptxas();
         for folder in ["/no|where", "/nowhere/at/all"] {
             let planned = Planned::new(&ptxas, folder.as_ref());
-            planned.note("0", b"", Duration::ZERO, Look::ForSpills);
+            planned.note("0", b"", Duration::ZERO, Inspection::Spills);
             assert!(print(&planned, Path::new("/nvptx-ra")).is_err(), "{folder}");
         }
         assert!(in_path(Path::new("a\nb")).is_err());

@@ -10,12 +10,12 @@ use nvptx_ra::tune::optimisations::{Ahead, Choices, Optimisations};
 use nvptx_ra::tune::variant::Variant;
 
 use super::branches::{Branches, Servers, Shared};
-use super::code::{Code, Made, Words};
+use super::code::{Code, CodeDescriptions, CompiledVariant};
 use super::compiler::{Compiler, Stage};
 use super::ptx;
 use super::stock::{STOCK_LIMIT, limit_of_variants};
 
-const WORDS: Words = Words {
+const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "by LLVM",
     refused: "on the code that LLVM makes without the passes",
     kernels: "kernels have the calling convention ptx_kernel",
@@ -59,7 +59,7 @@ impl<'a> Front<'a> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Made, Error> {
+    ) -> Result<CompiledVariant, Error> {
         let profile = profile_of(variant);
         // Code that the optimisations took long for may take long, too.
         let expected = took.max(self.computed);
@@ -69,10 +69,10 @@ impl<'a> Front<'a> {
             let shared = || profile_of(&Variant::DEFAULT.optimised(of_ir));
             let front = Shared { compiler: &self.compiler, of_ir, expected, limit: limit_of_variants(took) };
             if let Some(made) = self.branches.compile(servers, front, shared, &profile) {
-                return made.map(|made| Made { elsewhere: made.elsewhere + self.computed, ..made });
+                return made.map(|made| CompiledVariant { elsewhere: made.elsewhere + self.computed, ..made });
             }
         }
-        Ok(Made { ptx: self.compiler.compile(&profile)?, elsewhere: self.computed })
+        Ok(CompiledVariant { ptx: self.compiler.compile(&profile)?, elsewhere: self.computed })
     }
 }
 
@@ -102,7 +102,7 @@ impl<'a> Ir<'a> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Made, Error> {
+    ) -> Result<CompiledVariant, Error> {
         let ahead = variant.optimisations().ahead();
         let front = {
             let mut fronts = self.fronts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,7 +165,7 @@ impl Code for Ir<'_> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Made, Error> {
+    ) -> Result<CompiledVariant, Error> {
         match &self.source {
             Some(source) if variant.optimisations().ahead() != Ahead::STOCK => {
                 self.compile_ahead(source, variant, profile_of, took)
@@ -199,7 +199,7 @@ impl Code for Ir<'_> {
         None
     }
 
-    fn words(&self) -> &'static Words {
-        &WORDS
+    fn descriptions(&self) -> &'static CodeDescriptions {
+        &DESCRIPTIONS
     }
 }

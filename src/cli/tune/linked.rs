@@ -10,7 +10,7 @@ use nvptx_ra::ptx::{Linker, Module};
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::variant::Variant;
 
-use super::code::{Code, Made, Words};
+use super::code::{Code, CodeDescriptions, CompiledVariant};
 use super::text::{OPTIONS, Text};
 use crate::kernel_names;
 
@@ -139,8 +139,8 @@ impl Code for LinkedCode<'_> {
         self.other(compiler).map(|other| other.name.as_str())
     }
 
-    fn words(&self) -> &'static Words {
-        self.own.words()
+    fn descriptions(&self) -> &'static CodeDescriptions {
+        self.own.descriptions()
     }
 
     fn profile(&self, variants: &dyn Fn(&str) -> Option<Variant>) -> Profile {
@@ -191,13 +191,14 @@ impl Code for LinkedKernel<'_> {
         variant: &Variant,
         profile_of: &dyn Fn(&Variant) -> Profile,
         took: Duration,
-    ) -> Result<Made, Error> {
+    ) -> Result<CompiledVariant, Error> {
         if variant.compiler() == 0 {
             return self.own.compile_variant(variant, profile_of, took);
         }
         let missing = || Error::internal("there is no such code of it", None).in_function(&self.kernel);
         let text = self.texts.get(&variant.compiler()).ok_or_else(missing)?;
-        text.compile(&text.profile(&|name| (name == self.kernel).then(|| variant.on_code_of(0)))).map(Made::from)
+        text.compile(&text.profile(&|name| (name == self.kernel).then(|| variant.on_code_of(0))))
+            .map(CompiledVariant::from)
     }
 
     fn computed_ahead(&self) -> Duration {
@@ -224,7 +225,7 @@ impl Code for LinkedKernel<'_> {
         self.texts.keys().copied().collect()
     }
 
-    fn words(&self) -> &'static Words {
-        self.own.words()
+    fn descriptions(&self) -> &'static CodeDescriptions {
+        self.own.descriptions()
     }
 }

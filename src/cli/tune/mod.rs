@@ -10,18 +10,19 @@
 //! * [`process`], [`judge`]: who says what ptxas makes of PTX; [`benchmark`]: the user's own judge;
 //! * [`tuning`]: a search with the code and the judges;
 //! * [`stock`]: the code without the passes, where the search starts;
-//! * [`turns`], [`rounds`]: all kernels at once, each at its own pace, until the budget is spent;
+//! * [`work_queue`], [`rounds`]: all kernels at once, each at its own pace, until the effort is spent;
 //! * [`winners`], [`agreement`]: the best variant of a kernel, compared with stock by emulation; [`predict`]: its time beside
 //!   stock's;
 //! * [`driver`]: all of this from stock to the winners, for this command and for [`request`];
 //! * [`compose`]: the best of each in one module, judged once more;
-//! * [`graph`], [`edge`]: the same runs on other machines;
+//! * [`graph`], [`judge_command`]: the same runs on other machines;
 //! * [`measure`]: what counts first, as an option;
 //! * [`trials`]: what recipes are learned from;
 //! * [`request`]: the search as another command asks for it;
 //! * [`progress`]: what is said while it runs; [`print`], [`page`]: what is said in the end; [`outputs`]: where it goes.
 
 pub(crate) mod agreement;
+mod assembled_stock;
 mod benchmark;
 #[cfg(feature = "llvm")]
 mod branches;
@@ -31,15 +32,14 @@ mod compiler;
 mod compose;
 mod cpu_time;
 mod driver;
-pub(crate) mod edge;
 #[cfg(feature = "llvm")]
 pub(crate) mod fork_server;
 mod graph;
 #[cfg(feature = "llvm")]
 mod ir;
 mod judge;
-pub(crate) mod known;
-mod known_stock;
+pub(crate) mod judge_command;
+pub(crate) mod kernel_results;
 mod linked;
 mod measure;
 #[cfg(feature = "llvm")]
@@ -58,9 +58,9 @@ mod stock;
 mod text;
 mod trials;
 mod tuning;
-mod turns;
 pub(crate) mod verdict;
 mod winners;
+mod work_queue;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,9 +71,9 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::input_kind::InputKind;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-use nvptx_ra::tune::aim::{Aim, Budget, Effort};
 use nvptx_ra::tune::figures::{Allowance, preference};
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::{Effort, Objective, RunLimits};
 use nvptx_ra::tune::search::Search;
 
 use self::benchmark::Benchmark;
@@ -82,7 +82,7 @@ use self::branches::Servers;
 use self::code::Code;
 #[cfg(feature = "llvm")]
 use self::compiler::Compiler;
-use self::driver::{Cut, Listener, Plan, Searched};
+use self::driver::{EarlyStop, Listener, Plan, SearchResult};
 #[cfg(feature = "llvm")]
 use self::ir::Ir;
 use self::judge::Judge;
@@ -91,10 +91,10 @@ use self::judge::planned::Planned;
 use self::judge::ptxas::{Ptxas, Tools};
 use self::linked::LinkedCode;
 use self::measure::NamedMeasure;
-use self::progress::{Course, Progress};
-use self::stock::{Conditions, Wanted};
+use self::progress::{KernelProgress, Progress};
+use self::stock::{Conditions, KernelSelection};
 use self::text::Text;
-use self::tuning::{Judges, Pace, Tuning};
+use self::tuning::{Judges, SearchLimits, Tuning};
 #[cfg(feature = "llvm")]
 use crate::codegen::{self, Optimise, Settings};
 use crate::dynamic_shared::DynamicShared;
@@ -154,7 +154,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Optimise::Auto)]
     optimise: Optimise,
     /// How many variants of each kernel ptxas judges, beside stock and the result
-    #[arg(long, value_name = "N", default_value_t = Budget::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
     /// Instead of --runs: what the runs of ptxas on variants may cost, as so many times what ptxas takes for the kernels that are
     /// searched, or half a second if that is more. It is counted by rule, so that the result does not depend on the machine
@@ -165,7 +165,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S")]
     seconds: Option<u64>,
     /// What changes at random are drawn by
-    #[arg(long, value_name = "N", default_value_t = Aim::SEED)]
+    #[arg(long, value_name = "N", default_value_t = Objective::SEED)]
     seed: u32,
     /// Tune only the kernels whose name contains this text; repeat for more. The other kernels stay as they are
     #[arg(long, value_name = "TEXT")]
@@ -320,26 +320,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
         },
         uncompared: arguments.allow_uncompared,
     };
-    let aim = Aim {
+    let objective = Objective {
         seed: arguments.seed,
         preference: preference(&arguments.prefer.iter().map(|named| named.0).collect::<Vec<_>>()),
         shared_cost: arguments.shared_cost,
-        ..Aim::new(architecture, allowance)
+        ..Objective::new(architecture, allowance)
     };
-    let pace = Pace::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
+    let search_limits = SearchLimits::new(start, arguments.seconds.map(Duration::from_secs), arguments.jobs);
     let conditions = Conditions {
         judges,
-        aim: &aim,
+        objective: &objective,
         threads: &arguments.threads,
         dynamic_shared: &arguments.dynamic_shared,
-        jobs: pace.jobs,
+        jobs: search_limits.jobs,
         has_share: arguments.effort.is_some(),
     };
-    let searched = search(arguments, &output, &*code, conditions, pace, start);
-    let result = searched.and_then(|(tuning, cut)| match (&arguments.ninja, &planned) {
+    let searched = search(arguments, &output, &*code, conditions, search_limits, start);
+    let result = searched.and_then(|(tuning, early_stop)| match (&arguments.ninja, &planned) {
         _ if interrupt::is_interrupted() => Ok(None),
         (Some(path), Some(planned)) => graph::write_step(&tuning, planned, path).map(Some),
-        _ => outputs::write(arguments, &tuning, &output, cut),
+        _ => outputs::write(arguments, &tuning, &output, early_stop),
     });
     match result {
         Ok(Some(code)) => Ok(code),
@@ -378,7 +378,7 @@ fn effort(text: &str) -> Result<f64, String> {
 struct Terminal<'a> {
     start: Instant,
     until: Option<Instant>,
-    aim: &'a Aim,
+    objective: &'a Objective,
     runs: usize,
     keeps_best: bool,
     /// Whether trials are recorded.
@@ -405,15 +405,15 @@ impl Listener for Terminal<'_> {
     }
 
     fn admits(&self, kernel: &mut Kernel) -> bool {
-        !self.records || kernel.stock.sass.stack_traffic > 0 || kernel.traits(self.aim).may_win_warps
+        !self.records || kernel.stock.sass.stack_traffic > 0 || kernel.traits(self.objective).may_win_warps
     }
 
     fn note_round(&self, kernel: &Kernel) {
-        let course = Course::of(kernel, self.aim, self.runs);
+        let course = KernelProgress::of(kernel, self.objective, self.runs);
         self.progress().iter().for_each(|progress| progress.note(kernel, course));
     }
 
-    fn end(&self, _cut: Option<Cut>) {
+    fn end(&self, _cut: Option<EarlyStop>) {
         self.progress().take().into_iter().for_each(Progress::end);
     }
 }
@@ -424,29 +424,30 @@ fn search<'a>(
     output: &Path,
     code: &'a dyn Code,
     conditions: Conditions<'a>,
-    pace: Pace,
+    search_limits: SearchLimits,
     start: Instant,
-) -> Result<(Tuning<'a>, Option<Cut>), Error> {
-    let share = |times| Budget::of_effort(Effort { times, file: None, assembles_again: true });
-    let budget = arguments.effort.map_or(Budget::of_runs(arguments.runs as usize), share);
+) -> Result<(Tuning<'a>, Option<EarlyStop>), Error> {
+    let share = |times| RunLimits::of_effort(Effort { times, file: None, assembles_again: true });
+    let run_limits = arguments.effort.map_or(RunLimits::of_runs(arguments.runs as usize), share);
     // A step of a graph is written whole or not at all.
     let keeps_best = arguments.ninja.is_none();
-    let (until, aim, runs, progress) = (pace.until, conditions.aim, budget.runs, Mutex::new(None));
+    let (until, objective, runs, progress) =
+        (search_limits.until, conditions.objective, run_limits.runs, Mutex::new(None));
     let records = arguments.trials.is_some();
-    let terminal = Terminal { start, until, aim, runs, keeps_best, records, progress };
+    let terminal = Terminal { start, until, objective, runs, keeps_best, records, progress };
     let plan = Plan {
         code,
         path: &arguments.input,
-        wanted: Wanted::Parts(&arguments.kernel),
+        wanted: KernelSelection::Parts(&arguments.kernel),
         conditions,
-        budget,
-        pace,
+        run_limits,
+        search_limits,
         keep: outputs::keep(arguments, output),
         compares: !arguments.no_compare && arguments.trials.is_none(),
         keeps_best,
         trials: arguments.trials.as_deref(),
     };
-    let Searched { tuning, cut, is_void } = driver::search(plan, &terminal)?;
+    let SearchResult { tuning, early_stop, is_void } = driver::search(plan, &terminal)?;
     if !is_void {
         print::losses(&tuning.search);
         print::blocks_that_were_drawn(&tuning.search);
@@ -457,5 +458,5 @@ fn search<'a>(
         print::what_is_not_allowed(&tuning.search);
         winners::slower(&tuning.search).iter().for_each(|line| say!("{line}"));
     }
-    Ok((tuning, cut))
+    Ok((tuning, early_stop))
 }

@@ -16,15 +16,15 @@ use nvptx_ra::ffi::profile;
 use nvptx_ra::profile::Profile;
 
 use super::process::{self, Limit};
-use crate::codegen::{self, HandedOver};
-use crate::complaint::Complaint;
+use crate::child_error::ChildError;
+use crate::codegen::{self, ModuleArguments};
 use crate::ptxas::Folder;
 
 /// Run LLVM's optimisations on a module
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    module: HandedOver,
+    module: ModuleArguments,
     /// A folder that has the module and its choices, and gets what is made of it
     #[arg(long)]
     folder: PathBuf,
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 fn optimise(Arguments { module, folder, .. }: &Arguments) -> Result<(), Error> {
-    let HandedOver { name, cpu, settings } = module;
+    let ModuleArguments { name, cpu, settings } = module;
     let context = Context::create();
     let module = codegen::parse(&context, &read(&folder.join(MODULE))?, name)?;
     let choices = read(&folder.join(CHOICES))?;
@@ -79,11 +79,11 @@ pub(super) fn optimised(
     command.arg(format!("--parent={}", std::process::id())).args(settings);
     let errors = folder.path(ERRORS);
     let end = process::run(command, &errors, &errors, Limit::Computed(limit));
-    let end = end.map_err(|trouble| refused(&format!("a process {trouble}")))?;
+    let end = end.map_err(|failure| refused(&format!("a process {failure}")))?;
     if !end.status.success() {
-        let mut complaint = Complaint::default();
-        String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| complaint.hear(line));
-        return Err(refused(complaint.error().unwrap_or("the process ends without a reason")));
+        let mut child_error = ChildError::default();
+        String::from_utf8_lossy(&read(&errors)?).lines().for_each(|line| child_error.hear(line));
+        return Err(refused(child_error.error().unwrap_or("the process ends without a reason")));
     }
     Ok((read(&folder.path(OPTIMISED))?, end.computed))
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use nvptx_ra::error::{Error, ErrorKind};
 
 use super::compose::compose;
-use super::driver::Cut;
+use super::driver::EarlyStop;
 use super::page::{self, Outcome, Tuned};
 use super::tuning::Tuning;
-use super::winners::Keep;
+use super::winners::DifferenceFolder;
 use super::{Arguments, print};
 use crate::{input, interrupt, output, triton};
 
@@ -44,11 +44,11 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Where variants that do not compute what stock does are kept: beside the code that comes out. A step of a graph keeps
 /// none, because the search in the end finds them again.
-pub(super) fn keep(arguments: &Arguments, output: &Path) -> Keep {
+pub(super) fn keep(arguments: &Arguments, output: &Path) -> DifferenceFolder {
     match output.parent() {
-        _ if arguments.ninja.is_some() => Keep::Nowhere,
-        Some(folder) if !input::is_stream(output) => Keep::In(Path::new(".").join(folder)),
-        _ => Keep::Privately,
+        _ if arguments.ninja.is_some() => DifferenceFolder::Nowhere,
+        Some(folder) if !input::is_stream(output) => DifferenceFolder::In(Path::new(".").join(folder)),
+        _ => DifferenceFolder::Privately,
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn write(
     arguments: &Arguments,
     tuning: &Tuning<'_>,
     output: &Path,
-    cut: Option<Cut>,
+    early_stop: Option<EarlyStop>,
 ) -> Result<Option<ExitCode>, Error> {
     let Some(composed) = compose(tuning)? else {
         return Err(Error::internal("a run was planned and not done", None));
@@ -73,8 +73,8 @@ pub(super) fn write(
     }
     if let Some(path) = &arguments.profile {
         let made_by = tuning.code.made_by();
-        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, cut)).collect();
-        output::write(path, composed.profile.print(tuning.code.words().replayed_by, &notes)?.as_bytes())?;
+        let notes: Vec<String> = made_by.into_iter().chain(print::notes(tuning, &composed, early_stop)).collect();
+        output::write(path, composed.profile.print(tuning.code.descriptions().replayed_by, &notes)?.as_bytes())?;
     }
     if let Some(path) = &arguments.html {
         let input = crate::input::name(&arguments.input);
@@ -85,24 +85,27 @@ pub(super) fn write(
         };
         let tuned = Tuned {
             input: Path::new(&input).file_name().and_then(|name| name.to_str()).unwrap_or(&input),
-            aim: &tuning.search.aim,
-            stock: tuning.code.words().stock,
+            objective: &tuning.search.objective,
+            stock: tuning.code.descriptions().stock,
             runs: tuning.judges.ptxas.runs(),
-            cut,
+            early_stop,
             kernels: choices.map(outcome).collect(),
         };
         output::write(path, page::page(&tuned).as_bytes())?;
     }
-    let text =
-        if arguments.json { print::json(tuning, &composed, cut.is_some()) } else { print::table(tuning, &composed) };
+    let text = if arguments.json {
+        print::json(tuning, &composed, early_stop.is_some())
+    } else {
+        print::table(tuning, &composed)
+    };
     let code = if input::is_stream(output) {
         say!("{}", text.trim_end_matches('\n'));
         ExitCode::SUCCESS
     } else {
         crate::print_text(&text)?
     };
-    if let Some(cut) = cut {
-        say!("nvptx-ra: {}", cut.sentence());
+    if let Some(early_stop) = early_stop {
+        say!("nvptx-ra: {}", early_stop.sentence());
     }
-    Ok(Some(if cut == Some(Cut::Interruption) { interrupt::exit_code() } else { code }))
+    Ok(Some(if early_stop == Some(EarlyStop::Interruption) { interrupt::exit_code() } else { code }))
 }

@@ -7,7 +7,7 @@ use nvptx_ra::sass::time::prediction::{self, Prediction};
 use nvptx_ra::sass::time::verdict::Verdict;
 use nvptx_ra::tune::predicted::{Predicted, Source};
 
-use super::agreement::{Bound, Terms};
+use super::agreement::{ComparisonBound, ComparisonSettings};
 use crate::interrupt::is_interrupted;
 use crate::time::code::Code;
 
@@ -26,7 +26,7 @@ const TRACED: u64 = 4;
 const LAUNCHES: u64 = 4;
 
 /// What the model says of stock, and how it was asked.
-pub(crate) struct OfStock {
+pub(crate) struct StockPrediction {
     prediction: Prediction,
     launches: Launches,
     most_issued: u64,
@@ -34,17 +34,22 @@ pub(crate) struct OfStock {
 
 /// What the model says of stock with so many bytes of PTX; nothing where it knows nothing of it, or all launches take too
 /// long.
-pub(crate) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) -> Option<OfStock> {
-    let most_issued = match terms.bound {
-        Bound::Runs(_) => ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64,
-        Bound::Work(work) => work.0 / MICROSECONDS_OF_AN_ISSUE,
+pub(crate) fn of_stock(
+    code: &Code,
+    kernel: &str,
+    bytes: usize,
+    settings: ComparisonSettings,
+) -> Option<StockPrediction> {
+    let most_issued = match settings.bound {
+        ComparisonBound::Runs(_) => ISSUED + ISSUED_FOR_EACH_BYTE * bytes as u64,
+        ComparisonBound::Work(work) => work.0 / MICROSECONDS_OF_AN_ISSUE,
     };
     let drawn = |seed| Launches {
         count: 1,
         more: 0,
         seed,
-        threads: terms.threads,
-        dynamic_shared: terms.dynamic_shared.unwrap_or_default(),
+        threads: settings.threads,
+        dynamic_shared: settings.dynamic_shared.unwrap_or_default(),
         most_steps: most_issued / TRACED,
         is_unwanted: is_interrupted,
         ..Launches::default()
@@ -56,15 +61,15 @@ pub(crate) fn of_stock(code: &Code, kernel: &str, bytes: usize, terms: Terms) ->
     let predicted = |launches: Launches| {
         let said = code.predict_within(kernel, &launches, most_issued);
         let said = said.inspect_err(|reason| log::debug!("{kernel}: no prediction: {reason}")).ok();
-        said.map(|prediction| OfStock { prediction, launches, most_issued })
+        said.map(|prediction| StockPrediction { prediction, launches, most_issued })
     };
     (1..=LAUNCHES).map(drawn).filter(ends).find_map(predicted).or_else(|| predicted(drawn(1)))
 }
 
 /// A variant beside stock, on the same launch. Two beginnings of a launch do not do the same work, and a walk goes other ways
 /// than a run: nothing is said of these.
-pub(crate) fn beside(stock: &OfStock, variant: &Code, kernel: &str) -> Option<Predicted> {
-    let OfStock { prediction: stock, launches, most_issued } = stock;
+pub(crate) fn beside(stock: &StockPrediction, variant: &Code, kernel: &str) -> Option<Predicted> {
+    let StockPrediction { prediction: stock, launches, most_issued } = stock;
     let variant = &variant.predict_within(kernel, launches, *most_issued).ok()?;
     let source = match (stock.source, variant.source) {
         (prediction::Source::Run, prediction::Source::Run) if reaches_half(stock) => Source::Run,

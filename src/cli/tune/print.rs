@@ -7,14 +7,14 @@ use nvptx_ra::tune::agreement::Agreement;
 use nvptx_ra::tune::assurance::Assurance;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::findings::{Barred, Executed, Reach};
+use nvptx_ra::tune::findings::{ComparisonCoverage, DisqualifiedVariant, Executed};
 use nvptx_ra::tune::kernel::Kernel;
 use nvptx_ra::tune::search::Search;
 use nvptx_ra::tune::variant::Variant;
 use serde_json::{Value, json};
 
 use super::compose::Composed;
-use super::driver::Cut;
+use super::driver::EarlyStop;
 use super::tuning::Tuning;
 use crate::kernel_names;
 use crate::page::counted;
@@ -38,7 +38,7 @@ fn told<'a, T>(search: &'a Search, of: impl Fn(&'a Kernel) -> Option<T>) -> Opti
 
 /// What fewer warps would save, said once.
 pub(super) fn spills_for_warps(search: &Search) {
-    let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.aim));
+    let saved = told(search, |kernel| kernel.half_the_spills_for_warps(&search.objective));
     if let Some((count, kernel, (best, variant, least))) = saved {
         say!(
             "nvptx-ra: with fewer warps, {} of the kernels would spill at most half as much: '{}' would spill {} instead \
@@ -61,7 +61,7 @@ pub(super) fn by_blocks(variant: &Variant) -> &'static str {
 
 /// How many more warps a few spills would make room for, said once.
 pub(super) fn warps_for_spills(search: &Search) {
-    let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.aim));
+    let found = told(search, |kernel| kernel.more_warps_for_few_spills(&search.objective));
     if let Some((count, kernel, (best, more))) = found {
         say!(
             "nvptx-ra: with a few more bytes spilled, {} of the kernels would hold more warps: '{}' would hold {} instead of \
@@ -78,7 +78,7 @@ pub(super) fn warps_for_spills(search: &Search) {
 
 /// What a few spills would save of arrays in local memory, said once.
 pub(super) fn accesses_for_spills(search: &Search) {
-    let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.aim));
+    let saved = told(search, |kernel| kernel.quarter_of_the_accesses_for_spills(&search.objective));
     if let Some((count, kernel, (best, least))) = saved {
         say!(
             "nvptx-ra: with some spills, {} of the kernels would access local memory at most a quarter as often: '{}' \
@@ -116,7 +116,7 @@ pub(super) fn blocks_that_were_drawn<'a>(search: &'a Search) {
 /// What variants that could not be compared would bring, a line for each kernel.
 pub(super) fn what_is_not_allowed(search: &Search) {
     for kernel in search.kernels.iter() {
-        if let Some((best, variant, figures)) = kernel.with_uncompared(&search.aim) {
+        if let Some((best, variant, figures)) = kernel.with_uncompared(&search.objective) {
             let name = kernel_names::short(&kernel.name);
             say!("nvptx-ra: '{name}' with --allow-uncompared: {} by {variant}", gain(&best, &figures));
         }
@@ -137,8 +137,8 @@ fn gain(before: &Figures, after: &Figures) -> String {
 
 /// Which comparisons reached little of the code, said once.
 pub(super) fn small_comparisons(search: &Search) {
-    let small = |kernel: &Kernel| kernel.findings.reach.filter(Reach::is_small);
-    if let Some((count, kernel, Reach { statements: [ran, all] })) = told(search, small) {
+    let small = |kernel: &Kernel| kernel.findings.coverage.filter(ComparisonCoverage::is_small);
+    if let Some((count, kernel, ComparisonCoverage { statements: [ran, all] })) = told(search, small) {
         say!(
             "nvptx-ra: {count} of the comparisons reached less than a tenth of the code: of '{kernel}', {ran} of {all} \
              statements ran; `nvptx-ra run` takes the arguments of a launch"
@@ -183,7 +183,7 @@ pub(super) fn table(tuning: &Tuning<'_>, composed: &Composed) -> String {
         let gain = 100.0 * (1.0 - tuned.median / stock.median);
         let _ = writeln!(text, "run of {name}: {} → {}, {gain:.1} % less", stock.median, tuned.median);
     }
-    let _ = writeln!(text, "\n{}", sums(search, composed, tuning.code.words().stock));
+    let _ = writeln!(text, "\n{}", sums(search, composed, tuning.code.descriptions().stock));
     for (file, taken) in other_files(tuning, composed) {
         let _ = writeln!(text, "from {file}: {taken} of {} kernels", composed.chosen.len());
     }
@@ -225,7 +225,7 @@ fn agreements<'a>(search: &'a Search, composed: &'a Composed) -> impl Iterator<I
     said.map(|agreement| agreement.filter(|&agreement| *agreement != Agreement::NotCompared))
 }
 
-impl Cut {
+impl EarlyStop {
     /// What is said of such a search.
     pub(super) fn sentence(self) -> &'static str {
         match self {
@@ -237,9 +237,9 @@ impl Cut {
 
 /// What a profile says: whether the search was cut, a line for each kernel that is not stock on what shows that it computes the same,
 /// and how bodies of other files are linked.
-pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, cut: Option<Cut>) -> Vec<String> {
+pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, early_stop: Option<EarlyStop>) -> Vec<String> {
     let search = &tuning.search;
-    let cut = cut.map(|cut| cut.sentence().to_owned());
+    let early_stop = early_stop.map(|early_stop| early_stop.sentence().to_owned());
     let kernels = search.kernels.iter().zip(composed.chosen.iter()).zip(agreements(search, composed));
     let note = |((kernel, (variant, _)), agreement): ((&Kernel, &(Variant, Figures)), Option<&Agreement>)| {
         let word = kernel.findings.assurance_of(variant)?.word();
@@ -249,7 +249,7 @@ pub(super) fn notes(tuning: &Tuning<'_>, composed: &Composed, cut: Option<Cut>) 
     let files = other_files(tuning, composed).filter(|&(_, taken)| taken > 0);
     let files: String = files.map(|(file, _)| format!(" --also {file}")).collect();
     let linked = format!("the kernels with a table 'linked' are linked by nvptx-ra ptx --profile FILE{files}");
-    cut.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
+    early_stop.into_iter().chain(kernels.filter_map(note)).chain((!files.is_empty()).then_some(linked)).collect()
 }
 
 fn row(stock: &Figures, tuned: &Figures) -> String {
@@ -260,7 +260,7 @@ fn row(stock: &Figures, tuned: &Figures) -> String {
         "{:>16}  {:>9}  {:>9}  {:>15}",
         change(stock.spill_bytes(), tuned.spill_bytes()),
         change(stock.warps, tuned.warps),
-        change(stock.real.registers, tuned.real.registers),
+        change(stock.ptxas_report.registers, tuned.ptxas_report.registers),
         change(stock.sass.instructions, tuned.sass.instructions)
     )
 }
@@ -286,8 +286,8 @@ fn executed(of: Executed) -> Value {
 }
 
 /// A variant that may not win.
-fn barred(of: &Barred) -> Value {
-    let Barred { variant, uncompared, is_costly, slower } = of;
+fn disqualified(of: &DisqualifiedVariant) -> Value {
+    let DisqualifiedVariant { variant, uncompared, is_costly, slower } = of;
     json!({
         "choice": format!("{variant:#}"),
         "uncompared": uncompared,
@@ -335,7 +335,7 @@ pub(super) fn json(tuning: &Tuning<'_>, composed: &Composed, is_cut: bool) -> St
                 "executed": kernel.findings.executed_of(variant).map(executed),
                 "predicted": kernel.findings.predicted_of(variant).map(|predicted| predicted.json("chosen")),
                 "refused": refused.collect::<Vec<Value>>(),
-                "barred": kernel.findings.barred.iter().map(barred).collect::<Vec<Value>>(),
+                "barred": kernel.findings.disqualified.iter().map(disqualified).collect::<Vec<Value>>(),
                 "tried": tried,
             })
         })

@@ -23,14 +23,14 @@ pub(super) enum Limit {
 
 /// Why a program came to no end of its own. Prints as what is said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum RunFailure {
     /// It was ended at the limit.
     TooLong(Limit),
     /// For a reason that has nothing to do with what it was given.
     Lost(String),
 }
 
-impl std::fmt::Display for Trouble {
+impl std::fmt::Display for RunFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = |limit: &Duration| (limit.as_secs_f64() * 10.0).round() / 10.0;
         match self {
@@ -43,7 +43,7 @@ impl std::fmt::Display for Trouble {
 
 /// How a program ended by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct RunResult {
     pub(super) status: ExitStatus,
     /// Its CPU time.
     pub(super) computed: Duration,
@@ -54,8 +54,8 @@ const KILL: i32 = 9;
 
 /// Runs a program to its end, or to the limit, its output in files, which may be one. How it ended; an error where there was no
 /// end. Whatever it has started and not waited for is ended with it then.
-pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Limit) -> Result<End, Trouble> {
-    let lost = |problem: String| Trouble::Lost(problem);
+pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Limit) -> Result<RunResult, RunFailure> {
+    let lost = |problem: String| RunFailure::Lost(problem);
     let interrupted = || Err(lost("was interrupted".into()));
     if is_interrupted() {
         return interrupted();
@@ -77,7 +77,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
             let status = child.wait().map_err(|error| lost(format!("is lost: {error}")))?;
             return match status.signal() {
                 Some(KILL) => Err(lost("was killed".into())),
-                _ => Ok(End { status, computed: meter.computed() }),
+                _ => Ok(RunResult { status, computed: meter.computed() }),
             };
         }
         let is_too_long = match limit {
@@ -86,7 +86,7 @@ pub(super) fn run(mut command: Command, output: &Path, errors: &Path, limit: Lim
         };
         if is_interrupted() || is_too_long {
             end(&mut child);
-            return if is_too_long { Err(Trouble::TooLong(limit)) } else { interrupted() };
+            return if is_too_long { Err(RunFailure::TooLong(limit)) } else { interrupted() };
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
@@ -121,8 +121,8 @@ mod tests {
         let (log, started) = (folder.path().join("log"), folder.path().join("pid"));
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("sleep 60 & echo $! > {}; wait", started.display()));
-        let trouble = run(shell, &log, &log, Limit::Elapsed(Duration::from_millis(300))).expect_err("it is stopped");
-        assert_eq!(trouble.to_string(), "takes more than 0.3 s");
+        let failure = run(shell, &log, &log, Limit::Elapsed(Duration::from_millis(300))).expect_err("it is stopped");
+        assert_eq!(failure.to_string(), "takes more than 0.3 s");
         let sleep = std::fs::read_to_string(&started).expect("it began");
         let state = || std::fs::read_to_string(format!("/proc/{}/stat", sleep.trim())).unwrap_or_default();
         let is_over = || state().is_empty() || state().contains(") Z ");
@@ -136,11 +136,11 @@ mod tests {
             let mut shell = Command::new("sh");
             shell.args(["-c", command]);
             let end = run(shell, &log, &log, Limit::Elapsed(Duration::from_secs(30)));
-            end.map(|End { status, .. }| (status.code(), status.signal()))
+            end.map(|RunResult { status, .. }| (status.code(), status.signal()))
         };
         assert_eq!(ended("exit 1"), Ok((Some(1), None)));
         assert_eq!(ended("kill -SEGV $$"), Ok((None, Some(11))));
-        assert_eq!(ended("kill -KILL $$"), Err(Trouble::Lost("was killed".into())));
+        assert_eq!(ended("kill -KILL $$"), Err(RunFailure::Lost("was killed".into())));
     }
 
     /// A limit of CPU time ends a program that computes, one that starts another program for it, and one that only waits; beside
@@ -156,8 +156,8 @@ mod tests {
         };
         let endless = "while :; do :; done";
         for command in [endless, &format!("sh -c '{endless}'; :"), "sleep 60"] {
-            let trouble = ended(command, 300).expect_err(command);
-            assert_eq!(trouble.to_string(), "takes more than 0.3 s of CPU time", "{command}");
+            let failure = ended(command, 300).expect_err(command);
+            assert_eq!(failure.to_string(), "takes more than 0.3 s of CPU time", "{command}");
         }
         let counts = |to: u32| ended(&format!("n=0; while [ $n -lt {to} ]; do n=$((n+1)); done"), 60_000);
         let [short, long] = [1, 200_000].map(|to| counts(to).expect("it ends").computed);

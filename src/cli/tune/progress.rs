@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
 
 use crate::progress_bar::Bar;
 
@@ -24,7 +24,7 @@ pub(super) struct Progress {
 
 /// How far the search of one kernel is.
 #[derive(Clone, Copy)]
-pub(super) struct Course {
+pub(super) struct KernelProgress {
     /// Variants that were judged.
     pub(super) judged: usize,
     /// Whether no more will be.
@@ -33,10 +33,10 @@ pub(super) struct Course {
     best: Cost,
 }
 
-impl Course {
+impl KernelProgress {
     /// Of a kernel of which so many variants are judged.
-    pub(super) fn of(kernel: &Kernel, aim: &Aim, runs: usize) -> Self {
-        let best = Cost::of(&kernel.best(aim).1);
+    pub(super) fn of(kernel: &Kernel, objective: &Objective, runs: usize) -> Self {
+        let best = Cost::of(&kernel.best(objective).1);
         Self { judged: kernel.runs(), is_over: kernel.is_over(runs), best }
     }
 }
@@ -65,7 +65,7 @@ struct State {
     /// Variants of each kernel that there will be.
     runs: usize,
     /// The courses by the name of the kernel, and what it cost before.
-    kernels: BTreeMap<String, (Course, Cost)>,
+    kernels: BTreeMap<String, (KernelProgress, Cost)>,
     said: Instant,
     /// Variants that were judged when something was said last.
     judged: Option<usize>,
@@ -93,7 +93,7 @@ impl Progress {
     ) -> Self {
         let course = |kernel: &Kernel| {
             let stock = Cost::of(&kernel.stock);
-            (kernel.name.clone(), (Course { judged: 0, is_over: false, best: stock }, stock))
+            (kernel.name.clone(), (KernelProgress { judged: 0, is_over: false, best: stock }, stock))
         };
         let state = State { runs, kernels: kernels.map(course).collect(), said: start, judged: None };
         let progress = Self { start, search: Instant::now(), until, bar: Bar::new(), state: Mutex::new(state) };
@@ -102,7 +102,7 @@ impl Progress {
     }
 
     /// Notes what a kernel's round brought.
-    pub(super) fn note(&self, kernel: &Kernel, course: Course) {
+    pub(super) fn note(&self, kernel: &Kernel, course: KernelProgress) {
         let mut state = self.lock();
         state.kernels.insert(kernel.name.clone(), (course, Cost::of(&kernel.stock)));
         self.draw(&state);
@@ -146,7 +146,7 @@ impl State {
         self.kernels.values().fold(Sums::default(), |sums, (course, stock)| Sums {
             done: sums.done + usize::from(course.is_over),
             judged: sums.judged + course.judged,
-            // A search without anything new to try ends before its budget is spent.
+            // A search without anything new to try ends before its effort is spent.
             runs: sums.runs + if course.is_over { course.judged } else { self.runs },
             stock: sums.stock.plus(*stock),
             best: sums.best.plus(course.best),
@@ -185,12 +185,13 @@ mod tests {
     }
 
     fn sums(courses: &[(usize, bool, u64, u64)]) -> Sums {
-        let course = |&(judged, is_over, stock, best): &_| (Course { judged, is_over, best: cost(best) }, cost(stock));
+        let course =
+            |&(judged, is_over, stock, best): &_| (KernelProgress { judged, is_over, best: cost(best) }, cost(stock));
         let kernels = courses.iter().map(course).enumerate().map(|(at, course)| (at.to_string(), course)).collect();
         State { runs: 16, kernels, said: Instant::now(), judged: None }.sums()
     }
 
-    /// A kernel counts with its whole budget, and one that is over with the runs that it had.
+    /// A kernel counts with its whole effort, and one that is over with the runs that it had.
     #[test]
     fn sums_of_kernels() {
         let sums = sums(&[(16, true, 100, 40), (5, true, 0, 0), (4, false, 60, 60), (0, false, 7, 7)]);

@@ -11,36 +11,36 @@ use nvptx_ra::passes::replay_on_ptx;
 use nvptx_ra::profile::Profile;
 use nvptx_ra::target::machine::{Architecture, Launch};
 use nvptx_ra::tune::agreement::Agreement;
-use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::assurance::Assurance;
-use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::{Allowance, Block, Figures, launch, preference};
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::kernel::{GIVEN_UP, Kernel, given_up};
+use nvptx_ra::tune::objective::{Objective, RunLimits};
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use nvptx_ra::tune::relocatable::{Function, Relocatable};
 use nvptx_ra::tune::variant::Variant;
 
 use self::listener::Log;
+use super::assembled_stock::AssembledStock;
+pub(crate) use super::assembled_stock::StockOutput;
 use super::code::Code as _;
 use super::compose::compose;
-use super::driver::{self, Plan, Searched};
+use super::driver::{self, Plan, SearchResult};
 pub(crate) use super::judge::ptxas::Build;
 use super::judge::ptxas::{Ptxas, Tools};
-use super::judge::{Judge as _, Look};
-use super::known::{KernelAnswer, Known, Launches, Recall, Subject};
-use super::known_stock::KnownStock;
-pub(crate) use super::known_stock::Unchanged;
-use super::stock::{self, Conditions, Wanted};
+use super::judge::{Inspection, Judge as _};
+use super::kernel_results::{CachedResults, KernelInput, KernelResult, Launches, Lookup};
+use super::stock::{self, Conditions, KernelSelection};
 use super::text::{REPLAYED_BY, Text};
-pub(crate) use super::tuning::Pace;
+pub(crate) use super::tuning::SearchLimits;
 use super::tuning::{Judges, checked};
-pub(crate) use super::verdict::{Change, Cost, Left, offer};
-use super::verdict::{unchanged, with_fewer_warps};
-use super::winners::Keep;
+pub(crate) use super::verdict::{ChangedKernel, KernelCost, UnchangedKernel, offer};
+use super::verdict::{unchanged_kernel, with_fewer_warps};
+use super::winners::DifferenceFolder;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::interrupt::is_interrupted;
 use crate::page::counted;
-use crate::ptxas::Measured;
+use crate::ptxas::PtxasReports;
 use crate::ptxas_run::Assembled;
 use crate::threads::{Count, Threads};
 
@@ -59,23 +59,23 @@ pub(crate) struct Request<'a> {
     /// How ptxas is asked.
     pub(crate) build: Build,
     /// What ptxas made of the PTX as it is, asked so.
-    pub(crate) unchanged: Unchanged<'a>,
+    pub(crate) stock_output: StockOutput<'a>,
     /// What its attributes say of the kernels. Bytes spilled are not among it.
-    pub(crate) measured: &'a Measured,
+    pub(crate) measured: &'a PtxasReports,
     /// What a linker sees of it, where it is linked later.
     pub(crate) object: Option<&'a Relocatable>,
     pub(crate) dynamic_shared: Vec<DynamicShared>,
     /// Threads of a block of the kernels that do not say.
     pub(crate) threads: Option<u32>,
     /// How many variants of each kernel ptxas judges, or what the search may cost.
-    pub(crate) budget: Budget,
+    pub(crate) run_limits: RunLimits,
     /// Which kernels are searched.
     pub(crate) scope: Scope,
     /// What may be worse than in the text as it is.
     pub(crate) allowance: Allowance,
-    pub(crate) pace: Pace,
+    pub(crate) search_limits: SearchLimits,
     /// Has the answers of kernels whose texts earlier builds have searched, where somebody keeps these.
-    pub(crate) recall: Option<&'a Recall<'a>>,
+    pub(crate) lookup: Option<&'a Lookup<'a>>,
     /// Is told how many of how many kernels are done.
     pub(crate) progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Takes what users should know.
@@ -92,30 +92,30 @@ pub(crate) enum Scope {
 }
 
 /// The kernels that [`search`] would look at, by the text and what is known of it as it is, and all others. No program runs.
-pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<Left>), Error> {
-    let start = Start::new(request)?;
-    Ok((start.wanted, start.left))
+pub(crate) fn kernels_to_search(request: &Request<'_>) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
+    let start = SelectedKernels::new(request)?;
+    Ok((start.wanted, start.unchanged_kernels))
 }
 
 /// Where a search starts.
-struct Start {
+struct SelectedKernels {
     text: Text,
     /// The kernels with loops that ptxas would unroll in another form.
     loops: BTreeSet<String>,
     /// The kernels that are searched.
     wanted: Vec<String>,
     /// All others.
-    left: Vec<Left>,
+    unchanged_kernels: Vec<UnchangedKernel>,
 }
 
-impl Start {
+impl SelectedKernels {
     fn new(request: &Request<'_>) -> Result<Self, Error> {
         let architecture = Architecture::by_name(request.cpu)?;
         let text = Text::new(request.content.to_vec(), request.name, request.cpu)?;
         let text = text.for_linker(request.object.is_some()).with_other_names(request.allowance.uncompared);
         let loops = if request.scope == Scope::All { text.with_loops_to_turn()? } else { BTreeSet::new() };
-        let (wanted, left) = promising(&text, request, architecture, &loops)?;
-        Ok(Self { text, loops, wanted, left })
+        let (wanted, unchanged_kernels) = promising(&text, request, architecture, &loops)?;
+        Ok(Self { text, loops, wanted, unchanged_kernels })
     }
 }
 
@@ -124,11 +124,11 @@ pub(crate) struct Answer {
     /// `None` where nothing gets better.
     pub(crate) found: Option<Found>,
     /// The kernels that stay as they are, in the order of their names.
-    pub(crate) left: Vec<Left>,
+    pub(crate) unchanged_kernels: Vec<UnchangedKernel>,
     /// Whether the next search would find the same.
     pub(crate) lasts: bool,
     /// What is known from now on of kernels by their texts, if the result is what is promised here.
-    pub(crate) learned: Vec<(Subject, KernelAnswer)>,
+    pub(crate) learned: Vec<(KernelInput, KernelResult)>,
     /// How many kernels earlier searches have answered.
     pub(crate) known: usize,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Found {
     pub(crate) ptx: Vec<u8>,
     /// The choices, which [`replay_on_ptx`](nvptx_ra::passes::replay_on_ptx) makes again.
     pub(crate) profile: String,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<ChangedKernel>,
     /// What ptxas made of the PTX, if that very text was judged with the options of the build.
     pub(crate) assembled: Option<Assembled>,
 }
@@ -146,14 +146,14 @@ pub(crate) struct Found {
 /// Searches all kernels that spill, or lack warps for want of registers, and tries the ends of loops of all others. Where the time is over, or the user interrupts, before all
 /// runs are done, the answer is the best that was found so far, and does not last. A second interruption ends all work.
 pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
-    let Start { text, loops, wanted, mut left } = Start::new(&request)?;
-    if wanted.is_empty() && left.is_empty() {
+    let SelectedKernels { text, loops, wanted, mut unchanged_kernels } = SelectedKernels::new(&request)?;
+    if wanted.is_empty() && unchanged_kernels.is_empty() {
         (request.note)("nothing to search: no kernel");
     }
     let launches = Launches { threads: request.threads, dynamic_shared: &request.dynamic_shared };
-    let known = match request.recall {
-        Some(recall) if !wanted.is_empty() => Known::of(&text, &wanted, &launches, request.measured, recall)?,
-        _ => Known::nothing(wanted),
+    let known = match request.lookup {
+        Some(lookup) if !wanted.is_empty() => CachedResults::of(&text, &wanted, &launches, request.measured, lookup)?,
+        _ => CachedResults::nothing(wanted),
     };
     let (count, answered) = (known.count(), known.answered());
     let kernels = known.unknown.len() + count;
@@ -174,19 +174,23 @@ pub(crate) fn search(request: Request<'_>) -> Result<Answer, Error> {
     };
     let profile = known.join(&searched.profile);
     let ptx = if !known.changes.is_empty() { text.compile(&checked(profile.clone()))? } else { searched.ptx };
-    let mut changes: Vec<Change> = searched.changes.iter().chain(&known.changes).cloned().collect();
+    let mut changes: Vec<ChangedKernel> = searched.changes.iter().chain(&known.changes).cloned().collect();
     changes.sort_by_key(|change| text.functions().iter().position(|(name, _)| *name == change.kernel));
-    left.extend(searched.left.iter().chain(&known.left).cloned());
-    left.sort_by(|one, other| one.kernel.cmp(&other.kernel));
+    unchanged_kernels.extend(searched.unchanged_kernels.iter().chain(&known.unchanged_kernels).cloned());
+    unchanged_kernels.sort_by(|one, other| one.kernel.cmp(&other.kernel));
     let assembled = searched.assembled.filter(|_| known.changes.is_empty());
-    let lasting: Vec<Left> =
-        searched.left.iter().filter(|left| !searched.unpaid.contains(&left.kernel)).cloned().collect();
+    let lasting: Vec<UnchangedKernel> = searched
+        .unchanged_kernels
+        .iter()
+        .filter(|unchanged_kernels| !searched.unpaid.contains(&unchanged_kernels.kernel))
+        .cloned()
+        .collect();
     let learned = known.learned(&profile, &searched.changes, &lasting);
     let lasts = searched.lasts && !is_interrupted();
     let is_better = !changes.is_empty() && !is_interrupted();
     let found = |profile| Found { ptx, profile, changes, assembled };
     let found = is_better.then(|| profile.print(REPLAYED_BY, &[]).map(found));
-    Ok(Answer { found: found.transpose()?, left, lasts, learned, known: answered })
+    Ok(Answer { found: found.transpose()?, unchanged_kernels, lasts, learned, known: answered })
 }
 
 /// What a search has come to.
@@ -195,8 +199,8 @@ struct Outcome {
     /// What ptxas made of it.
     assembled: Option<Assembled>,
     profile: Profile,
-    changes: Vec<Change>,
-    left: Vec<Left>,
+    changes: Vec<ChangedKernel>,
+    unchanged_kernels: Vec<UnchangedKernel>,
     /// Those of the kernels left whose share has paid for no run: in another file it may.
     unpaid: BTreeSet<String>,
     lasts: bool,
@@ -204,8 +208,8 @@ struct Outcome {
 
 impl Outcome {
     fn nothing(profile: Profile) -> Self {
-        let (changes, left, unpaid) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { ptx: Vec::new(), assembled: None, profile, changes, left, unpaid, lasts: true }
+        let (changes, unchanged_kernels, unpaid) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { ptx: Vec::new(), assembled: None, profile, changes, unchanged_kernels, unpaid, lasts: true }
     }
 }
 
@@ -220,36 +224,36 @@ fn outcome(
     let (ptxas, known) = asked(&mut request)?;
     let stock = known.as_ref();
     let judges = Judges { judge: &ptxas, benchmark: None, ptxas: &ptxas, stock };
-    let aim = Aim::new(architecture, request.allowance);
+    let objective = Objective::new(architecture, request.allowance);
     let dynamic_shared = &*request.dynamic_shared;
     let threads = request.threads.map(|threads| Threads::all(Count(threads)));
-    let (threads, jobs) = (threads.as_slice(), request.pace.jobs);
-    let has_share = request.budget.effort.is_some();
-    let conditions = Conditions { judges, aim: &aim, threads, dynamic_shared, jobs, has_share };
+    let (threads, jobs) = (threads.as_slice(), request.search_limits.jobs);
+    let has_share = request.run_limits.effort.is_some();
+    let conditions = Conditions { judges, objective: &objective, threads, dynamic_shared, jobs, has_share };
     let log = Log {
         note: request.note,
         architecture,
-        aim: &aim,
+        objective: &objective,
         loops,
-        left: Mutex::new(Vec::new()),
-        budget: request.budget,
+        unchanged_kernels: Mutex::new(Vec::new()),
+        run_limits: request.run_limits,
         progress,
         over: Mutex::new(BTreeSet::new()),
     };
     let plan = Plan {
         code: text,
         path: Path::new(request.name),
-        wanted: Wanted::Named(wanted),
+        wanted: KernelSelection::Named(wanted),
         conditions,
-        budget: request.budget,
-        pace: request.pace,
-        keep: Keep::Nowhere,
+        run_limits: request.run_limits,
+        search_limits: request.search_limits,
+        keep: DifferenceFolder::Nowhere,
         compares: true,
         keeps_best: true,
         trials: None,
     };
-    let Searched { tuning, cut, is_void } = driver::search(plan, &log)?;
-    let mut left = log.left.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let SearchResult { tuning, early_stop, is_void } = driver::search(plan, &log)?;
+    let mut unchanged_kernels = log.unchanged_kernels.into_inner().unwrap_or_else(PoisonError::into_inner);
     if is_void {
         return Err(Error::pass("the search was interrupted", "run it again"));
     }
@@ -261,37 +265,38 @@ fn outcome(
         Some(compose(&tuning)?.ok_or_else(|| Error::internal("a run was planned and not done", None))?)
     };
     let better = |(kernel, (variant, figures)): (&Kernel, &(Variant, Figures))| {
-        let is_better = figures.is_better(&kernel.stock, &aim.preference);
-        is_better.then(|| Change {
+        let is_better = figures.is_better(&kernel.stock, &objective.preference);
+        is_better.then(|| ChangedKernel {
             kernel: kernel.name.clone(),
             choice: variant.to_string(),
             agreement: kernel.findings.winner.as_ref().map(Agreement::sentence).unwrap_or_default(),
             assurance: kernel.findings.assurance_of(variant).map(Assurance::word).unwrap_or_default().into(),
-            before: Cost::from(&kernel.stock),
-            after: Cost::from(figures),
-            with_fewer_warps: with_fewer_warps(kernel, &aim),
+            before: KernelCost::from(&kernel.stock),
+            after: KernelCost::from(figures),
+            with_fewer_warps: with_fewer_warps(kernel, &objective),
         })
     };
     let chosen = composed.iter().flat_map(|composed| composed.chosen.iter());
-    let changes: Vec<Change> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
+    let changes: Vec<ChangedKernel> = tuning.search.kernels.iter().zip(chosen).filter_map(better).collect();
     let stays = |kernel: &&Kernel| changes.iter().all(|change| change.kernel != kernel.name);
-    left.extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged(kernel, &aim)));
+    unchanged_kernels
+        .extend(tuning.search.kernels.iter().filter(stays).map(|kernel| unchanged_kernel(kernel, &objective)));
     let unpaid = tuning.search.kernels.iter().filter(|kernel| kernel.is_unpaid());
     let unpaid = unpaid.map(|kernel| kernel.name.clone()).collect();
     tuning.search.kernels.iter().filter_map(refused).for_each(|line| (request.note)(&line));
-    let lasts = !ptxas.had_trouble() && cut.is_none();
+    let lasts = !ptxas.had_trouble() && early_stop.is_none();
     let Some(composed) = composed.filter(|_| !changes.is_empty()) else {
-        return Ok(Outcome { left, unpaid, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
+        return Ok(Outcome { unchanged_kernels, unpaid, lasts, ..Outcome::nothing(text.profile(&|_| None)) });
     };
     let assembled = ptxas.made(&composed.ptx);
-    Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, left, unpaid, lasts })
+    Ok(Outcome { ptx: composed.ptx, assembled, profile: composed.profile, changes, unchanged_kernels, unpaid, lasts })
 }
 
 /// ptxas as a request asks it, and what is known of stock without it.
-fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<KnownStock<'a>>), Error> {
-    let Request { ptxas, cuobjdump, nvdisasm, object, unchanged, .. } = request;
+fn asked<'a>(request: &mut Request<'a>) -> Result<(Ptxas, Option<AssembledStock<'a>>), Error> {
+    let Request { ptxas, cuobjdump, nvdisasm, object, stock_output, .. } = request;
     let build = std::mem::take(&mut request.build);
-    let known = if object.is_some() { None } else { KnownStock::of(*unchanged, build.is_verbose) };
+    let known = if object.is_some() { None } else { AssembledStock::of(*stock_output, build.is_verbose) };
     let tools = Tools { ptxas: ptxas.clone(), cuobjdump: cuobjdump.clone(), nvdisasm: nvdisasm.clone() };
     let ptxas = Ptxas::within_build(tools, request.cpu, build)?;
     Ok((ptxas.with_figures_of_code(known.is_some()).for_linker(object.is_some()), known))
@@ -323,7 +328,7 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     }
     let (ptxas, known) = asked(&mut request)?;
     let judged = |ptx: &[u8]| {
-        let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Look::Closely);
+        let judged = ptxas.judge(ptx, stock::STOCK_LIMIT, Inspection::Disassembler);
         judged.map_err(|reason| Error::pass(reason.to_string(), "the text is left as it is"))
     };
     let before = known.map_or_else(|| judged(request.content), |known| Ok(known.whole()))?;
@@ -336,9 +341,9 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
     if let (Some(before), Some(after)) = (&before.object, &after.object) {
         after.check(before).map_err(|problem| Error::pass(problem, "remove the profile"))?;
     }
-    let (mut changes, mut left) = (Vec::new(), Vec::new());
+    let (mut changes, mut unchanged_kernels) = (Vec::new(), Vec::new());
     for (kernel, block) in blocks {
-        let of = |judged: &Judged| judged.figures(kernel, block, architecture).ok();
+        let of = |judged: &Judgement| judged.figures(kernel, block, architecture).ok();
         let (Some(stock), Some(mut figures)) = (of(&before), of(&after)) else { continue };
         if let Some(as_it_comes) = as_it_comes.as_ref().and_then(of) {
             figures = figures.with_turned_loops(&as_it_comes);
@@ -348,22 +353,27 @@ pub(crate) fn replay(mut request: Request<'_>, profile: &str) -> Result<Answer, 
         }
         if figures.is_better(&stock, &preference(&[])) {
             let choice = choices.entry(kernel).map_or(String::new(), |entry| entry.options.clone());
-            let (before, after) = (Cost::from(&stock), Cost::from(&figures));
+            let (before, after) = (KernelCost::from(&stock), KernelCost::from(&figures));
             // The checker was on, and PTX has no choices but those of the passes and of ptxas. Another name is beyond it.
             let has_other_name = choices.entry(kernel).is_some_and(|entry| entry.other_name);
             let assurance = if has_other_name { Assurance::Neither } else { Assurance::Proved };
             let (agreement, assurance) = (String::new(), assurance.word().into());
             let (kernel, with_fewer_warps) = (kernel.clone(), None);
-            changes.push(Change { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
+            changes.push(ChangedKernel { kernel, choice, agreement, assurance, before, after, with_fewer_warps });
         } else {
             let (kernel, reason) = (kernel.clone(), "no better by the profile of the text".to_owned());
-            left.push(Left { kernel, reason, is_searched: true, cost: Some(Cost::from(&stock)) });
+            unchanged_kernels.push(UnchangedKernel {
+                kernel,
+                reason,
+                is_searched: true,
+                cost: Some(KernelCost::from(&stock)),
+            });
         }
     }
     let assembled = ptxas.made(&output.text);
     let found = Found { ptx: output.text, profile: profile.to_owned(), changes, assembled };
     let found = Some(found).filter(|found| !found.changes.is_empty());
-    Ok(Answer { found, left, lasts: !ptxas.had_trouble(), learned: Vec::new(), known: 0 })
+    Ok(Answer { found, unchanged_kernels, lasts: !ptxas.had_trouble(), learned: Vec::new(), known: 0 })
 }
 
 /// How a kernel is launched, as far as that is known.
@@ -378,30 +388,30 @@ fn promising(
     request: &Request<'_>,
     architecture: &Architecture,
     loops: &BTreeSet<String>,
-) -> Result<(Vec<String>, Vec<Left>), Error> {
-    let (mut wanted, mut left) = (Vec::new(), Vec::new());
+) -> Result<(Vec<String>, Vec<UnchangedKernel>), Error> {
+    let (mut wanted, mut unchanged_kernels) = (Vec::new(), Vec::new());
     for (name, threads) in text.kernels()? {
-        let Some(real) = request.measured.get(&name) else {
-            left.push(Left::unsearched(&name, "it is not assembled"));
+        let Some(ptxas_report) = request.measured.get(&name) else {
+            unchanged_kernels.push(UnchangedKernel::unsearched(&name, "it is not assembled"));
             continue;
         };
         let block = block(&name, threads, text, request);
-        let has_stack = real.total_stack_bytes > 0;
-        let lacks = || may_win_warps(&name, request.object) && lacks_warps(real, block, architecture);
+        let has_stack = ptxas_report.total_stack_bytes > 0;
+        let lacks = || may_win_warps(&name, request.object) && lacks_warps(ptxas_report, block, architecture);
         let why_not = match request.scope {
             Scope::All if has_stack || lacks() || loops.contains(&name) => None,
             Scope::All => {
-                Some(nothing_lost(architecture.occupancy(&launch(real, block)).warps, architecture.max_warps))
+                Some(nothing_lost(architecture.occupancy(&launch(ptxas_report, block)).warps, architecture.max_warps))
             }
-            Scope::GivenUp if has_stack && given_up(real, block, architecture) >= GIVEN_UP => None,
+            Scope::GivenUp if has_stack && given_up(ptxas_report, block, architecture) >= GIVEN_UP => None,
             Scope::GivenUp => Some("a candidate, and ptxas gives no registers up".into()),
         };
         match why_not {
             None => wanted.push(name),
-            Some(reason) => left.push(Left::unsearched(&name, &reason)),
+            Some(reason) => unchanged_kernels.push(UnchangedKernel::unsearched(&name, &reason)),
         }
     }
-    Ok((wanted, left))
+    Ok((wanted, unchanged_kernels))
 }
 
 /// What is said of a kernel that loses nothing by its registers.
@@ -422,8 +432,8 @@ fn may_win_warps(name: &str, object: Option<&Relocatable>) -> bool {
 }
 
 /// Whether an SM would hold more warps if the kernel had fewer registers.
-fn lacks_warps(real: &Real, block: Block, architecture: &Architecture) -> bool {
-    let launch = launch(real, block);
+fn lacks_warps(ptxas_report: &PtxasReport, block: Block, architecture: &Architecture) -> bool {
+    let launch = launch(ptxas_report, block);
     let with_few = Launch { registers: 1, ..launch };
     architecture.occupancy(&launch).warps < architecture.occupancy(&with_few).warps
 }

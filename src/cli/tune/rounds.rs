@@ -10,27 +10,27 @@ use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::RegisterRequests;
-use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::axis::Axis;
-use nvptx_ra::tune::evidence::{SpilledLoad, Spills};
 use nvptx_ra::tune::figures::{Block, Figures};
 use nvptx_ra::tune::findings::Compared;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
+use nvptx_ra::tune::ptxas_output::{SpilledLoad, Spills};
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question, Spilled};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
-use super::judge::Look;
+use super::judge::Inspection;
 use super::stock;
 use super::tuning::{Judges, Slice, Tuning};
-use super::turns::{Parties, take_turns};
 use super::winners::Comparer;
+use super::work_queue::{Clients, serve_clients};
 use crate::interrupt::is_interrupted;
 
-/// Searches until the budget is spent, or until the user interrupts. `progress` is told after each round of a kernel.
+/// Searches until the effort is spent, or until the user interrupts. `progress` is told after each round of a kernel.
 pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(dyn Fn(&Kernel) + Sync)) {
-    let Tuning { search, slices, judges, pace, .. } = tuning;
-    let aim = search.aim;
+    let Tuning { search, slices, judges, search_limits, .. } = tuning;
+    let objective = search.objective;
     let work = |id: KernelId, task| {
         let slice = &slices[id];
         match task {
@@ -38,18 +38,20 @@ pub(super) fn run(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>, progress: &(
                 let ptx = slice.compile_within_limit(&variant);
                 Outcome::Compiled(Compiled::new(variant, ptx))
             }
-            Task::LookForSpills(variant, block) => Outcome::Spilled(spilled(judges, slice, &variant, block, &aim)),
+            Task::LookForSpills(variant, block) => {
+                Outcome::Spilled(spilled(judges, slice, &variant, block, &objective))
+            }
             Task::Compare(variant, block) => Outcome::Compared(Box::new(comparer.compared(id, slice, block, &variant))),
-            Task::Judge(text) => Outcome::Judged(text.figures(judges, slice, &aim)),
+            Task::Judge(text) => Outcome::Judgement(text.figures(judges, slice, &objective)),
         }
     };
     let texts = search.kernels.iter().map(|_| Vec::new()).collect();
     let phases = search.phases();
-    let mut rounds = Rounds { search, until: pace.until, texts, progress, phase: Vec::new() };
+    let mut rounds = Rounds { search, until: search_limits.until, texts, progress, phase: Vec::new() };
     for phase in phases {
         let phase = rounds.search.begin(&phase);
         rounds.phase.clone_from(&phase);
-        take_turns(pace.jobs, phase.len(), &mut rounds, |party, task| work(phase[party], task));
+        serve_clients(search_limits.jobs, phase.len(), &mut rounds, |client, task| work(phase[client], task));
     }
 }
 
@@ -64,7 +66,7 @@ enum Task {
 /// What came of it.
 enum Outcome {
     Compiled(Compiled),
-    Judged(Result<Figures, NoAnswer>),
+    Judgement(Result<Figures, NoAnswer>),
     Spilled(Result<Spilled, NoAnswer>),
     Compared(Box<Compared>),
 }
@@ -105,13 +107,13 @@ struct Text {
 
 impl Text {
     /// What ptxas says of it, and the benchmark if it is admissible.
-    fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, aim: &Aim) -> Result<Figures, NoAnswer> {
-        self.check_requests(slice, aim)?;
-        let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Look::Quickly)?;
+    fn figures(&self, judges: &Judges<'_>, slice: &Slice<'_>, objective: &Objective) -> Result<Figures, NoAnswer> {
+        self.check_requests(slice, objective)?;
+        let judged = judges.judge.judge(&self.assembly.ptx, self.assembly.limit, Inspection::OwnReader)?;
         slice.check_object(&judged)?;
-        let figures = judged.figures(&slice.kernel, self.block, aim.architecture)?;
+        let figures = judged.figures(&slice.kernel, self.block, objective.architecture)?;
         let counted = self.as_it_comes.map_or(figures, |known| figures.with_turned_loops(&known));
-        if counted.is_no_worse(&self.stock, aim.allowance) {
+        if counted.is_no_worse(&self.stock, objective.allowance) {
             return judges.timed(figures, &slice.kernel, &self.assembly.ptx, self.assembly.limit);
         }
         Ok(figures)
@@ -121,10 +123,12 @@ impl Text {
 impl Text {
     /// Refuses a variant with `setmaxnreg` whose bounds may leave a warpgroup waiting for ever where stock's do not, whoever made
     /// them: another compiler, or a pass that says how large blocks are.
-    fn check_requests(&self, slice: &Slice<'_>, aim: &Aim) -> Result<(), NoAnswer> {
+    fn check_requests(&self, slice: &Slice<'_>, objective: &Objective) -> Result<(), NoAnswer> {
         let refused = |error: Error| NoAnswer::Refused(error.problem);
         let requests = stock::register_requests(&self.assembly.ptx, &slice.kernel).map_err(refused)?;
-        if self.says_blocks || requests.is_none_or(|requests| self.requests.may_become(&requests, aim.architecture)) {
+        if self.says_blocks
+            || requests.is_none_or(|requests| self.requests.may_become(&requests, objective.architecture))
+        {
             return Ok(());
         }
         Err(NoAnswer::Refused("setmaxnreg may wait for ever with its bounds".into()))
@@ -137,14 +141,14 @@ fn spilled(
     slice: &Slice<'_>,
     variant: &Variant,
     block: Block,
-    aim: &Aim,
+    objective: &Objective,
 ) -> Result<Spilled, NoAnswer> {
     let refused = |error: Error| NoAnswer::Refused(error.problem);
     let (ptx, limit) = slice.compile_within_limit(variant).map_err(refused)?;
     let numbered = Module::read("the variant", &ptx).map_err(refused)?.numbered();
-    let mut judged = judges.judge.judge(&numbered.text, limit, Look::ForSpills)?;
+    let mut judged = judges.judge.judge(&numbered.text, limit, Inspection::Spills)?;
     // Source lines change no instruction. A benchmark is not asked here.
-    let figures = judged.figures(&slice.kernel, block, aim.architecture).ok();
+    let figures = judged.figures(&slice.kernel, block, objective.architecture).ok();
     let figures = figures.filter(|_| judges.benchmark.is_none());
     let Spills { words, fused } = judged.spills.remove(&slice.kernel).unwrap_or_default();
     let mut registers: BTreeMap<&str, (u32, Vec<SpilledLoad>)> = BTreeMap::new();
@@ -184,12 +188,12 @@ impl Rounds<'_> {
     }
 }
 
-impl Parties for Rounds<'_> {
+impl Clients for Rounds<'_> {
     type Task = Task;
     type Outcome = Outcome;
 
-    fn next(&mut self, party: usize) -> Vec<Task> {
-        let id = self.phase[party];
+    fn next(&mut self, client: usize) -> Vec<Task> {
+        let id = self.phase[client];
         if self.search.kernels[id].is_between_rounds() && self.is_over() {
             return Vec::new();
         }
@@ -212,14 +216,14 @@ impl Parties for Rounds<'_> {
         questions.into_iter().filter_map(task).collect()
     }
 
-    fn take(&mut self, party: usize, outcomes: Vec<Outcome>) {
-        let id = self.phase[party];
+    fn take(&mut self, client: usize, outcomes: Vec<Outcome>) {
+        let id = self.phase[client];
         let mut answers = Vec::new();
         for outcome in outcomes {
             answers.push(match outcome {
                 // An error now may be the interruption's.
-                Outcome::Judged(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
-                Outcome::Judged(figures) => Answer::Figures(figures),
+                Outcome::Judgement(Err(_)) if is_interrupted() => Answer::Figures(Err(NoAnswer::BrokenOff)),
+                Outcome::Judgement(figures) => Answer::Figures(figures),
                 Outcome::Spilled(Err(_)) if is_interrupted() => Answer::Spilled(Err(NoAnswer::BrokenOff)),
                 Outcome::Spilled(spilled) => Answer::Spilled(spilled),
                 // It ended early.

@@ -8,18 +8,18 @@ use nvptx_ra::error::{Error, ErrorKind};
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::Module;
 use nvptx_ra::target::machine::{Architecture, DEFAULT_THREADS, MAX_THREADS_PER_BLOCK, REGISTERS, RegisterRequests};
-use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::{Block, launch};
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
 use nvptx_ra::tune::optimisations::Choices;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::Relocatable;
 
 use super::code::Code;
 use super::cpu_time;
-use super::judge::Look;
+use super::judge::Inspection;
 use super::tuning::{Judges, Slice};
-use super::turns::in_parallel;
+use super::work_queue::in_parallel;
 use crate::dynamic_shared::{self, DynamicShared};
 use crate::kernel_names;
 use crate::of_kernels;
@@ -49,7 +49,7 @@ pub(super) fn limit_of_variants(stock: Duration) -> Duration {
 #[derive(Clone, Copy)]
 pub(super) struct Conditions<'a> {
     pub(super) judges: Judges<'a>,
-    pub(super) aim: &'a Aim,
+    pub(super) objective: &'a Objective,
     /// What is known of how the kernels are launched: the threads of a block of those that do not say.
     pub(super) threads: &'a [Threads],
     pub(super) dynamic_shared: &'a [DynamicShared],
@@ -60,14 +60,14 @@ pub(super) struct Conditions<'a> {
 }
 
 /// Which kernels are searched.
-pub(super) enum Wanted<'a> {
+pub(super) enum KernelSelection<'a> {
     /// Those whose names contain one of the parts; all, without parts.
     Parts(&'a [String]),
     /// Those of these names.
     Named(&'a [String]),
 }
 
-impl Wanted<'_> {
+impl KernelSelection<'_> {
     fn check(&self, kernels: &[&str], input: &str) -> Result<(), Error> {
         match self {
             Self::Parts(parts) => kernel_names::check_wanted(parts, kernels.iter().copied(), input),
@@ -121,7 +121,7 @@ pub(super) struct Stock<'a> {
 pub(super) fn kernels<'a>(
     code: &'a dyn Code,
     path: &Path,
-    wanted: &Wanted<'_>,
+    wanted: &KernelSelection<'_>,
     conditions: Conditions<'_>,
 ) -> Result<Stock<'a>, Error> {
     let in_code = code.kernels()?;
@@ -129,11 +129,11 @@ pub(super) fn kernels<'a>(
     let mut names: Vec<&str> = functions.filter(|&name| in_code.contains_key(name)).collect();
     if names.is_empty() {
         let problem = format!("{}: no kernel", path.display());
-        return Err(Error::new(ErrorKind::View, problem, code.words().kernels));
+        return Err(Error::new(ErrorKind::View, problem, code.descriptions().kernels));
     }
     let input = path.to_string_lossy();
     wanted.check(&names, &input)?;
-    let owners = Owners::new(code, &names)?;
+    let owners = FunctionOwners::new(code, &names)?;
     names.retain(|name| wanted.has(name));
     wanted.check_launches(&conditions, &names, &input)?;
     let said = wanted.dynamic_shared(conditions.dynamic_shared, path);
@@ -147,14 +147,15 @@ pub(super) fn kernels<'a>(
     let mut notes: Vec<String> = slices.iter().filter_map(note).collect();
     // Whether reading the machine code will do is found out on the first, and on those with local memory.
     let (first, others) = slices.split_at(1);
-    let start =
-        |&(name, ref slice): &(&str, Box<dyn Code>), look| conditions.start(name, &**slice, in_code[name], look);
-    let mut judged = in_parallel(1, first, |slice| start(slice, Look::Closely));
-    judged.extend(in_parallel(conditions.jobs, others, |slice| start(slice, Look::WhereStack)));
+    let start = |&(name, ref slice): &(&str, Box<dyn Code>), inspection| {
+        conditions.start(name, &**slice, in_code[name], inspection)
+    };
+    let mut judged = in_parallel(1, first, |slice| start(slice, Inspection::Disassembler));
+    judged.extend(in_parallel(conditions.jobs, others, |slice| start(slice, Inspection::DisassemblerIfStack)));
     let (mut kernels, mut apart, mut refused, mut waits) = (Vec::new(), Vec::new(), Vec::new(), false);
     for ((name, code), judged) in slices.into_iter().zip(judged) {
         match judged {
-            Ok(Start { kernel, object, took, limit }) => {
+            Ok(StockKernel { kernel, object, took, limit }) => {
                 let owned = owners.owned(&*code);
                 apart.push(Slice { code, kernel: name.to_owned(), owned, object, took, limit });
                 kernels.push(kernel);
@@ -168,17 +169,17 @@ pub(super) fn kernels<'a>(
     }
     notes.extend(refused.iter().map(Error::to_string));
     if !waits {
-        notes.extend(what_is_odd(&kernels, wanted, conditions.aim.architecture));
+        notes.extend(what_is_odd(&kernels, wanted, conditions.objective.architecture));
     }
     Ok(Stock { kernels, slices: apart, notes, waits })
 }
 
 /// Of which kernels shared memory is not known, and which cannot be launched.
-fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architecture) -> Vec<String> {
+fn what_is_odd(kernels: &[Kernel], wanted: &KernelSelection<'_>, architecture: &Architecture) -> Vec<String> {
     let mut notes = Vec::new();
     let unknown = kernels.iter().filter(|kernel| kernel.block.dynamic_shared.is_none()).count();
     // A build has no such option, and says it of each kernel.
-    if unknown > 0 && matches!(wanted, Wanted::Parts(_)) {
+    if unknown > 0 && matches!(wanted, KernelSelection::Parts(_)) {
         notes.push(format!(
             "nvptx-ra: for {unknown} of the kernels only the launch says how much shared memory there is. It counts as zero; \
              say the size with --dynamic-shared"
@@ -186,7 +187,7 @@ fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architect
     }
     let too_large: Vec<&Kernel> = kernels.iter().filter(|kernel| kernel.stock.warps == 0).collect();
     if let [kernel, ..] = too_large[..] {
-        let launch = launch(&kernel.stock.real, kernel.block);
+        let launch = launch(&kernel.stock.ptxas_report, kernel.block);
         notes.push(format!(
             "nvptx-ra: a block of {} of the kernels does not fit on an SM, so these have no warps to lose: a \
              block of '{}' has {} threads of {} registers and {} bytes of shared memory; {} allows {MAX_THREADS_PER_BLOCK} \
@@ -204,12 +205,12 @@ fn what_is_odd(kernels: &[Kernel], wanted: &Wanted<'_>, architecture: &Architect
 }
 
 /// Which functions several kernels reach.
-struct Owners {
+struct FunctionOwners {
     /// How many kernels reach each function that is none itself.
     reached: BTreeMap<String, usize>,
 }
 
-impl Owners {
+impl FunctionOwners {
     /// Of all kernels of a module, whatever is tuned. O(kernels) modules, where a function is no kernel.
     fn new(code: &dyn Code, kernels: &[&str]) -> Result<Self, Error> {
         let is_kernel = |name: &str| kernels.contains(&name);
@@ -238,7 +239,7 @@ impl Owners {
 pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>>, Error> {
     let in_code = code.kernels()?;
     let all: Vec<&str> = in_code.keys().map(String::as_str).collect();
-    let owners = Owners::new(code, &all)?;
+    let owners = FunctionOwners::new(code, &all)?;
     if owners.reached.is_empty() {
         return Ok(vec![Vec::new(); kernels.len()]);
     }
@@ -246,7 +247,7 @@ pub(super) fn owned(code: &dyn Code, kernels: &[&str]) -> Result<Vec<Vec<String>
 }
 
 /// A kernel of which stock is known.
-struct Start {
+struct StockKernel {
     kernel: Kernel,
     /// What a linker sees of it, where it is linked later.
     object: Option<Relocatable>,
@@ -268,9 +269,15 @@ pub(super) fn register_requests(ptx: &[u8], kernel: &str) -> Result<Option<Regis
 
 impl Conditions<'_> {
     /// Where the search of a kernel starts; no error where ptxas is asked later.
-    fn start(&self, name: &str, slice: &dyn Code, threads: Option<u32>, look: Look) -> Result<Start, Option<Error>> {
+    fn start(
+        &self,
+        name: &str,
+        slice: &dyn Code,
+        threads: Option<u32>,
+        inspection: Inspection,
+    ) -> Result<StockKernel, Option<Error>> {
         let refused = |reason: NoAnswer| {
-            let problem = format!("{reason}, {}", slice.words().refused);
+            let problem = format!("{reason}, {}", slice.descriptions().refused);
             (reason != NoAnswer::Later).then(|| Error::pass(problem, "it is left as it is"))
         };
         let start = cpu_time::of_thread();
@@ -278,31 +285,34 @@ impl Conditions<'_> {
         let took = cpu_time::of_thread().saturating_sub(start);
         let judged = match self.judges.stock.and_then(|known| known.judged(name)) {
             Some(judged) => judged,
-            None => self.judges.judge.judge(&ptx, STOCK_LIMIT, look).map_err(refused)?,
+            None => self.judges.judge.judge(&ptx, STOCK_LIMIT, inspection).map_err(refused)?,
         };
         let text = String::from_utf8_lossy(&ptx);
         let sizes_shared_at_launch = slice.sizes_shared_at_launch(&text);
         let said = dynamic_shared::bytes_of(self.dynamic_shared, name);
         let said_threads = of_kernels::last_of(self.threads, name).map(|Count(threads)| threads);
         let block = Block::new(threads, said_threads, said, sizes_shared_at_launch);
-        let figures = judged.figures(name, block, self.aim.architecture);
+        let figures = judged.figures(name, block, self.objective.architecture);
         let figures =
             figures.and_then(|figures| self.judges.timed(figures, name, &ptx, STOCK_LIMIT)).map_err(refused)?;
         let is_relocatable = judged.object.is_some();
         let function = judged.object.as_ref().and_then(|object| object.functions.get(name));
         let alone = function.is_some_and(|function| !function.is_kernel || function.calls_elsewhere);
-        let figures = figures.with_arrays(self.aim.allowance).with_instructions_alone(alone);
+        let figures = figures.with_arrays(self.objective.allowance).with_instructions_alone(alone);
         let hash = slice.functions().iter().find(|(function, _)| function == name).map_or("", |(_, hash)| hash);
         let mut kernel = Kernel::new(name, hash, block, figures, fingerprint(&text), slice.choices());
         kernel.add_compilers(&slice.compilers());
         kernel.template = kernel_names::template(name);
         kernel.register_requests = register_requests(&ptx, name)?;
         kernel.is_relocatable = is_relocatable;
-        kernel.may_be_looked_at = !is_relocatable && self.judges.ptxas.looks_for_spills();
+        kernel.may_be_inspected = !is_relocatable && self.judges.ptxas.looks_for_spills();
         kernel.may_spill_to_shared = !is_relocatable && slice.knows_smem_spilling() && !sizes_shared_at_launch;
         kernel.wants_blocks = !is_relocatable
             && slice.choices() == Choices::Nothing
-            && kernel.register_requests.as_ref().is_some_and(|requests| requests.want_blocks(self.aim.architecture));
+            && kernel
+                .register_requests
+                .as_ref()
+                .is_some_and(|requests| requests.want_blocks(self.objective.architecture));
         kernel.may_have_other_name = !is_relocatable && slice.has_other_name(name);
         kernel.add_rare_choices();
         let of_stock = slice.computed_ahead() + took + judged.took;
@@ -311,6 +321,6 @@ impl Conditions<'_> {
         } else {
             limit_of_variants(of_stock)
         };
-        Ok(Start { kernel, object: judged.object, took, limit })
+        Ok(StockKernel { kernel, object: judged.object, took, limit })
     }
 }

@@ -10,12 +10,12 @@ use nvptx_ra::ptx::{Body, Module};
 use nvptx_ra::target::PtxVersion;
 use nvptx_ra::tune::optimisations::Choices;
 
-use super::code::{Code, Words};
+use super::code::{Code, CodeDescriptions};
 
 /// The option that makes the choices of a profile again.
 pub(super) const REPLAYED_BY: &str = "nvptx-ra ptx --profile FILE";
 
-const WORDS: Words = Words {
+const DESCRIPTIONS: CodeDescriptions = CodeDescriptions {
     stock: "as given",
     refused: "on the kernel as it is given",
     kernels: "kernels are .entry",
@@ -164,7 +164,7 @@ impl Code for Text {
         module.why_kept(body)
     }
 
-    fn words(&self) -> &'static Words {
-        &WORDS
+    fn descriptions(&self) -> &'static CodeDescriptions {
+        &DESCRIPTIONS
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nvptx_ra::error::Error;
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::kernel::{Kernel, Tried};
+use nvptx_ra::tune::kernel::{Kernel, TriedVariant};
 use nvptx_ra::tune::recipe::Recipe;
 use nvptx_ra::tune::search::KernelId;
 use serde_json::{Value, json};
@@ -29,14 +29,14 @@ pub(super) fn write(path: &Path, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -
 }
 
 fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Value {
-    let (search, aim) = (&tuning.search, &tuning.search.aim);
+    let (search, objective) = (&tuning.search, &tuning.search.objective);
     let kernel = &search.kernels[id];
-    let wins = kernel.winners(aim);
-    let predicted = |tried: &Tried| {
+    let wins = kernel.winners(objective);
+    let predicted = |tried: &TriedVariant| {
         let is_one = wins.iter().take(PREDICTED).any(|winner| *winner == tried.variant);
         is_one.then(|| comparer.predicted_beside(id, &tuning.slices[id], kernel.block, &tried.variant)).flatten()
     };
-    let tried = |tried: &Tried| {
+    let tried = |tried: &TriedVariant| {
         let predicted = predicted(tried).map(|predicted| json!([predicted.ratio, predicted.source.word()]));
         json!({
             "choice": tried.variant.to_string(),
@@ -47,7 +47,7 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
             "predicted": predicted,
         })
     };
-    let traits = kernel.traits(aim).numbers();
+    let traits = kernel.traits(objective).numbers();
     json!({
         "kernel": kernel.name, "traits": traits, "stock": figures(&kernel.stock),
         "tried": kernel.tried.iter().map(tried).collect::<Vec<Value>>(),
@@ -55,15 +55,15 @@ fn of_kernel(id: KernelId, tuning: &Tuning<'_>, comparer: &Comparer<'_>) -> Valu
 }
 
 /// The names of the recipes that have made a variant. What keeps the values that a look has found is the look's.
-fn recipes(kernel: &Kernel, tried: &Tried) -> Vec<String> {
+fn recipes(kernel: &Kernel, tried: &TriedVariant) -> Vec<String> {
     let all = Recipe::all();
-    let of_look = kernel.look_of(&tried.variant).into_iter();
-    kernel.recipes_of(&tried.variant).chain(of_look).map(|number| all[number].name()).collect()
+    let of_inspection = kernel.inspection_of(&tried.variant).into_iter();
+    kernel.recipes_of(&tried.variant).chain(of_inspection).map(|number| all[number].name()).collect()
 }
 
 fn figures(of: &Figures) -> Value {
     json!({
-        "registers": of.real.registers, "spilled": of.spill_bytes(), "cost": of.spill_cost(), "warps": of.warps,
+        "registers": of.ptxas_report.registers, "spilled": of.spill_bytes(), "cost": of.spill_cost(), "warps": of.warps,
         "instructions": of.instructions(), "local": of.sass.local,
     })
 }

@@ -7,29 +7,29 @@ use nvptx_ra::error::Error;
 use nvptx_ra::index::IndexVec;
 use nvptx_ra::profile::{Entry, Profile};
 use nvptx_ra::tune::figures::Figures;
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::Relocatable;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
+use super::assembled_stock::AssembledStock;
 use super::benchmark::Benchmark;
-use super::code::{Code, Made};
+use super::code::{Code, CompiledVariant};
 use super::cpu_time;
 use super::judge::Judge;
 use super::judge::ptxas::Ptxas;
-use super::known_stock::KnownStock;
 
 /// How fast a search goes on, and until when.
 #[derive(Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct SearchLimits {
     /// Time after which no round starts.
     pub(super) until: Option<Instant>,
     /// Threads.
     pub(super) jobs: usize,
 }
 
-impl Pace {
+impl SearchLimits {
     /// From a start on for so long, where that is said; as many threads as there are processors, unless that is said. Time that no clock
     /// can tell is no limit.
     pub(crate) fn new(start: Instant, time: Option<Duration>, jobs: Option<usize>) -> Self {
@@ -52,7 +52,7 @@ pub(super) struct Judges<'a> {
     /// Has the machine code for the benchmark.
     pub(super) ptxas: &'a Ptxas,
     /// Stock, where a build has it already.
-    pub(super) stock: Option<&'a KnownStock<'a>>,
+    pub(super) stock: Option<&'a AssembledStock<'a>>,
 }
 
 impl Judges<'_> {
@@ -88,7 +88,7 @@ pub(super) struct Slice<'a> {
 
 impl Slice<'_> {
     /// Refuses a variant whose object may not stand in the place of stock's.
-    pub(super) fn check_object(&self, judged: &Judged) -> Result<(), NoAnswer> {
+    pub(super) fn check_object(&self, judged: &Judgement) -> Result<(), NoAnswer> {
         match (&judged.object, &self.object) {
             (Some(object), Some(stock)) => object.check(stock).map_err(NoAnswer::Refused),
             _ => Ok(()),
@@ -113,10 +113,10 @@ impl Slice<'_> {
         Ok((made.ptx, left))
     }
 
-    fn compile_metered(&self, variant: &Variant) -> Result<Made, Error> {
+    fn compile_metered(&self, variant: &Variant) -> Result<CompiledVariant, Error> {
         let profile_of = |variant: &Variant| self.code.profile(&|name| self.variant_of(name, variant));
         match variant {
-            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)).map(Made::from),
+            Variant::Stock => self.code.compile(&self.code.profile(&|_| None)).map(CompiledVariant::from),
             _ => self.code.compile_variant(variant, &profile_of, self.took),
         }
     }
@@ -160,7 +160,7 @@ pub(super) struct Tuning<'a> {
     pub(super) slices: IndexVec<KernelId, Slice<'a>>,
     /// Whether stock of a kernel is judged later, so that the kernel is not among these.
     pub(super) stock_waits: bool,
-    pub(super) pace: Pace,
+    pub(super) search_limits: SearchLimits,
 }
 
 impl Tuning<'_> {

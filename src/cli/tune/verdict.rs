@@ -1,16 +1,16 @@
 //! What a build is told of a kernel: what it was and is by now, or why it stays as it is.
 
-use nvptx_ra::tune::aim::Aim;
-use nvptx_ra::tune::evidence::Real;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 
 use super::print::by_blocks;
 use crate::page::counted;
 
 /// A kernel that stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Left {
+pub(crate) struct UnchangedKernel {
     pub(crate) kernel: String,
     /// Why, as a line of a log says it.
     pub(crate) reason: String,
@@ -18,10 +18,10 @@ pub(crate) struct Left {
     pub(crate) is_searched: bool,
     /// What it costs, where a search has measured that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<Cost>,
+    pub(crate) cost: Option<KernelCost>,
 }
 
-impl Left {
+impl UnchangedKernel {
     pub(super) fn unsearched(kernel: &str, reason: &str) -> Self {
         Self { kernel: kernel.into(), reason: format!("nothing to search: {reason}"), is_searched: false, cost: None }
     }
@@ -29,26 +29,27 @@ impl Left {
 
 /// A kernel that is better than it was.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Change {
+pub(crate) struct ChangedKernel {
     pub(crate) kernel: String,
+    #[serde(deserialize_with = "nvptx_ra::config::read_options")]
     pub(crate) choice: String,
     /// Whether it computes what it did, as far as the CPU can tell; empty where that was not asked.
     pub(crate) agreement: String,
     /// What shows that it does; empty where an earlier version has not said it.
     #[serde(default)]
     pub(crate) assurance: String,
-    pub(crate) before: Cost,
-    pub(crate) after: Cost,
+    pub(crate) before: KernelCost,
+    pub(crate) after: KernelCost,
     /// What spills half as much or less and holds fewer warps, where that is all that speaks against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) with_fewer_warps: Option<Offer>,
+    pub(crate) with_fewer_warps: Option<OccupancyTradeoff>,
 }
 
 /// What a kernel would cost in another way.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Offer {
+pub(crate) struct OccupancyTradeoff {
     #[serde(flatten)]
-    pub(crate) cost: Cost,
+    pub(crate) cost: KernelCost,
     /// The way, in words, where the user may go it without a search.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) by: String,
@@ -56,7 +57,7 @@ pub(crate) struct Offer {
 
 /// What a kernel costs, as ptxas and the machine code tell it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Cost {
+pub(crate) struct KernelCost {
     pub(crate) spill_store_bytes: u32,
     pub(crate) spill_load_bytes: u32,
     pub(crate) registers: u32,
@@ -65,9 +66,9 @@ pub(crate) struct Cost {
     pub(crate) instructions: u32,
 }
 
-impl From<&Figures> for Cost {
+impl From<&Figures> for KernelCost {
     fn from(figures: &Figures) -> Self {
-        let Real { spill_store_bytes, spill_load_bytes, registers, .. } = figures.real;
+        let PtxasReport { spill_store_bytes, spill_load_bytes, registers, .. } = figures.ptxas_report;
         let warps = if figures.counts_instructions_alone { 0 } else { figures.warps };
         let instructions = figures.sass.instructions;
         Self { spill_store_bytes, spill_load_bytes, registers, warps, instructions }
@@ -75,14 +76,14 @@ impl From<&Figures> for Cost {
 }
 
 /// What spills at most half as much as the best and would count if it might hold fewer warps.
-pub(super) fn with_fewer_warps(kernel: &Kernel, aim: &Aim) -> Option<Offer> {
-    let (_, variant, least) = kernel.half_the_spills_for_warps(aim)?;
-    Some(Offer { cost: Cost::from(&least), by: by_blocks(&variant).to_owned() })
+pub(super) fn with_fewer_warps(kernel: &Kernel, objective: &Objective) -> Option<OccupancyTradeoff> {
+    let (_, variant, least) = kernel.half_the_spills_for_warps(objective)?;
+    Some(OccupancyTradeoff { cost: KernelCost::from(&least), by: by_blocks(&variant).to_owned() })
 }
 
 /// What fewer warps would save, behind all else that a line says of a kernel.
-pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
-    let offer = with_fewer_warps.map(|Offer { cost, by }| {
+pub(crate) fn offer(with_fewer_warps: Option<&OccupancyTradeoff>) -> String {
+    let offer = with_fewer_warps.map(|OccupancyTradeoff { cost, by }| {
         let bytes = cost.spill_store_bytes + cost.spill_load_bytes;
         let warps = counted(cost.warps as usize, "warp");
         format!("; with {warps} it would spill {bytes} bytes{by}: nvptx-ra tune --allow-occupancy-loss takes that")
@@ -91,38 +92,38 @@ pub(crate) fn offer(with_fewer_warps: Option<&Offer>) -> String {
 }
 
 /// A kernel that was searched and stays as it is.
-pub(super) fn unchanged(kernel: &Kernel, aim: &Aim) -> Left {
-    let cost = Cost::from(&kernel.stock);
-    let Cost { warps, instructions, .. } = cost;
+pub(super) fn unchanged_kernel(kernel: &Kernel, objective: &Objective) -> UnchangedKernel {
+    let cost = KernelCost::from(&kernel.stock);
+    let KernelCost { warps, instructions, .. } = cost;
     let bytes = kernel.stock.spill_bytes();
     let rest = if warps == 0 { counted(instructions as usize, "instruction") } else { counted(warps as usize, "warp") };
     let variants = counted(kernel.tried.len(), "variant");
     let unknown = kernel.block.dynamic_shared.is_none();
     let shared = if unknown { ", if launches add no shared memory; NVPTX_RA_DYNAMIC_SHARED says how much" } else { "" };
-    let offer = offer(with_fewer_warps(kernel, aim).as_ref());
+    let offer = offer(with_fewer_warps(kernel, objective).as_ref());
     let slower = kernel.findings.first_slower();
     let slower = slower.map_or(String::new(), |(_, predicted)| {
         format!("; what would win by these is predicted {}", predicted.words())
     });
     if kernel.is_unpaid() {
         let reason = "no run is worth its price within what the build may cost; NVPTX_RA_EFFORT says how much that is";
-        return Left { cost: Some(cost), ..Left::unsearched(&kernel.name, reason) };
+        return UnchangedKernel { cost: Some(cost), ..UnchangedKernel::unsearched(&kernel.name, reason) };
     }
     let reason = if kernel.is_for_loops_alone {
         format!("no better with its loops in the form that ptxas unrolls, and nothing else to search: {rest}{slower}")
     } else {
         format!("no better after {variants}: {bytes} bytes spilled, {rest}{shared}{slower}{offer}")
     };
-    Left { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
+    UnchangedKernel { kernel: kernel.name.clone(), reason, is_searched: true, cost: Some(cost) }
 }
 
 #[cfg(test)]
 mod tests {
     use nvptx_ra::target::machine::Architecture;
-    use nvptx_ra::tune::evidence::Sass;
     use nvptx_ra::tune::figures::{Allowance, Block};
     use nvptx_ra::tune::optimisations::Choices;
     use nvptx_ra::tune::price::Work;
+    use nvptx_ra::tune::ptxas_output::Sass;
 
     use super::*;
 
@@ -131,12 +132,12 @@ mod tests {
     fn no_share() {
         let architecture = Architecture::by_name("sm_90").expect("it is known");
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
-        let stock = Figures::new(Real::default(), Sass::default(), architecture, block);
-        let aim = Aim::new(architecture, Allowance::default());
+        let stock = Figures::new(PtxasReport::default(), Sass::default(), architecture, block);
+        let objective = Objective::new(architecture, Allowance::default());
         let left = |work: Option<Work>| {
             let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
             work.into_iter().for_each(|work| kernel.give_work([work; 2], 1.0));
-            unchanged(&kernel, &aim)
+            unchanged_kernel(&kernel, &objective)
         };
         let unaffordable = left(Some(Work::default()));
         assert!(!unaffordable.is_searched && unaffordable.reason.contains("NVPTX_RA_EFFORT"), "{unaffordable:?}");

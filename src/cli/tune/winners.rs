@@ -13,24 +13,24 @@ use nvptx_ra::printable::printable;
 use nvptx_ra::tune::agreement::{Agreement, Difference};
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::figures::Block;
-use nvptx_ra::tune::findings::{Compared, Refused};
+use nvptx_ra::tune::findings::{Compared, DifferingVariant};
 use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::price::Work;
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::variant::Variant;
 
-use super::agreement::{self, Bound, Terms};
+use super::agreement::{self, ComparisonBound, ComparisonSettings};
+use super::assembled_stock::{AssembledStock, code_of};
 use super::judge::ptxas::Ptxas;
-use super::known_stock::{KnownStock, code_of};
-use super::predict::{self, OfStock};
+use super::predict::{self, StockPrediction};
 use super::tuning::{Judges, Slice, Tuning};
-use super::turns::{Parties, take_turns};
+use super::work_queue::{Clients, serve_clients};
 use crate::interrupt::is_interrupted;
 use crate::kernel_names;
 use crate::time::code::Code;
 
 /// Where the PTX of variants that differ is kept.
-pub(super) enum Keep {
+pub(super) enum DifferenceFolder {
     /// Nowhere: a later call finds the same.
     Nowhere,
     /// In a private folder among temporary files.
@@ -44,14 +44,14 @@ pub(super) struct Comparer<'a> {
     /// Has the machine code.
     ptxas: &'a Ptxas,
     /// Has that of stock, where a build has it already.
-    known: Option<&'a KnownStock<'a>>,
-    keep: Keep,
+    known: Option<&'a AssembledStock<'a>>,
+    keep: DifferenceFolder,
     /// Whether they run. If not, the checker alone is asked.
     runs_them: bool,
     /// The PTX of stock of each kernel, once it is wanted.
     stock: IndexVec<KernelId, Stock>,
     /// How much may be done for each kernel.
-    bounds: IndexVec<KernelId, Bound>,
+    bounds: IndexVec<KernelId, ComparisonBound>,
 }
 
 /// Stock of a kernel: its PTX and its machine code, once they are wanted.
@@ -59,14 +59,15 @@ pub(super) struct Comparer<'a> {
 struct Stock {
     ptx: OnceLock<Result<Vec<u8>, Error>>,
     code: OnceLock<Option<Code>>,
-    prediction: OnceLock<Option<OfStock>>,
+    prediction: OnceLock<Option<StockPrediction>>,
 }
 
 impl<'a> Comparer<'a> {
-    pub(super) fn new(search: &Search, judges: Judges<'a>, keep: Keep, runs_them: bool) -> Self {
+    pub(super) fn new(search: &Search, judges: Judges<'a>, keep: DifferenceFolder, runs_them: bool) -> Self {
         let Judges { ptxas, stock: known, .. } = judges;
-        let bound =
-            |work: Option<Work>| work.map_or(Bound::Runs(search.budget.runs), |work| Bound::Work(work.times(0.5)));
+        let bound = |work: Option<Work>| {
+            work.map_or(ComparisonBound::Runs(search.run_limits.runs), |work| ComparisonBound::Work(work.times(0.5)))
+        };
         let bounds = search.kernels.iter().map(|kernel| bound(kernel.work_of_comparison())).collect();
         Self { ptxas, known, keep, runs_them, stock: search.kernels.iter().map(|_| Stock::default()).collect(), bounds }
     }
@@ -93,9 +94,9 @@ impl<'a> Comparer<'a> {
 
 /// Compares the best variants of all kernels with stock until nothing speaks against any.
 pub(super) fn compare(tuning: &mut Tuning<'_>, comparer: &Comparer<'_>) {
-    let Tuning { search, slices, pace, .. } = tuning;
+    let Tuning { search, slices, search_limits, .. } = tuning;
     let blocks: IndexVec<KernelId, Block> = search.kernels.iter().map(|kernel| kernel.block).collect();
-    take_turns(pace.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
+    serve_clients(search_limits.jobs, slices.len(), &mut Comparisons { search }, |kernel, variant| {
         let id = KernelId::new(kernel);
         let compared = comparer.compared(id, &slices[id], blocks[id], &variant);
         (variant, compared)
@@ -107,7 +108,7 @@ struct Comparisons<'a> {
     search: &'a mut Search,
 }
 
-impl Parties for Comparisons<'_> {
+impl Clients for Comparisons<'_> {
     type Task = Variant;
     type Outcome = (Variant, Compared);
 
@@ -127,7 +128,7 @@ impl Parties for Comparisons<'_> {
 struct Trial<'a> {
     slice: &'a Slice<'a>,
     block: Block,
-    bound: Bound,
+    bound: ComparisonBound,
     comparer: &'a Comparer<'a>,
     stock: &'a Stock,
 }
@@ -156,7 +157,7 @@ impl Trial<'_> {
         let code = cubin.as_deref().and_then(code_of);
         let codes = code.as_ref().zip(self.code_of_stock());
         let machines = codes.map(|(variant, stock)| [&stock.machine, &variant.machine]);
-        let mut compared = agreement::compare(&self.slice.kernel, texts, machines, self.terms(variant));
+        let mut compared = agreement::compare(&self.slice.kernel, texts, machines, self.settings(variant));
         if own.is_some() && compared.executed.is_none_or(|executed| executed.machine.is_none()) {
             compared = without_machine_code(compared);
         }
@@ -175,10 +176,10 @@ impl Trial<'_> {
         predict::beside(self.prediction_of(stock)?, variant, &self.slice.kernel)
     }
 
-    fn prediction_of(&self, stock: &Code) -> Option<&OfStock> {
+    fn prediction_of(&self, stock: &Code) -> Option<&StockPrediction> {
         let predict = || {
             let bytes = self.ptx_of_stock().as_ref().map_or(0, Vec::len);
-            predict::of_stock(stock, &self.slice.kernel, bytes, self.terms(&Variant::Stock))
+            predict::of_stock(stock, &self.slice.kernel, bytes, self.settings(&Variant::Stock))
         };
         self.stock.prediction.get_or_init(predict).as_ref()
     }
@@ -208,8 +209,8 @@ impl Trial<'_> {
         })
     }
 
-    fn terms(&self, variant: &Variant) -> Terms {
-        Terms {
+    fn settings(&self, variant: &Variant) -> ComparisonSettings {
+        ComparisonSettings {
             threads: self.block.threads.filter(|_| !self.block.says_threads),
             dynamic_shared: self.block.dynamic_shared,
             // Compilers round differently: they fuse other operations.
@@ -221,9 +222,9 @@ impl Trial<'_> {
     /// Keeps the PTX of stock, and the PTX and machine code of a variant, and says where.
     fn kept(&self, variant: &Variant, [stock, text, code]: [&[u8]; 3], difference: &Difference) -> Option<PathBuf> {
         let parent = match &self.comparer.keep {
-            Keep::Nowhere => return None,
-            Keep::Privately => None,
-            Keep::In(folder) => Some(folder.as_path()),
+            DifferenceFolder::Nowhere => return None,
+            DifferenceFolder::Privately => None,
+            DifferenceFolder::In(folder) => Some(folder.as_path()),
         };
         let name = &self.slice.kernel;
         let Difference { place, command } = difference;
@@ -271,8 +272,8 @@ fn without_machine_code(compared: Compared) -> Compared {
     }
 }
 
-fn warning(kernel: &str, refused: &Refused) -> String {
-    let Refused { variant, difference, folder, .. } = refused;
+fn warning(kernel: &str, refused: &DifferingVariant) -> String {
+    let DifferingVariant { variant, difference, folder, .. } = refused;
     if variant.moves_along(Axis::Blocks) {
         let kernel = kernel_names::readable(kernel);
         return format!("nvptx-ra: kernel '{kernel}': '{variant}' does not win: {}", difference.place);
@@ -290,11 +291,11 @@ fn warning(kernel: &str, refused: &Refused) -> String {
 mod tests {
     use nvptx_ra::profile::fingerprint;
     use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-    use nvptx_ra::tune::aim::{Aim, Budget};
-    use nvptx_ra::tune::evidence::{Real, Sass};
     use nvptx_ra::tune::figures::{Allowance, Figures, preference};
     use nvptx_ra::tune::kernel::Kernel;
+    use nvptx_ra::tune::objective::{Objective, RunLimits};
     use nvptx_ra::tune::optimisations::Choices;
+    use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
     use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 
     use super::*;
@@ -309,23 +310,24 @@ mod tests {
 
     /// What comes of the comparison of a variant's PTX.
     fn compared(text: &str) -> Compared {
-        let terms = Terms { bound: Bound::Runs(4), is_exact: true, ..Terms::default() };
-        agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, terms)
+        let settings =
+            ComparisonSettings { bound: ComparisonBound::Runs(4), is_exact: true, ..ComparisonSettings::default() };
+        agreement::compare("k", [SUM.as_bytes(), text.as_bytes()], None, settings)
     }
 
     /// A search whose variants have given PTX, in the order in which they are tried: each spills less than the one before.
     fn searched(texts: &[String]) -> Search {
         let architecture = Architecture::by_name("sm_90").expect("is known");
         let (allowance, preference) = (Allowance::default(), preference(&[]));
-        let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
+        let objective = Objective { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
         let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
         let figures = |spill_store_bytes| {
-            let (real, sass) = (Real { spill_store_bytes, ..Real::default() }, Sass::default());
-            Figures::new(real, sass, architecture, block)
+            let (ptxas_report, sass) = (PtxasReport { spill_store_bytes, ..PtxasReport::default() }, Sass::default());
+            Figures::new(ptxas_report, sass, architecture, block)
         };
         let kernel = Kernel::new("k", "0", block, figures(100), fingerprint(SUM), Choices::CodeGeneration);
-        let budget = Budget::of_runs(texts.len());
-        let mut search = Search { aim, budget, kernels: IndexVec::from(vec![kernel]) };
+        let run_limits = RunLimits::of_runs(texts.len());
+        let mut search = Search { objective, run_limits, kernels: IndexVec::from(vec![kernel]) };
         let mut variants = Vec::new();
         loop {
             let mut answer = |question: Question| match question {

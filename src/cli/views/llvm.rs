@@ -13,8 +13,8 @@ use nvptx_ra::function::Function;
 use nvptx_ra::target::Classification;
 
 use super::Source;
+use crate::child_error::ChildError;
 use crate::codegen::{self, Settings};
-use crate::complaint::Complaint;
 use crate::functions;
 use crate::input;
 
@@ -52,13 +52,13 @@ impl Source {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        let mut complaint = Complaint::default();
+        let mut child_error = ChildError::default();
         let (input, output) = (child.stdin.take(), child.stderr.take());
         let result = std::thread::scope(|scope| {
             // A process that reads no more has failed, and says why.
             scope.spawn(move || input.map(|mut input| input.write_all(content)));
             let output = output.map(BufReader::new);
-            let hear = |output| functions::for_each(&self.path, output, each, &mut |line| complaint.hear(line));
+            let hear = |output| functions::for_each(&self.path, output, each, &mut |line| child_error.hear(line));
             let result = output.map_or(Ok(()), hear);
             if result.is_err() {
                 let _ = child.kill();
@@ -70,7 +70,7 @@ impl Source {
         if status.success() {
             return Ok(());
         }
-        let problem = complaint.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
+        let problem = child_error.problem().unwrap_or_else(|| format!("LLVM says nothing, {status}"));
         Err(Error::new(ErrorKind::View, problem, format!("{} does not compile", input::name(&self.path))))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
-use crate::emulate::program::{GroupMultiply, Left, Op, WarpOp};
+use crate::emulate::program::{GroupMultiply, LeftFactor, Op, WarpOp};
 use crate::emulate::types::Ty;
 use crate::ptx::Operand;
 
@@ -53,10 +53,10 @@ impl Decoder<'_, '_> {
         let left = match left {
             Operand::Vector(parts) if parts.len() == 4 => {
                 let parts = parts.iter().map(|part| self.source(part, Ty::Unsigned(32)));
-                Left::Registers(parts.collect::<Result<_, _>>()?)
+                LeftFactor::Registers(parts.collect::<Result<_, _>>()?)
             }
             Operand::Vector(_) => return Err("the number of registers".into()),
-            other => Left::Shared(self.source(other, Ty::Unsigned(64))?),
+            other => LeftFactor::Shared(self.source(other, Ty::Unsigned(64))?),
         };
         let right = self.source(right, Ty::Unsigned(64))?;
         let adds = self.source(scale, Ty::Pred)?;
@@ -69,8 +69,8 @@ impl Decoder<'_, '_> {
         let (signs, order) = match (numbers.as_slice(), is_half, &left) {
             ([], false, _) if a_ty.is_integer() => ([1, 1], [false, false]),
             ([a, b], false, _) => ([*a, *b], [false, false]),
-            ([a, b, of_b], true, Left::Registers(_)) => ([*a, *b], [false, *of_b != 0]),
-            ([a, b, of_a, of_b], true, Left::Shared(_)) => ([*a, *b], [*of_a != 0, *of_b != 0]),
+            ([a, b, of_b], true, LeftFactor::Registers(_)) => ([*a, *b], [false, *of_b != 0]),
+            ([a, b, of_a, of_b], true, LeftFactor::Shared(_)) => ([*a, *b], [*of_a != 0, *of_b != 0]),
             _ => return Err("the number of operands".into()),
         };
         if signs.iter().any(|sign| sign.abs() != 1) {

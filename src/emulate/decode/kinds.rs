@@ -8,7 +8,7 @@
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Carried, Function, Init, Left, Op, Row, Space, TensorOp, WarpOp};
+use crate::emulate::program::{CarriedKind, Function, Init, LeftFactor, Op, Row, Space, TensorOp, WarpOp};
 use crate::emulate::tensor::Numbers;
 use crate::emulate::types::Kind;
 
@@ -81,7 +81,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
                     vote(&mut sets, webs.written(at, row), Kind::of(multiply.types[0]));
                     vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[0]));
                 }
-                if let Left::Registers(rows) = &multiply.left {
+                if let LeftFactor::Registers(rows) = &multiply.left {
                     rows.iter().for_each(|&row| vote(&mut sets, webs.read(at, row), Kind::of(multiply.types[1])));
                 }
             }
@@ -117,7 +117,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
         let Some(web) = web else { return (Kind::Integer, None) };
         let class = sets.find(Value(web as u32)).0;
         let kind = kinds[class as usize];
-        let carried = (!is_pointer[web] && !is_known(class as usize, &kinds)).then_some(Carried(class));
+        let carried = (!is_pointer[web] && !is_known(class as usize, &kinds)).then_some(CarriedKind(class));
         (if is_pointer[web] && kind < Kind::Pointer { Kind::Pointer } else { kind }, carried)
     };
     for (at, inst) in function.insts.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
-use crate::emulate::program::{Address, Function, Init, Left, MbarrierOp, Op, Place, Row, TensorOp, WarpOp};
+use crate::emulate::program::{Address, Function, Init, LeftFactor, MbarrierOp, Op, Place, Row, TensorOp, WarpOp};
 use crate::emulate::tensor::Factor;
 
 define_index! {
@@ -100,8 +100,8 @@ fn warp_rows(op: &WarpOp) -> (Vec<Row>, Vec<Row>) {
         WarpOp::GroupMultiply(multiply) => {
             let mut from = with(&multiply.to, &[multiply.right, multiply.adds]);
             match &multiply.left {
-                Left::Shared(row) => from.push(*row),
-                Left::Registers(rows) => from.extend(rows),
+                LeftFactor::Shared(row) => from.push(*row),
+                LeftFactor::Registers(rows) => from.extend(rows),
             }
             (multiply.to.clone(), from)
         }

@@ -1,6 +1,6 @@
 //! Launches behind the drawn ones, for statements that did not run and branches that went one way only.
 //!
-//! [`seen`]: what launches have shown; [`sites`]: where more could be shown; [`flow`]: where registers come from;
+//! [`coverage`]: what launches have shown; [`sites`]: where more could be shown; [`flow`]: where registers come from;
 //! [`solve`]: what would turn a predicate.
 //!
 //! A launch that reached such a branch is drawn again, with one thing changed: a parameter, what a load finds, or the
@@ -8,13 +8,13 @@
 //! fuzzers do it, with few runs.
 
 mod flow;
-mod seen;
+mod launch_coverage;
 mod sites;
 mod solve;
 
 use rustc_hash::FxHashMap;
 
-pub(super) use self::seen::Seen;
+pub(super) use self::launch_coverage::LaunchCoverage;
 
 use self::flow::{Flow, Known};
 use self::sites::{Aim, Site, sites};
@@ -34,7 +34,7 @@ pub(super) const SHAKEN: [u64; 22] =
     [0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 100, 128, 256, 512, 1000, 1024, 2048, 4096];
 
 /// A launch that ran, for the next to be made of.
-pub(super) struct Ran<'a> {
+pub(super) struct FinishedLaunch<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) setting: &'a Setting,
     pub(super) image: &'a mut Image,
@@ -50,8 +50,13 @@ pub(super) struct Guide {
 impl Guide {
     /// The launch to run next: which of those that ran it is made of, and what is wished for; `None` where nothing is
     /// left to try.
-    pub(super) fn next(&mut self, program: &Program, seen: &Seen, runs: &mut [Ran<'_>]) -> Option<(usize, Wishes)> {
-        let mut sites = sites(program, seen);
+    pub(super) fn next(
+        &mut self,
+        program: &Program,
+        coverage: &LaunchCoverage,
+        runs: &mut [FinishedLaunch<'_>],
+    ) -> Option<(usize, Wishes)> {
+        let mut sites = sites(program, coverage);
         let tries = |guide: &Self, site: &Site| guide.tries.get(&site.key()).copied().unwrap_or(0);
         sites.retain(|site| tries(self, site) < MOST_SOLVED + MOST_SHAKEN);
         sites.sort_by_key(|site| {
@@ -59,8 +64,9 @@ impl Guide {
         });
         for site in sites {
             let at = site.inst as usize;
-            let reaches =
-                |run: &Ran<'_>| run.outcome.covered[site.function][at] || run.outcome.ways[site.function][at] != 0;
+            let reaches = |run: &FinishedLaunch<'_>| {
+                run.outcome.covered[site.function][at] || run.outcome.ways[site.function][at] != 0
+            };
             let parents: Vec<usize> = (0..runs.len()).filter(|&run| reaches(&runs[run])).collect();
             let Some(&parent) = parents.first() else { continue };
             let number = tries(self, &site);
@@ -83,7 +89,7 @@ impl Guide {
     }
 
     /// What a predicate depends on, with the values that turn it.
-    fn leaves(&mut self, program: &Program, site: &Site, run: &mut Ran<'_>) -> Vec<(Leaf, Vec<u64>)> {
+    fn leaves(&mut self, program: &Program, site: &Site, run: &mut FinishedLaunch<'_>) -> Vec<(Leaf, Vec<u64>)> {
         let function = &program.functions[site.function];
         let flow = self.flows.entry(site.function).or_insert_with(|| Flow::new(function));
         let known = Known { function, flow, setting: run.setting, image: run.image, work: 0 };

@@ -1,6 +1,6 @@
 //! Where a launch could show something new: branches that went one way only, and comparisons without a close call.
 
-use super::seen::Seen;
+use super::launch_coverage::LaunchCoverage;
 use crate::emulate::program::{Callee, Function, Inst, Op, Program, Row};
 use crate::emulate::ways::{ABOVE, AT, BELOW, FAILED, HELD, compares};
 
@@ -40,10 +40,10 @@ impl Site {
 }
 
 /// All predicates that had one value only.
-pub(super) fn sites(program: &Program, seen: &Seen) -> Vec<Site> {
+pub(super) fn sites(program: &Program, coverage: &LaunchCoverage) -> Vec<Site> {
     let mut sites = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
-        let (Some(covered), Some(ways)) = (seen.covered.get(number), seen.ways.get(number)) else { continue };
+        let (Some(covered), Some(ways)) = (coverage.covered.get(number), coverage.ways.get(number)) else { continue };
         for (at, inst) in function.insts.iter().enumerate() {
             if let Op::Pure { pure, .. } = &inst.op
                 && covered[at]

@@ -9,7 +9,7 @@ use super::world::World;
 use super::{Ran, halt};
 use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Origin, Stamp, View, Write, note};
-use crate::emulate::program::{Access, Address, Carried, Order, Row, Space};
+use crate::emulate::program::{Access, Address, CarriedKind, Order, Row, Space};
 use crate::emulate::types::{Kind, signed};
 
 /// The place that a lane accesses, and whether it is aligned.
@@ -133,7 +133,7 @@ pub(super) fn carry(
     lane: usize,
     target: Target,
     bytes: usize,
-    class: (usize, Carried),
+    class: (usize, CarriedKind),
 ) {
     let kind = match target {
         Target::Global(_) => Kind::default(),
@@ -187,12 +187,12 @@ pub(super) fn load(
         world.outcome.depends_on_order = true;
     }
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = world.touched(total);
+    let mut lane_accesses = world.lane_accesses(total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
         is_shared |= matches!(first, Target::Shared(_));
-        touched.add(lane, first);
+        lane_accesses.add(lane, first);
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);
             let info = function.rows[row.0 as usize];
@@ -221,7 +221,7 @@ pub(super) fn load(
             meet(world, warp, first, true, false);
         }
     }
-    world.moved(warp.index, (frame.function, pc), &touched);
+    world.record_traffic(warp.index, (frame.function, pc), &lane_accesses);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())
@@ -241,12 +241,12 @@ pub(super) fn store(
     let total = bytes * access.elements.len() as u32;
     let is_strong = access.order != Order::Weak;
     let [mut is_local, mut is_shared] = [false; 2];
-    let mut touched = world.touched(total);
+    let mut lane_accesses = world.lane_accesses(total);
     for lane in lanes(active) {
         let first = target(world, frame, access.address, lane, total)?;
         is_local |= matches!(first, Target::Local(_));
         is_shared |= matches!(first, Target::Shared(_));
-        touched.add(lane, first);
+        lane_accesses.add(lane, first);
         let thread = warp.global_thread(world, lane);
         let of = |frame: &Frame, row: Row| {
             let value = frame.bytes(row, function.rows[row.0 as usize].bits, lane);
@@ -275,7 +275,7 @@ pub(super) fn store(
             meet(world, warp, first, false, true);
         }
     }
-    world.moved(warp.index, (frame.function, pc), &touched);
+    world.record_traffic(warp.index, (frame.function, pc), &lane_accesses);
     world.outcome.local += u64::from(is_local);
     world.outcome.shared += u64::from(is_shared);
     Ok(())

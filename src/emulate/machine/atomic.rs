@@ -38,10 +38,10 @@ pub(super) fn run(
     if atomic.to != SINK {
         world.outcome.depends_on_order = true;
     }
-    let mut touched = world.touched(bytes);
+    let mut lane_accesses = world.lane_accesses(bytes);
     for lane in lanes(active) {
         let place = target(world, frame, atomic.address, lane, bytes)?;
-        touched.add(lane, place);
+        lane_accesses.add(lane, place);
         for row in atomic.from {
             if !frame.is_defined(row, 1 << lane) {
                 return undefined(world, frame, row, "an atomic operation");
@@ -73,7 +73,7 @@ pub(super) fn run(
         frame.set(atomic.to, result_bits, lane, Some(old));
         meet(world, warp, place, true, true);
     }
-    world.moved(warp.index, (frame.function, pc), &touched);
+    world.record_traffic(warp.index, (frame.function, pc), &lane_accesses);
     Ok(())
 }
 

@@ -61,7 +61,7 @@ pub(super) fn call(
     }
     for (&from, &to) in call.arguments.iter().zip(&function.parameters) {
         for lane in lanes(callers) {
-            let value = Moved::take(world, warp, frame, from, lane);
+            let value = PassedValue::take(world, warp, frame, from, lane);
             value.put(world, warp, &mut callee, to, lane);
         }
     }
@@ -79,9 +79,9 @@ pub(super) fn call(
 }
 
 /// A value on its way between a caller and a function: its bytes, which are parts of values of one byte each.
-struct Moved(Vec<Bytes>);
+struct PassedValue(Vec<Bytes>);
 
-impl Moved {
+impl PassedValue {
     fn take(world: &World<'_, '_>, warp: &Warp, frame: &Frame, from: Place, lane: usize) -> Self {
         match from {
             Place::Register(row) => {
@@ -133,7 +133,7 @@ pub(super) fn leave(
     let function = world.function(frame.function);
     for (&to, &from) in call.returns.iter().zip(&function.returns) {
         for lane in lanes(active) {
-            let value = Moved::take(world, warp, frame, from, lane);
+            let value = PassedValue::take(world, warp, frame, from, lane);
             value.put(world, warp, &mut caller, to, lane);
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn start(
     active: u32,
     (pc, line): (u32, u32),
 ) -> Ran<()> {
-    let [mut read_there, mut written] = [world.touched(bytes), world.touched(bytes)];
+    let [mut read_there, mut written] = [world.lane_accesses(bytes), world.lane_accesses(bytes)];
     for lane in lanes(active) {
         let to = target(world, frame, to, lane, bytes)?;
         written.add(lane, to);
@@ -54,8 +54,8 @@ pub(super) fn start(
             warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
         }
     }
-    for touched in [read_there, written] {
-        world.moved(warp.index, (frame.function, pc), &touched);
+    for lane_accesses in [read_there, written] {
+        world.record_traffic(warp.index, (frame.function, pc), &lane_accesses);
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use super::world::World;
 use super::{Ran, halt, partial};
 use crate::emulate::layout;
 use crate::emulate::memory::{Bytes, Origin};
-use crate::emulate::program::{GroupMultiply, Left};
+use crate::emulate::program::{GroupMultiply, LeftFactor};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
 /// How a matrix lies in shared memory.
@@ -120,14 +120,14 @@ pub(super) fn run(
     }
     let first_row = u32::from(warp.number) % 4 * 16;
     let a = match left {
-        Left::Shared(row) => {
+        LeftFactor::Shared(row) => {
             if !frame.is_defined(*row, all) {
                 return undefined(world, frame, *row, "a product of matrices");
             }
             let descriptor = described(frame.value(*row, 0))?;
             matrix(world, warp, 0, descriptor, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
         }
-        Left::Registers(rows) if rows.iter().all(|&row| frame.is_defined(row, all)) => {
+        LeftFactor::Registers(rows) if rows.iter().all(|&row| frame.is_defined(row, all)) => {
             let mut values = vec![0.0; 16 * depth as usize];
             for lane in 0..32u32 {
                 for number in 0..16 * depth / 32 {
@@ -138,15 +138,15 @@ pub(super) fn run(
             }
             Some(values)
         }
-        Left::Registers(_) => None,
+        LeftFactor::Registers(_) => None,
     };
     let descriptor = described(frame.value(*right, 0))?;
     let b = matrix(world, warp, 0, descriptor, (0, columns, depth), (*b_ty, multiply.order[1]))?;
     let Some((a, b)) = a.zip(b) else {
         // Registers that hold a factor are defined in part, or it is in shared memory that nobody wrote.
         let of_left = match left {
-            Left::Registers(rows) => partial::origin_of(world, frame, rows, all, line),
-            Left::Shared(_) => Origin::default(),
+            LeftFactor::Registers(rows) => partial::origin_of(world, frame, rows, all, line),
+            LeftFactor::Shared(_) => Origin::default(),
         };
         let none = Bytes { origin: of_left.or(Origin::shared(line)), ..Bytes::undefined(4) };
         to.iter().for_each(|&row| (0..32).for_each(|lane| frame.set_bytes(row, 32, lane, none)));

@@ -9,7 +9,7 @@ use super::world::World;
 use super::{Ran, halt, partial};
 use crate::emulate::memory::{Bytes, Origin, Write};
 use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Rounding, TF32};
-use crate::emulate::program::{Address, Carried, Multiply, Row, Tile, WarpOp};
+use crate::emulate::program::{Address, CarriedKind, Multiply, Row, Tile, WarpOp};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
 /// Runs an operation of all 32 threads.
@@ -53,20 +53,20 @@ fn load_matrices(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
     frame: &mut Frame,
-    (to, carried): (&[Row], &[Option<Carried>]),
+    (to, carried): (&[Row], &[Option<CarriedKind>]),
     address: Address,
     is_transposed: bool,
     line: u32,
 ) -> Ran<()> {
     // The address may be in a register that the first matrix goes to.
     let mut matrices = Vec::with_capacity(to.len());
-    let mut touched = world.touched(16);
+    let mut lane_accesses = world.lane_accesses(16);
     for (number, carried) in carried.iter().enumerate() {
         let mut elements = [[Bytes::whole(0); 8]; 8];
         for (index, elements) in elements.iter_mut().enumerate() {
             let lane = 8 * number + index;
             let place = target(world, frame, address, lane, 16)?;
-            touched.add(lane, place);
+            lane_accesses.add(lane, place);
             for pair in 0..4 {
                 let place = beyond(place, 4 * pair as u32);
                 noted(world, warp, lane, place, 4, None, false)?;
@@ -81,7 +81,7 @@ fn load_matrices(
         }
         matrices.push(elements);
     }
-    world.traced(warp.index, &touched);
+    world.traced(warp.index, &lane_accesses);
     for (&row, elements) in to.iter().zip(&matrices) {
         for lane in 0..32 {
             let (first, second) = (lane / 4, lane % 4 * 2);

@@ -66,14 +66,14 @@ pub(super) struct Halt {
 
 /// A launch that was given up.
 #[derive(Debug)]
-pub(super) struct Stopped {
+pub(super) struct AbandonedLaunch {
     pub(super) reason: String,
     pub(super) end: End,
     /// What ran until then.
     pub(super) outcome: Box<Outcome>,
 }
 
-impl Stopped {
+impl AbandonedLaunch {
     /// Why nothing can be said of the launch: of a program that does not end, that it does not.
     pub(super) fn told(&self) -> String {
         let reason = &self.reason;

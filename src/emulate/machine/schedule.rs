@@ -13,7 +13,7 @@ use super::step::step;
 use super::trace::WarpTrace;
 use super::warp::Warp;
 use super::world::{Outcome, Setting, Turns, World};
-use super::{End, Halt, Ran, Stopped, endless, halt};
+use super::{AbandonedLaunch, End, Halt, Ran, endless, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
 
@@ -24,7 +24,11 @@ const RESIDENT: usize = 64;
 ///
 /// # Errors
 /// Says why nothing can be said of it.
-pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, Stopped> {
+pub(in crate::emulate) fn run(
+    program: &Program,
+    setting: &Setting,
+    image: &mut Image,
+) -> Result<Outcome, AbandonedLaunch> {
     let mut world = World::new(program, setting, image);
     match run_world(&mut world) {
         Ok(()) => {
@@ -35,7 +39,7 @@ pub(in crate::emulate) fn run(program: &Program, setting: &Setting, image: &mut 
             world.outcome.race = world.global.first_race.map(|other| race("a write", other));
             Ok(world.outcome)
         }
-        Err(halt) => Err(Stopped { reason: halt.reason, end: halt.end, outcome: Box::new(world.outcome) }),
+        Err(halt) => Err(AbandonedLaunch { reason: halt.reason, end: halt.end, outcome: Box::new(world.outcome) }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What each warp of a launch did, in order: what a model of time replays.
 
-use super::traffic::{AccessSpace, Moved};
+use super::traffic::{AccessSpace, AccessTraffic};
 
 /// An instruction that a warp issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,18 +46,18 @@ impl WarpTrace {
     }
 
     /// Adds what the last instruction accessed. An instruction that is several operations has several such parts.
-    pub(super) fn access(&mut self, moved: &Moved) {
+    pub(super) fn access(&mut self, traffic: &AccessTraffic) {
         let Some(step) = self.steps.last_mut() else { return };
         if step.access == u32::MAX {
             step.access = self.accesses.len() as u32;
-            self.accesses.push(AccessOfWarp { space: moved.space, passes: 0, sectors: Vec::new() });
+            self.accesses.push(AccessOfWarp { space: traffic.space, passes: 0, sectors: Vec::new() });
         }
         let Some(access) = self.accesses.get_mut(step.access as usize) else { return };
-        access.passes += moved.traffic.passes as u32;
-        if moved.space != AccessSpace::Shared {
-            access.space = moved.space;
+        access.passes += traffic.traffic.passes as u32;
+        if traffic.space != AccessSpace::Shared {
+            access.space = traffic.space;
         }
-        access.sectors.extend(&moved.sectors);
+        access.sectors.extend(&traffic.sectors);
         access.sectors.sort_unstable();
         access.sectors.dedup();
     }

@@ -31,7 +31,7 @@ pub enum AccessSpace {
 
 /// What an access of a warp moved.
 #[derive(Debug)]
-pub(super) struct Moved {
+pub(super) struct AccessTraffic {
     pub(super) traffic: Traffic,
     pub(super) space: AccessSpace,
     /// The sectors of global and local memory, in order.
@@ -67,13 +67,13 @@ impl Traffic {
 
 /// The places that the lanes of a warp access, so many bytes each.
 #[derive(Debug)]
-pub(super) struct Touched {
+pub(super) struct LaneAccesses {
     bytes: u32,
     places: Vec<(usize, Target)>,
     is_wanted: bool,
 }
 
-impl Touched {
+impl LaneAccesses {
     pub(super) fn new(bytes: u32, is_wanted: bool) -> Self {
         Self { bytes, places: Vec::new(), is_wanted }
     }
@@ -85,11 +85,11 @@ impl Touched {
     }
 
     /// What the access moved; nothing where that is not wanted.
-    pub(super) fn moved(&self) -> Option<Moved> {
+    pub(super) fn traffic(&self) -> Option<AccessTraffic> {
         (!self.places.is_empty()).then(|| self.all())
     }
 
-    fn all(&self) -> Moved {
+    fn all(&self) -> AccessTraffic {
         let mut sectors: Vec<u64> = Vec::new();
         let mut shared: Vec<(usize, u32)> = Vec::new();
         for &(lane, target) in &self.places {
@@ -114,7 +114,7 @@ impl Touched {
             None => AccessSpace::Shared,
         };
         let traffic = Traffic { accesses: 1, sectors: sectors.len() as u64, passes: passes(&shared, self.bytes) };
-        Moved { traffic, space, sectors }
+        AccessTraffic { traffic, space, sectors }
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
     fn sectors() {
         let of = |target: &dyn Fn(usize) -> Target, bytes| {
             let places = (0..32).map(|lane| (lane, target(lane))).collect();
-            Touched { bytes, places, is_wanted: true }.all().traffic.sectors
+            LaneAccesses { bytes, places, is_wanted: true }.all().traffic.sectors
         };
         assert_eq!(of(&|lane| Target::Global(0x1_0000 + 4 * lane as u64), 4), 4);
         assert_eq!(of(&|lane| Target::Global(0x1_0000 + 128 * lane as u64), 4), 32);

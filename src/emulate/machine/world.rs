@@ -4,10 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::block::Block;
 use super::trace::WarpTrace;
-use super::traffic::{Touched, Traffic};
+use super::traffic::{LaneAccesses, Traffic};
 use crate::emulate::layout;
 use crate::emulate::memory::{Global, Image, Origin, Written};
-use crate::emulate::program::{Carried, Function, Init, Program, Special, Variable};
+use crate::emulate::program::{CarriedKind, Function, Init, Program, Special, Variable};
 use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wishes;
 
@@ -129,7 +129,7 @@ pub(super) struct World<'p, 'i> {
     pub(super) locations: FxHashMap<u64, Location>,
     pub(super) outcome: Outcome,
     /// The kinds of what registers carry from shared or local memory, by function and class.
-    pub(super) carried: FxHashMap<(usize, Carried), Kind>,
+    pub(super) carried: FxHashMap<(usize, CarriedKind), Kind>,
     /// The special registers that are not modelled.
     pub(super) specials: Vec<&'static str>,
     /// The bytes of variables by their addresses; of those that are declared without a size, none.
@@ -188,26 +188,26 @@ impl<'p, 'i> World<'p, 'i> {
     }
 
     /// Notes what an access of a warp moved, by the warp's number among those that run, where that is wanted.
-    pub(super) fn moved(&mut self, warp: usize, (function, pc): (usize, u32), touched: &Touched) {
-        let Some(moved) = touched.moved() else { return };
+    pub(super) fn record_traffic(&mut self, warp: usize, (function, pc): (usize, u32), lane_accesses: &LaneAccesses) {
+        let Some(access) = lane_accesses.traffic() else { return };
         if let Some(traffic) = self.outcome.traffic.get_mut(function) {
-            traffic[pc as usize].add(moved.traffic);
+            traffic[pc as usize].add(access.traffic);
         }
         if let Some(trace) = self.outcome.traces.get_mut(warp) {
-            trace.access(&moved);
+            trace.access(&access);
         }
     }
 
     /// The same where only traces have it.
-    pub(super) fn traced(&mut self, warp: usize, touched: &Touched) {
-        if let (Some(trace), Some(moved)) = (self.outcome.traces.get_mut(warp), touched.moved()) {
-            trace.access(&moved);
+    pub(super) fn traced(&mut self, warp: usize, lane_accesses: &LaneAccesses) {
+        if let (Some(trace), Some(access)) = (self.outcome.traces.get_mut(warp), lane_accesses.traffic()) {
+            trace.access(&access);
         }
     }
 
     /// The places of an access of so many bytes a lane, where it is wanted what accesses move.
-    pub(super) fn touched(&self, bytes: u32) -> Touched {
-        Touched::new(bytes, self.setting.measures || self.setting.traces)
+    pub(super) fn lane_accesses(&self, bytes: u32) -> LaneAccesses {
+        LaneAccesses::new(bytes, self.setting.measures || self.setting.traces)
     }
 
     /// Something changes that threads share: a warp that repeats what it did may go another way from here on.

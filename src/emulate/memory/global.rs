@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::apart::Apart;
 use super::bytes::{Bytes, bits_of, first_bytes};
 use super::image::{Image, PAGE, mask_of};
 use super::origin::Origin;
 use super::shadow::{Race, Shadow, Stamp, View};
+use super::unordered_writes::UnorderedWrites;
 use super::write::{Write, Written};
 use crate::emulate::types::Kind;
 
@@ -67,7 +67,7 @@ pub(in crate::emulate) struct Global<'i> {
     pages: Vec<Box<Page>>,
     places: FxHashMap<u64, u32>,
     cache: [(u64, u32); CACHED],
-    apart: Apart,
+    unordered: UnorderedWrites,
     /// Where undefined bytes come from.
     origins: FxHashMap<u64, Origin>,
     /// The first race of two writes: the one that came first.
@@ -83,8 +83,8 @@ impl std::fmt::Debug for Global<'_> {
 
 impl<'i> Global<'i> {
     pub(in crate::emulate) fn new(image: &'i mut Image) -> Self {
-        let (places, apart, origins) = (FxHashMap::default(), Apart::default(), FxHashMap::default());
-        Self { pages: Vec::new(), places, cache: [(u64::MAX, 0); CACHED], apart, origins, first_race: None, image }
+        let (places, unordered, origins) = (FxHashMap::default(), UnorderedWrites::default(), FxHashMap::default());
+        Self { pages: Vec::new(), places, cache: [(u64::MAX, 0); CACHED], unordered, origins, first_race: None, image }
     }
 
     fn page(&mut self, number: u64) -> usize {
@@ -108,7 +108,7 @@ impl<'i> Global<'i> {
 
     /// How many words are kept for each of the threads that wrote them.
     pub(in crate::emulate) fn num_apart(&self) -> usize {
-        self.apart.len()
+        self.unordered.len()
     }
 
     /// Reads an aligned place of at most eight bytes. What is not known yet is made of that kind.
@@ -160,7 +160,7 @@ impl<'i> Global<'i> {
         page.undefined[number] |= undefined;
         page.writes[words.clone()].fill(write);
         for word in words.filter(|&word| page.is_raced(word)) {
-            self.apart.write(page.address(word), page.word(word), bytes_of_word(offset, bytes), write);
+            self.unordered.write(page.address(word), page.word(word), bytes_of_word(offset, bytes), write);
         }
         if undefined != 0 {
             let lost = (0..bytes).filter(|byte| value.defined >> byte & 1 == 0);
@@ -209,7 +209,7 @@ impl<'i> Global<'i> {
                     shadow.add_write(now);
                     if !is_raced {
                         page.raced[word / 64] |= 1 << (word % 64);
-                        self.apart.write(page.address(word), page.word(word), with.bytes, page.writes[word]);
+                        self.unordered.write(page.address(word), page.word(word), with.bytes, page.writes[word]);
                     }
                 }
                 Some(race) => return Some(race.with),
@@ -252,7 +252,7 @@ impl<'i> Global<'i> {
 
     /// What each thread wrote last to the words that threads write in no order, by thread and address.
     pub(in crate::emulate) fn written_apart(&self) -> Vec<Written> {
-        self.apart.written()
+        self.unordered.written()
     }
 }
 

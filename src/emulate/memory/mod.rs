@@ -2,12 +2,11 @@
 //!
 //! * [`image`]: what memory holds before a program runs, made when the first program reads it and kept for the second;
 //! * [`values`]: the values that are drawn for it; [`filled`]: places that a rule fills;
-//! * [`global`]: pages of global memory with who wrote what; [`mod@write`]: that; [`apart`]: what threads write that race;
+//! * [`global`]: pages of global memory with who wrote what; [`mod@write`]: that; [`unordered_writes`]: what threads write that race;
 //! * [`flat`]: shared and local memory, where what nobody wrote is undefined;
 //! * [`bytes`]: values of which some bytes are defined; [`origin`]: where the others come from;
 //! * [`shadow`]: who accessed a word last, for races.
 
-mod apart;
 mod bytes;
 mod filled;
 mod flat;
@@ -15,6 +14,7 @@ mod global;
 mod image;
 mod origin;
 mod shadow;
+mod unordered_writes;
 mod values;
 mod write;
 

@@ -130,8 +130,8 @@ fn a_panic_in_any_entry_is_survived() {
         });
         with_panic("nvptx_ra_opcodes_free", &mut || nvptx_ra_opcodes_free(ptr::null()));
         with_panic("nvptx_ra_check_options", &mut || answered(nvptx_ra_check_options(none, none), 0));
-        with_panic("nvptx_ra_skipped", &mut || assert_eq!(nvptx_ra_skipped(abi::borrow("skip=gvn"), none), 0));
-        with_panic("nvptx_ra_added", &mut || assert_eq!(nvptx_ra_added(abi::borrow("add=sink"), none), 0));
+        with_panic("nvptx_ra_skipped", &mut || assert_eq!(nvptx_ra_skipped(abi::borrow("skip-passes=gvn"), none), 0));
+        with_panic("nvptx_ra_added", &mut || assert_eq!(nvptx_ra_added(abi::borrow("add-passes=sink"), none), 0));
         with_panic("nvptx_ra_chooses_ahead", &mut || assert_eq!(nvptx_ra_chooses_ahead(abi::borrow("inline=all")), 0));
         with_panic("nvptx_ra_choose_ahead", &mut || assert_eq!(nvptx_ra_choose_ahead(ptr::null()).num_marks, 0));
         with_panic("nvptx_ra_ir_marks_free", &mut || nvptx_ra_ir_marks_free(abi::nvptx_ra_ir_marks::default()));

@@ -23,7 +23,7 @@ const MOST_CAUSES: usize = 16;
 
 /// A function with all that it calls.
 #[derive(Clone, Debug)]
-pub(in crate::forecast) struct Joined {
+pub(in crate::forecast) struct FunctionWithCallees {
     pub(in crate::forecast) features: Features,
     /// Why it may need more: calls of what is not in the module, and of functions that call themselves.
     pub(in crate::forecast) unknown_calls: Vec<UnknownCall>,
@@ -67,8 +67,8 @@ impl CallGraph {
     }
 
     /// Each function with its callees.
-    pub(in crate::forecast) fn join(&self, own: &[&Summary]) -> Vec<Joined> {
-        let mut joined: Vec<Option<Joined>> = vec![None; own.len()];
+    pub(in crate::forecast) fn join(&self, own: &[&Summary]) -> Vec<FunctionWithCallees> {
+        let mut joined: Vec<Option<FunctionWithCallees>> = vec![None; own.len()];
         let mut on_path = vec![false; own.len()];
         for root in 0..own.len() {
             // Depth first, callees before callers; a call back into the path is left out.
@@ -95,12 +95,17 @@ impl CallGraph {
         joined.into_iter().flatten().collect()
     }
 
-    fn join_one(&self, function: usize, own: &[&Summary], joined: &[Option<Joined>]) -> Joined {
+    fn join_one(
+        &self,
+        function: usize,
+        own: &[&Summary],
+        joined: &[Option<FunctionWithCallees>],
+    ) -> FunctionWithCallees {
         let mut features = own[function].features.clone();
         features.set("internal_calls", f64::from(self.inside[function]));
         features.set("external_calls", f64::from(self.outside[function]));
         let words = |function: usize| own[function].pressure.peak.words;
-        let mut whole = Joined {
+        let mut whole = FunctionWithCallees {
             features,
             unknown_calls: self.unknown_calls[function].clone(),
             holder: function,

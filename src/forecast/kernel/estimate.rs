@@ -1,6 +1,6 @@
 //! The estimate of a kernel: what the model says, no less than the bounds beside it, and at a step of the occupancy.
 
-use super::call_graph::{CallGraph, Joined};
+use super::call_graph::{CallGraph, FunctionWithCallees};
 use super::forecast::{Case, Forecast, launch};
 use super::occupancy_first::registers_for_warps;
 use super::permutation;
@@ -10,7 +10,7 @@ use super::summary::Summary;
 use crate::error::Error;
 use crate::forecast::model::likely_interval::{likely_bytes, likely_registers};
 use crate::forecast::model::table::Model;
-use crate::forecast::model::trees::{Answer, Answers};
+use crate::forecast::model::trees::{ModelCache, ModelOutput};
 use crate::function::{Function, LaunchBounds};
 use crate::target::Classification;
 use crate::target::machine::{
@@ -47,7 +47,7 @@ pub(crate) fn forecast_by_name(functions: &[Function], case: &Case) -> Result<Ve
 ///
 /// As [`forecast`].
 pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Forecast>, Error> {
-    let mut answers = Answers::new();
+    let mut models = ModelCache::new();
     let joined = CallGraph::new(functions).join(functions);
     let any_callee_asks = functions.iter().any(|function| !function.is_kernel() && !function.repartitions.is_empty());
     let any_repartitions = functions.iter().any(|function| !function.repartitions.is_empty());
@@ -57,7 +57,7 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
             let holder = functions[joined.holder];
             let link_conflict =
                 joined.callee.and_then(|callee| LinkConflict::of(bounds, functions[callee], case.architecture));
-            let forecast = of_kernel(function, bounds, joined, holder, case, &mut answers);
+            let forecast = of_kernel(function, bounds, joined, holder, case, &mut models);
             let mut forecast = forecast.map_err(|error| error.in_function(&function.name))?;
             forecast.link_conflict = link_conflict;
             // A callee may give registers back.
@@ -74,34 +74,34 @@ pub fn forecast_module(functions: &[&Summary], case: &Case) -> Result<Vec<Foreca
 fn of_kernel(
     function: &Summary,
     bounds: &LaunchBounds,
-    Joined { features, unknown_calls, callee_stack, .. }: Joined,
+    FunctionWithCallees { features, unknown_calls, callee_stack, .. }: FunctionWithCallees,
     holder: &Summary,
     case: &Case,
-    answers: &mut Answers,
+    models: &mut ModelCache,
 ) -> Result<Forecast, Error> {
     let threads = bounds.threads();
     let limit = register_limit(bounds, case)?;
-    let budget = limit.registers;
-    let Answer { registers: wanted, spilled } = answers.forecast(&features, budget, bounds);
+    let allowed = limit.registers;
+    let ModelOutput { registers: wanted, spilled } = models.forecast(&features, allowed, bounds);
     let (model, sizes) = (Model::registers(bounds), Model::spill_sizes());
     let held = carried(&features, case.architecture);
     let permuted = permutation::words(&features, case.architecture);
-    let arrays = of_local_arrays(&features, bounds, budget);
+    let arrays = of_local_arrays(&features, bounds, allowed);
     let wanted = wanted.max(arrays.map_or(1.0, |arrays| arrays.0));
     let wanted = wanted.max(least(&features, model)).max(held).max(permutation::registers(permuted));
     let given_up = registers_for_warps(&features, model, bounds, case.architecture);
-    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(budget);
+    let needed = given_up.unwrap_or_else(|| taken(wanted, model, bounds, case.architecture)).min(allowed);
     let (registers, likely_registers) = match (registers_at_entry(function, &limit, case.architecture), given_up) {
         (Some(entry), _) => (entry, (entry, entry)),
-        (None, Some(_)) => (needed, (needed, budget)),
+        (None, Some(_)) => (needed, (needed, allowed)),
         (None, None) => {
-            let (fewest, most) = likely_registers(needed, model, budget);
-            let most = arrays.map_or(most, |arrays| most.max(arrays.1)).max(most_filled(&features).min(budget));
+            let (fewest, most) = likely_registers(needed, model, allowed);
+            let most = arrays.map_or(most, |arrays| most.max(arrays.1)).max(most_filled(&features).min(allowed));
             (needed, (fewest, most))
         }
     };
     let spilled =
-        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(budget))).max(permutation::spilled(permuted, budget));
+        spilled.max(BYTES_OF_SPILLED_WORD * (held - f64::from(allowed))).max(permutation::spilled(permuted, allowed));
     let stored = words_up(spilled * sizes.head.share_of_stores);
     let loaded = words_up(spilled - f64::from(stored));
     let launch = launch(registers, threads, function.shared_bytes);
@@ -125,7 +125,7 @@ fn of_kernel(
         callee_stack_bytes: callee_stack,
         shared_bytes: function.shared_bytes,
         dynamic_shared_bytes: 0,
-        budget,
+        register_limit: allowed,
         is_repartitioned: !function.repartitions.is_empty(),
         repartitions_itself: !function.repartitions.is_empty(),
         register_shortage: None,

@@ -2,7 +2,7 @@
 
 use super::separate_compilation::LinkConflict;
 use super::unknown_callees::UnknownCall;
-use crate::forecast::held::promotion::InMemory;
+use crate::forecast::footprint::promotion::UnpromotedVariable;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::peak::Peak;
 use crate::forecast::model::features::Features;
@@ -50,7 +50,7 @@ pub struct Forecast {
     /// Bytes that its code loads from there.
     pub stack_load_bytes: u64,
     /// Why there is a stack; not where only the figures were asked for.
-    pub in_memory: Option<InMemory>,
+    pub in_memory: Option<UnpromotedVariable>,
     /// Bytes of stack that the functions on its deepest chain of calls ask for beside it.
     pub callee_stack_bytes: u64,
     /// Bytes of static shared memory of a block.
@@ -58,7 +58,7 @@ pub struct Forecast {
     /// Bytes of shared memory that the launch adds; 0 until [`launch_with`](Self::launch_with) says so.
     pub dynamic_shared_bytes: u32,
     /// The most registers that the kernel may have, by its bounds and the limit.
-    pub budget: u32,
+    pub register_limit: u32,
     /// The kernel, or what it may call, asks for more or fewer registers while it runs: `setmaxnreg`.
     pub is_repartitioned: bool,
     /// The kernel itself asks, not only what it may call.

@@ -42,8 +42,8 @@ pub(in crate::forecast) fn registers(words: f64) -> f64 {
 }
 
 /// The bytes that are stored and loaded where so many words have so many registers.
-pub(in crate::forecast) fn spilled(words: f64, budget: u32) -> f64 {
-    SPILLED * (words - f64::from(budget)).max(0.0)
+pub(in crate::forecast) fn spilled(words: f64, register_limit: u32) -> f64 {
+    SPILLED * (words - f64::from(register_limit)).max(0.0)
 }
 
 #[cfg(test)]

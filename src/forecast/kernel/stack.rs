@@ -1,6 +1,6 @@
 //! The stack variables of a function that stay in memory.
 
-use crate::forecast::held::promotion::Transfer;
+use crate::forecast::footprint::promotion::Transfer;
 use crate::function::{Function, MemorySpace, Slot};
 
 /// The stack variables of a function that are no registers, in bytes.

@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use super::stack::Stack;
 use super::unknown_callees::Call;
-use crate::forecast::held::Held;
-use crate::forecast::held::dead_code::eliminate_dead_code;
-use crate::forecast::held::promotion::InMemory;
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::dead_code::eliminate_dead_code;
+use crate::forecast::footprint::promotion::UnpromotedVariable;
 use crate::forecast::live::Live;
 use crate::forecast::live::curve::Curve;
 use crate::forecast::live::instruction_counts::Counts;
@@ -21,7 +21,7 @@ const MOST_KEPT: usize = 1 << 18;
 
 thread_local! {
     /// The analyses' memory, for the next function.
-    static MEMORY: Cell<Option<Box<(Held, Live)>>> = const { Cell::new(None) };
+    static MEMORY: Cell<Option<Box<(RegisterFootprint, Live)>>> = const { Cell::new(None) };
 }
 
 /// All that a module's forecast takes of one of its functions. It is small beside the code, which may go: a compiler
@@ -44,7 +44,7 @@ pub struct Summary {
     pub(in crate::forecast) repartition_lines: Vec<u32>,
     pub(in crate::forecast) stack: Stack,
     /// Why its stack variables are in memory, where they are and everything was asked for.
-    pub(in crate::forecast) in_memory: Option<Box<InMemory>>,
+    pub(in crate::forecast) in_memory: Option<Box<UnpromotedVariable>>,
     pub(in crate::forecast) shared_bytes: u64,
 }
 
@@ -90,7 +90,7 @@ impl Summary {
     fn from_analyses(
         (function, classification): (&Function, &Classification),
         detail: Detail,
-        memory: &mut (Held, Live),
+        memory: &mut (RegisterFootprint, Live),
     ) -> Self {
         if let Some(Applied { function, origin }) = eliminate_dead_code(function, classification) {
             let mut summary = Self::of_code((&function, classification), detail, memory);
@@ -108,21 +108,21 @@ impl Summary {
     fn of_code(
         (function, classification): (&Function, &Classification),
         detail: Detail,
-        (held, live): &mut (Held, Live),
+        (footprint, live): &mut (RegisterFootprint, Live),
     ) -> Self {
-        held.compute(function, classification);
-        live.compute(function, held);
+        footprint.compute(function, classification);
+        live.compute(function, footprint);
         let mut features = Features::new(live);
         let all_words = &live.pressures.all;
         let mut pressure = PressureDetail { curve: Curve::none(function), peak: Peak::new(function, all_words) };
         if detail == Detail::Everything {
-            features.add_for_reports(&live.for_reports(function, held));
-            pressure.peak.find_live(function, held, all_words);
+            features.add_report_features(&live.report_features(function, footprint));
+            pressure.peak.find_live(function, footprint, all_words);
             pressure.curve = Curve::new(function, all_words);
         }
         let calls = match live.counts.calls > 0 {
             true => {
-                let call = |inst| Call::of((function, classification), &held.occurrences, inst);
+                let call = |inst| Call::of((function, classification), &footprint.occurrences, inst);
                 function.insts().filter_map(call).collect()
             }
             false => Vec::new(),
@@ -142,10 +142,10 @@ impl Summary {
             repartitions,
             repartition_lines,
             in_memory: (detail == Detail::Everything)
-                .then(|| held.promotion.in_memory((function, classification), &held.occurrences))
+                .then(|| footprint.promotion.in_memory((function, classification), &footprint.occurrences))
                 .flatten()
                 .map(Box::new),
-            stack: if held.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
+            stack: if footprint.promotion.is_promoted() { Stack::default() } else { Stack::of(function) },
             shared_bytes: function.static_shared_bytes(),
         }
     }

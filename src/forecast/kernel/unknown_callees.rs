@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::analysis::Occurrences;
-use crate::forecast::held::promotion::Transfer;
+use crate::forecast::footprint::promotion::Transfer;
 use crate::function::{Function, Inst, Operand, VReg, Value};
 use crate::printable::printable;
 use crate::target::Classification;

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::forecast::held::behaviour::Behaviours;
-use crate::forecast::held::memory_accesses::Spaces;
-use crate::forecast::held::opcode_facts::{Kinds, Motion};
-use crate::forecast::held::promotion::Promotion;
+use crate::forecast::footprint::behaviour::Behaviours;
+use crate::forecast::footprint::memory_accesses::Spaces;
+use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
+use crate::forecast::footprint::promotion::Promotion;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
@@ -45,7 +45,7 @@ impl EarliestPlaces {
         places.extend(function.insts());
         defined.clear();
         defined.resize(function.num_regs(), Inst(0));
-        let is_code = |inst| behaviours.known(function, inst).kinds.contains(Kinds::CODE);
+        let is_code = |inst| behaviours.opcode(function, inst).kinds.contains(Kinds::CODE);
         let is_load = |inst| behaviours.motion(inst) == Motion::Load;
         for block in function.blocks() {
             if !function.block_insts(block).any(is_load) {
@@ -108,8 +108,8 @@ impl EarliestPlaces {
 #[cfg(test)]
 mod tests {
     use super::EarliestPlaces;
-    use crate::forecast::held::behaviour::Behaviours;
-    use crate::forecast::held::promotion::Promotion;
+    use crate::forecast::footprint::behaviour::Behaviours;
+    use crate::forecast::footprint::promotion::Promotion;
     use crate::function::{Function, Inst};
 
     /// How far in front of its own place the last load of this code may stand.

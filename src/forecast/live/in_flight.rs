@@ -4,24 +4,24 @@
 //! the instruction that waits for it. Neither can move past the other. So what a group writes is held at once at its wait, in any
 //! order of the code, whether it is read behind that or not.
 
-use crate::forecast::held::Held;
-use crate::forecast::held::opcode_facts::Kinds;
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::opcode_facts::Kinds;
+use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Operand, RegClass, VReg};
 use crate::target::{Asynchrony, asynchrony};
 
 /// The most words of registers that are in flight at a wait: those that asynchronous instructions of its block have written since the
 /// wait before it, and those that the wait itself names, as it does in a view of PTX. O(operands of asynchronous instructions).
-pub(super) fn most_words(function: &Function, held: &Held) -> u32 {
+pub(super) fn most_words(function: &Function, footprint: &RegisterFootprint) -> u32 {
     let mut most = 0;
     let mut in_flight: Vec<Word> = Vec::new();
     for block in function.blocks() {
         in_flight.clear();
         for inst in function.block_insts(block) {
-            match asynchrony_of(function, held, inst) {
-                Some(Asynchrony::Starts) => add(function, held, inst, Operand::def, &mut in_flight),
+            match asynchrony_of(function, footprint, inst) {
+                Some(Asynchrony::Starts) => add(function, footprint, inst, Operand::def, &mut in_flight),
                 Some(Asynchrony::Waits) => {
-                    add(function, held, inst, Operand::reg, &mut in_flight);
+                    add(function, footprint, inst, Operand::reg, &mut in_flight);
                     in_flight.sort_unstable();
                     in_flight.dedup();
                     most = most.max(in_flight.len() as u32);
@@ -35,18 +35,24 @@ pub(super) fn most_words(function: &Function, held: &Held) -> u32 {
 }
 
 /// What an instruction has to do with asynchronous ones. Only names and inline assembly tell, which most functions have none of.
-fn asynchrony_of(function: &Function, held: &Held, inst: Inst) -> Option<Asynchrony> {
-    let known = held.behaviours.known(function, inst);
+fn asynchrony_of(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> Option<Asynchrony> {
+    let summary = footprint.behaviours.opcode(function, inst);
     let name = function.opcodes().name(function.opcode(inst));
-    let may_be = known.kinds.intersects(Kinds::ASSEMBLY | Kinds::EXCHANGE)
+    let may_be = summary.kinds.intersects(Kinds::ASSEMBLY | Kinds::EXCHANGE)
         || name.starts_with("TCGEN05")
         || name.starts_with("tcgen05");
     may_be.then(|| asynchrony(function, inst)).flatten()
 }
 
-fn add(function: &Function, held: &Held, inst: Inst, select: fn(&Operand) -> Option<VReg>, in_flight: &mut Vec<Word>) {
+fn add(
+    function: &Function,
+    footprint: &RegisterFootprint,
+    inst: Inst,
+    select: fn(&Operand) -> Option<VReg>,
+    in_flight: &mut Vec<Word>,
+) {
     let regs = function.operands(inst).iter().filter_map(select);
     // Of accumulators and fragments: descriptors and addresses have 64 bits.
-    let rows = regs.filter(|&reg| function.class(reg) == RegClass::B32 && !held.uniformity.is_uniform(reg));
-    in_flight.extend(rows.flat_map(|reg| held.words.held(reg)));
+    let rows = regs.filter(|&reg| function.class(reg) == RegClass::B32 && !footprint.uniformity.is_uniform(reg));
+    in_flight.extend(rows.flat_map(|reg| footprint.words.occupied(reg)));
 }

@@ -1,8 +1,8 @@
 //! What is counted of a function's instructions, all in one walk.
 
 use super::pressure::Pressure;
-use crate::forecast::held::Held;
-use crate::forecast::held::opcode_facts::{Kinds, Motion};
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
 use crate::function::{Function, Inst, MemorySpace};
 
 /// The most varying words that are live where something is done.
@@ -60,15 +60,15 @@ struct InBlock {
 
 impl Counts {
     /// Counts. O(instructions, and operands of loads).
-    pub(in crate::forecast) fn new(function: &Function, held: &Held, varying: &Pressure) -> Self {
-        let Held { behaviours, words, .. } = held;
+    pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, varying: &Pressure) -> Self {
+        let RegisterFootprint { behaviours, words, .. } = footprint;
         let mut counts = Self { widest: words.widest(), blocks: function.num_blocks() as u32, ..Self::default() };
         for block in function.blocks() {
             let depth = function.loop_depth(block);
             counts.depth = depth.max(counts.depth);
             let mut in_block = InBlock::default();
             for inst in function.block_insts(block) {
-                let kinds = behaviours.known(function, inst).kinds;
+                let kinds = behaviours.opcode(function, inst).kinds;
                 if kinds.contains(Kinds::CODE) {
                     if in_block.instructions == 0 {
                         counts.words_at.enter(varying.before(inst), depth > 0);

@@ -19,15 +19,15 @@
 
 use crate::analysis::Loop;
 use crate::disjoint_sets::DisjointSets;
-use crate::forecast::held::Held;
-use crate::forecast::held::behaviour::Behaviours;
-use crate::forecast::held::opcode_facts::{Kinds, reads_own_parameter};
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::behaviour::Behaviours;
+use crate::forecast::footprint::opcode_facts::{Kinds, reads_own_parameter};
 use crate::function::{Block, Effects, Function, Inst, Operand, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
 /// What is held at once in any order of the code, in 32-bit words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::forecast) struct Carried {
+pub(in crate::forecast) struct LoopCarriedWords {
     /// Words that differ between threads.
     pub(in crate::forecast) varying: u32,
     /// These and the words that are the same in all threads of a warp.
@@ -50,11 +50,11 @@ const MOST_COPIES: u32 = 16;
 /// Of instructions with fewer operands it is not asked what they hold at once: that is little.
 const LEAST_OPERANDS: usize = 8;
 
-impl Carried {
+impl LoopCarriedWords {
     /// The most that is held at the header of a loop, or by one instruction, each where it is most. O((occurrences +
     /// live-in blocks of the registers in loops) · depth).
-    pub(super) fn most(function: &Function, held: &Held) -> Self {
-        let halves = halves_at_headers(function, held).iter().copied().fold(Self::default(), Self::max);
+    pub(super) fn most(function: &Function, footprint: &RegisterFootprint) -> Self {
+        let halves = halves_at_headers(function, footprint).iter().copied().fold(Self::default(), Self::max);
         let at_headers = Self {
             varying: halves.varying.div_ceil(2),
             all: halves.all.div_ceil(2),
@@ -63,7 +63,7 @@ impl Carried {
             moved_uniform: halves.moved_uniform / 2,
         };
         function.insts().fold(at_headers, |most, inst| match may_hold_more(function, inst, most.varying) {
-            true => most.max(at_once(function, held, inst)),
+            true => most.max(at_once(function, footprint, inst)),
             false => most,
         })
     }
@@ -95,13 +95,13 @@ struct Usage {
 }
 
 /// What is held at each loop's header, in halves of words.
-fn halves_at_headers(function: &Function, held: &Held) -> IndexVec<Loop, Carried> {
-    let Held { loops, ranges, words, uniformity, occurrences, .. } = held;
-    let mut headers = IndexVec::filled(Carried::default(), loops.len());
+fn halves_at_headers(function: &Function, footprint: &RegisterFootprint) -> IndexVec<Loop, LoopCarriedWords> {
+    let RegisterFootprint { loops, ranges, words, uniformity, occurrences, .. } = footprint;
+    let mut headers = IndexVec::filled(LoopCarriedWords::default(), loops.len());
     if loops.is_empty() {
         return headers;
     }
-    let sources = Sources::of(function, held);
+    let sources = Sources::of(function, footprint);
     let header_of: Vec<Option<Loop>> = function
         .blocks()
         .map(|block| loops.innermost(block).filter(|&innermost| loops.header(innermost) == block))
@@ -109,7 +109,7 @@ fn halves_at_headers(function: &Function, held: &Held) -> IndexVec<Loop, Carried
     let mut usage = IndexVec::filled(Usage::default(), loops.len());
     let mut entered = Vec::new();
     for reg in function.regs() {
-        let num_words = words.held(reg).count() as u32;
+        let num_words = words.occupied(reg).count() as u32;
         entered.clear();
         entered.extend(ranges.live_ins(reg).iter().filter_map(|live| header_of[live.block.index()]));
         if num_words == 0 || entered.is_empty() {
@@ -196,8 +196,8 @@ struct Sources {
 
 impl Sources {
     /// O(operands).
-    fn of(function: &Function, held: &Held) -> Self {
-        let Held { behaviours, ranges, .. } = held;
+    fn of(function: &Function, footprint: &RegisterFootprint) -> Self {
+        let RegisterFootprint { behaviours, ranges, .. } = footprint;
         let mut webs = DisjointSets::<VReg>::new(function.num_regs());
         let mut brings = IndexVec::<VReg, bool>::filled(false, function.num_regs());
         let mut is_lasting = IndexVec::<VReg, bool>::filled(true, function.num_regs());
@@ -267,12 +267,12 @@ impl Sources {
 /// Whether an instruction writes a constant, or a parameter of the kernel.
 fn is_constant(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
     matches!(function.role(inst), Role::Constant | Role::Undef)
-        || reads_own_parameter(function, &behaviours.known(function, inst).info, inst)
+        || reads_own_parameter(function, &behaviours.opcode(function, inst).info, inst)
 }
 
 /// Whether ptxas could do an instruction once more instead of keeping its result.
 fn can_be_done_again(function: &Function, behaviours: &Behaviours, inst: Inst) -> bool {
-    let is_assembly = behaviours.known(function, inst).kinds.contains(Kinds::ASSEMBLY);
+    let is_assembly = behaviours.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
     !is_assembly && behaviours.gives_the_same(function, inst)
 }
 
@@ -286,28 +286,32 @@ fn may_hold_more(function: &Function, inst: Inst, words: u32) -> bool {
 }
 
 /// What one instruction reads or writes at once, whichever is more.
-fn at_once(function: &Function, held: &Held, inst: Inst) -> Carried {
-    let Held { behaviours, words, uniformity, .. } = held;
-    let known = behaviours.known(function, inst);
+fn at_once(function: &Function, footprint: &RegisterFootprint, inst: Inst) -> LoopCarriedWords {
+    let RegisterFootprint { behaviours, words, uniformity, .. } = footprint;
+    let summary = behaviours.opcode(function, inst);
     let is_one = !function.effects(inst).intersects(Effects::CALL_SEQUENCE | Effects::META | Effects::TERMINATOR)
-        && known.kinds.contains(Kinds::CODE)
-        && !known.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
+        && summary.kinds.contains(Kinds::CODE)
+        && !summary.kinds.intersects(Kinds::ASSEMBLY | Kinds::CALL)
         && function.role(inst) == Role::Other;
     let operands = function.operands(inst);
     if !is_one {
-        return Carried::default();
+        return LoopCarriedWords::default();
     }
     let count = |select: fn(&Operand) -> Option<VReg>| {
         let mut found: Vec<_> = operands
             .iter()
             .filter_map(select)
             .filter(|&reg| function.class(reg) != RegClass::B16)
-            .flat_map(|reg| words.held(reg).map(move |word| (word, reg)))
+            .flat_map(|reg| words.occupied(reg).map(move |word| (word, reg)))
             .collect();
         found.sort_unstable();
         found.dedup_by_key(|(word, _)| *word);
         let uniform = found.iter().filter(|(_, reg)| uniformity.is_uniform(*reg)).count() as u32;
-        Carried { varying: found.len() as u32 - uniform, all: found.len() as u32, ..Carried::default() }
+        LoopCarriedWords {
+            varying: found.len() as u32 - uniform,
+            all: found.len() as u32,
+            ..LoopCarriedWords::default()
+        }
     };
     let [read, written] = [count(Operand::use_reg), count(Operand::def)];
     read.max(written)
@@ -344,7 +348,7 @@ mod tests {
     }
 
     /// The varying words that are held in a loop like [`with_loop`]'s, all words, and those that change places.
-    fn held(regs: &str, before: &str, body: &str, behind: &str) -> [f64; 3] {
+    fn carried_words(regs: &str, before: &str, body: &str, behind: &str) -> [f64; 3] {
         let features = features(&with_loop(regs, before, body, behind));
         ["carried_words", "carried_all_words", "moved_words"].map(|name| features.get(name))
     }
@@ -355,7 +359,7 @@ mod tests {
     #[test]
     fn accumulators_and_counters() {
         let store = "ST_i32 %2, 0 :: write\nST_i32 %3, 0 :: write";
-        let of = |body: &str| held("B32 B32 B32", &format!("{LOAD}%3 = LD_i32 %0 :: read"), body, store);
+        let of = |body: &str| carried_words("B32 B32 B32", &format!("{LOAD}%3 = LD_i32 %0 :: read"), body, store);
         assert_eq!(of("%2 = FADD_rnf32rr %2, %2\n%3 = ADD32rr %3, %2"), [2.0, 2.0, 0.0]);
         assert_eq!(of("%2 = ADD32ri %2, 4\n%3 = ADD32ri %3, 1"), [0.0, 0.0, 0.0]);
         assert_eq!(of("%4 = ADD32ri %2, 4\n%2 = COPY %4"), [0.0, 0.0, 0.0]);
@@ -366,7 +370,7 @@ mod tests {
     /// What does not change is held where it is read and cannot be done again.
     #[test]
     fn invariants() {
-        let of = |before: &str, body: &str| held("B32 B32", before, body, "ST_i32 %2, 0 :: write")[0];
+        let of = |before: &str, body: &str| carried_words("B32 B32", before, body, "ST_i32 %2, 0 :: write")[0];
         assert_eq!(of(LOAD, "ST_i32 %2, 0 :: write"), 1.0);
         assert_eq!(of(LOAD, ""), 0.0);
         assert_eq!(of("%2 = ADD32ri %0, 5", "ST_i32 %2, 0 :: write"), 0.0);
@@ -379,7 +383,7 @@ mod tests {
     fn values_that_change_places() {
         let of = |before: &str| {
             let swap = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %4";
-            held("B32 B32 B32", before, swap, "ST_i32 %2, 0 :: write\nST_i32 %3, 4 :: write")
+            carried_words("B32 B32 B32", before, swap, "ST_i32 %2, 0 :: write\nST_i32 %3, 4 :: write")
         };
         assert_eq!(of("%2 = LD_i32 %0 :: read\n%3 = LD_i32 %0 :: read"), [2.0, 2.0, 2.0]);
         assert_eq!(of("%2 = MOV_B32_i 1\n%3 = MOV_B32_i 2"), [0.0, 0.0, 2.0]);
@@ -390,7 +394,7 @@ mod tests {
     fn circles_of_copies() {
         let body = "%4 = COPY %2\n%2 = COPY %3\n%3 = COPY %2";
         let store = "ST_i32 %4, 0 :: write\nST_i32 %3, 4 :: write";
-        assert_eq!(held("B32 B32 B32", "%4 = LD_i32 %0 :: read", body, store)[2], 0.0);
+        assert_eq!(carried_words("B32 B32 B32", "%4 = LD_i32 %0 :: read", body, store)[2], 0.0);
     }
 
     /// Two registers of 16 bits fit into a word; one that is left over takes one.
@@ -401,7 +405,7 @@ mod tests {
             let each = |what: &dyn Fn(&str) -> String| names[..count].iter().map(|reg| what(reg)).collect::<String>();
             let before = each(&|reg| format!("{reg} = LD_i16 %0 :: read\n"));
             let body = each(&|reg| format!("{reg} = SHFL {reg} :: convergent\n"));
-            held("B16 B16 B16", &before, &body, &each(&|reg| format!("ST_i16 {reg}, 0 :: write\n")))[0]
+            carried_words("B16 B16 B16", &before, &body, &each(&|reg| format!("ST_i16 {reg}, 0 :: write\n")))[0]
         };
         assert_eq!([1, 2, 3].map(of), [1.0, 1.0, 2.0]);
     }
@@ -412,7 +416,7 @@ mod tests {
         let reads: Vec<String> = (2..10).map(|reg| format!("%{reg}")).collect();
         let loads: String = reads.iter().map(|reg| format!("{reg} = LD_i32 %0 :: read\n")).collect();
         let mma = format!("%10 = anonymous_mma {} :: convergent\nST_i32 %10, 0 :: write", reads.join(", "));
-        assert_eq!(held(&"B32 ".repeat(9), &format!("{loads}{mma}"), "", "")[0], 8.0);
+        assert_eq!(carried_words(&"B32 ".repeat(9), &format!("{loads}{mma}"), "", "")[0], 8.0);
     }
 
     /// A loop that permutes values in one step, its cycles each by way of one more register.
@@ -491,8 +495,8 @@ mod tests {
                 let bound = features(&function).get("carried_words");
                 assert!(bound <= live && bound >= 0.9 * live, "{count}: {bound} of {live}");
                 let forecast = of_kernel(&function);
-                let held = f64::from(forecast.registers) + f64::from(forecast.spill_store_bytes) / 4.0;
-                assert!(held >= bound, "{count}: {held} of {bound}");
+                let words = f64::from(forecast.registers) + f64::from(forecast.spill_store_bytes) / 4.0;
+                assert!(words >= bound, "{count}: {words} of {bound}");
                 assert!(forecast.registers >= registers && forecast.spill_bytes() >= spilled, "{count}");
                 (registers, spilled) = (forecast.registers, forecast.spill_bytes());
             }

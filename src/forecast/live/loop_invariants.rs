@@ -7,8 +7,8 @@
 //! all or not at all (the notebook has the probes). The model does not ask: it is for reports alone.
 
 use crate::analysis::{Loop, Loops, Occurrence, Occurrences};
-use crate::forecast::held::Held;
-use crate::forecast::held::behaviour::Behaviours;
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::behaviour::Behaviours;
 use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
@@ -33,8 +33,8 @@ pub(in crate::forecast) struct Invariants {
 impl Invariants {
     /// Moves what can be: what is free of effects or reads what nobody writes, is defined once, and reads nothing that
     /// changes in the loop. O((operands + definitions) · depth).
-    pub(in crate::forecast) fn new(function: &Function, held: &Held, policy: Policy) -> Self {
-        let Held { cfg, loops, behaviours, occurrences, .. } = held;
+    pub(in crate::forecast) fn new(function: &Function, footprint: &RegisterFootprint, policy: Policy) -> Self {
+        let RegisterFootprint { cfg, loops, behaviours, occurrences, .. } = footprint;
         let home = |reg| definitions(occurrences, reg).filter_map(|definition| loops.innermost(definition.block)).min();
         let mut homes: IndexVec<VReg, Option<Loop>> = function.regs().map(home).collect();
         let mut is_moved = IndexVec::filled(false, function.num_insts());
@@ -67,8 +67,8 @@ impl Invariants {
 
     /// The most words that are moved out of a loop and read by what stays in it: they would live throughout it.
     /// O(occurrences · depth).
-    pub(in crate::forecast) fn most_words(&self, function: &Function, held: &Held) -> u32 {
-        let Held { occurrences, loops, words, .. } = held;
+    pub(in crate::forecast) fn most_words(&self, function: &Function, footprint: &RegisterFootprint) -> u32 {
+        let RegisterFootprint { occurrences, loops, words, .. } = footprint;
         let mut through = IndexVec::<Loop, u32>::filled(0, loops.len());
         for reg in function.regs() {
             let Some(definition) = definitions(occurrences, reg).next().filter(|found| self.is_moved[found.inst])
@@ -79,7 +79,7 @@ impl Invariants {
             let uses = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_use());
             // The innermost of the loops left behind in which somebody reads it.
             let read_in = uses.filter_map(|read| common(loops, self.place(function, loops, read), here)).min();
-            let num_words = words.held(reg).count() as u32;
+            let num_words = words.occupied(reg).count() as u32;
             let mut around = read_in;
             while let Some(this) = around.filter(|_| around != self.homes[reg]) {
                 through[this] += num_words;
@@ -125,15 +125,15 @@ fn common(loops: &Loops, mut one: Option<Loop>, mut other: Option<Loop>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::{Invariants, Policy};
-    use crate::forecast::held::Held;
+    use crate::forecast::footprint::RegisterFootprint;
     use crate::function::Function;
     use crate::fuzzing::{Options, lowered_function};
 
     /// The words moved out of a loop, by both policies, and what reads or writes nothing that changes in any loop.
     fn most_words(function: &Function) -> [u32; 2] {
-        let held = Held::by_name(function);
+        let footprint = RegisterFootprint::by_name(function);
         [Policy::Always, Policy::InnerLoops]
-            .map(|policy| Invariants::new(function, &held, policy).most_words(function, &held))
+            .map(|policy| Invariants::new(function, &footprint, policy).most_words(function, &footprint))
     }
 
     /// Two nested loops with this in the inner one; %0 is computed in front of both, %1 changes in the outer one, %2 in
@@ -185,7 +185,7 @@ mod tests {
         arbtest::arbtest(|u| {
             let function = lowered_function(u, &Options::default())?;
             let most = most_words(&function);
-            if Held::by_name(&function).loops.is_empty() {
+            if RegisterFootprint::by_name(&function).loops.is_empty() {
                 assert_eq!(most, [0, 0], "{function}");
             }
             Ok(())

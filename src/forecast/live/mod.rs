@@ -25,16 +25,16 @@ pub(super) mod reordering;
 mod unrolling;
 mod word_ranges;
 
-use super::held::Held;
-use super::held::opcode_facts::Motion;
+use super::footprint::RegisterFootprint;
+use super::footprint::opcode_facts::Motion;
 use crate::analysis::Point;
 use crate::function::{Function, Inst, Operand};
 use early_loads::EarliestPlaces;
 use instruction_counts::Counts;
-use loop_carried::Carried;
+use loop_carried::LoopCarriedWords;
 use loop_invariants::{Invariants, Policy};
-use pressure::{Declared, WordPressures};
-use reordering::{Reached, Reordering};
+use pressure::{DeclaredPressure, WordPressures};
+use reordering::{ReorderedPressure, Reordering};
 use unrolling::{UnrolledWords, Unrolling};
 use word_ranges::WordRanges;
 
@@ -42,17 +42,17 @@ use word_ranges::WordRanges;
 #[derive(Debug, Default)]
 pub(super) struct Live {
     /// Registers as PTX declares them.
-    pub(super) declared: Declared,
+    pub(super) declared: DeclaredPressure,
     /// Words as the hardware holds them, in the order of the code.
     pub(super) pressures: WordPressures,
     /// Varying words, where every load is issued as early as possible.
     pub(super) with_early_loads: u32,
     /// Words in the better of two orders.
-    pub(super) reached: Reached,
+    pub(super) reordered: ReorderedPressure,
     /// What is held in the loops that ptxas unrolls.
     pub(super) unrolled: UnrolledWords,
     /// Words in any order.
-    pub(super) carried: Carried,
+    pub(super) carried: LoopCarriedWords,
     /// Words that asynchronous instructions keep up to a wait.
     pub(super) in_flight: u32,
     /// Words that the code loads from places of stack variables that ptxas knows.
@@ -67,7 +67,7 @@ pub(super) struct Live {
 
 /// What only reports show of a function.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ForReports {
+pub(super) struct ReportFeatures {
     /// Words that are computed in a loop and could be computed in front of it.
     pub(super) invariant_words: u32,
     /// The same of innermost loops, in front of these alone.
@@ -79,21 +79,21 @@ pub(super) struct ForReports {
 impl Live {
     /// Becomes what is live at once in a function of which is known what the hardware holds. O(n log n) in its operands
     /// and live ranges.
-    pub(super) fn compute(&mut self, function: &Function, held: &Held) {
-        let Held { ranges, words, uniform_registers, promotion, .. } = held;
+    pub(super) fn compute(&mut self, function: &Function, footprint: &RegisterFootprint) {
+        let RegisterFootprint { ranges, words, uniform_registers, promotion, .. } = footprint;
         self.word_ranges.compute(words, ranges);
         let is_uniform = |reg| uniform_registers.has(reg);
         self.pressures.compute((function, words, &self.word_ranges), promotion.words(), is_uniform);
         self.declared.compute(function, ranges);
-        self.with_early_loads = self.hoist_loads(function, held);
+        self.with_early_loads = self.hoist_loads(function, footprint);
         let Self { word_ranges, pressures, .. } = self;
-        self.reached = self.reordering.reach(&reordering::Input { function, held, word_ranges, pressures });
-        self.counts = Counts::new(function, held, &pressures.varying);
-        self.unrolled = self.unrolling.most_words(function, held, &pressures.varying);
-        self.carried = Carried::most(function, held);
-        self.in_flight = in_flight::most_words(function, held);
+        self.reordered = self.reordering.reach(&reordering::Input { function, footprint, word_ranges, pressures });
+        self.counts = Counts::new(function, footprint, &pressures.varying);
+        self.unrolled = self.unrolling.most_words(function, footprint, &pressures.varying);
+        self.carried = LoopCarriedWords::most(function, footprint);
+        self.in_flight = in_flight::most_words(function, footprint);
         let is_of_array =
-            |&inst: &Inst| held.behaviours.motion(inst) == Motion::Load && promotion.place(inst).is_some();
+            |&inst: &Inst| footprint.behaviours.motion(inst) == Motion::Load && promotion.place(inst).is_some();
         let defined =
             function.insts().filter(is_of_array).flat_map(|inst| function.operands(inst)).filter_map(Operand::def);
         self.array_loads = defined.map(|reg| function.class(reg).words()).sum();
@@ -101,9 +101,9 @@ impl Live {
 
     /// What only reports show of the function that was analysed last: what HoistInvariants could move, and what of the
     /// stack is in registers.
-    pub(super) fn for_reports(&self, function: &Function, held: &Held) -> ForReports {
-        let invariant_words = |policy| Invariants::new(function, held, policy).most_words(function, held);
-        ForReports {
+    pub(super) fn report_features(&self, function: &Function, footprint: &RegisterFootprint) -> ReportFeatures {
+        let invariant_words = |policy| Invariants::new(function, footprint, policy).most_words(function, footprint);
+        ReportFeatures {
             invariant_words: invariant_words(Policy::Always),
             inner_invariant_words: invariant_words(Policy::InnerLoops),
             stack_words: self.pressures.stack.most(),
@@ -111,23 +111,23 @@ impl Live {
     }
 
     /// The most varying words live at once where every load is issued as early as possible.
-    fn hoist_loads(&mut self, function: &Function, held: &Held) -> u32 {
+    fn hoist_loads(&mut self, function: &Function, footprint: &RegisterFootprint) -> u32 {
         let Self { places, word_ranges, .. } = self;
-        places.compute(function, &held.behaviours, &held.promotion);
-        let is_moved = |inst: Inst| held.behaviours.motion(inst) == Motion::Load && places.of(inst) != inst;
+        places.compute(function, &footprint.behaviours, &footprint.promotion);
+        let is_moved = |inst: Inst| footprint.behaviours.motion(inst) == Motion::Load && places.of(inst) != inst;
         let place = |start: Point| {
             let inst = start.inst();
             if start == Point::late(inst) && is_moved(inst) { Point::late(places.of(inst)) } else { start }
         };
         let loads = function.insts().filter(|&inst| is_moved(inst));
-        self.pressures.most_where_moved((function, &held.words, word_ranges, &held.ranges), loads, place)
+        self.pressures.most_where_moved((function, &footprint.words, word_ranges, &footprint.ranges), loads, place)
     }
 
     /// What is live at once in a function whose opcodes are known by their names alone.
     #[cfg(test)]
     pub(super) fn by_name(function: &Function) -> Self {
         let mut live = Self::default();
-        live.compute(function, &Held::by_name(function));
+        live.compute(function, &RegisterFootprint::by_name(function));
         live
     }
 }
@@ -144,11 +144,11 @@ mod tests {
     fn functions_do_not_see_each_other() {
         arbtest::arbtest(|u| {
             let functions = [0, 1, 2].map(|_| lowered_function(u, &Options::default()));
-            let (mut held, mut live) = (Held::default(), Live::default());
+            let (mut footprint, mut live) = (RegisterFootprint::default(), Live::default());
             for function in functions {
                 let function = function?;
-                held.recompute_by_name(&function);
-                live.compute(&function, &held);
+                footprint.recompute_by_name(&function);
+                live.compute(&function, &footprint);
                 assert_eq!(Features::new(&live), Features::new(&Live::by_name(&function)), "{function}");
             }
             Ok(())
@@ -162,17 +162,17 @@ mod tests {
     fn hoisted_words_are_counted_right() {
         arbtest::arbtest(|u| {
             let function = lowered_function(u, &Options::default())?;
-            let held = Held::by_name(&function);
+            let footprint = RegisterFootprint::by_name(&function);
             let mut analysed = Live::default();
-            analysed.compute(&function, &held);
-            let mut live = vec![vec![false; held.words.len()]; 2 * function.num_insts() + 2];
+            analysed.compute(&function, &footprint);
+            let mut live = vec![vec![false; footprint.words.len()]; 2 * function.num_insts() + 2];
             for reg in function.regs() {
-                for segment in held.ranges.segments(reg) {
+                for segment in footprint.ranges.segments(reg) {
                     let inst = segment.start.inst();
-                    let is_load = held.behaviours.motion(inst) == Motion::Load;
+                    let is_load = footprint.behaviours.motion(inst) == Motion::Load;
                     let moves = is_load && segment.start == Point::late(inst);
                     let start = if moves { Point::late(analysed.places.of(inst)) } else { segment.start };
-                    for word in held.words.held(reg) {
+                    for word in footprint.words.occupied(reg) {
                         if !analysed.pressures.uniform()[word] {
                             (start.0..segment.end.0).for_each(|point| live[point as usize][word.index()] = true);
                         }

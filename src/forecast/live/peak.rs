@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::curve::covered;
 use super::pressure::Pressure;
 use crate::analysis::{ValueDef, ValueNumber};
-use crate::forecast::held::Held;
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::words::Word;
 use crate::function::{Function, Inst, Slot, VReg};
 
 /// Where the most words are live in a function.
@@ -76,22 +76,27 @@ impl Peak {
     }
 
     /// Finds the values that are live there. O(registers, and the segments of those that are listed).
-    pub(in crate::forecast) fn find_live(&mut self, function: &Function, held: &Held, pressure: &Pressure) {
+    pub(in crate::forecast) fn find_live(
+        &mut self,
+        function: &Function,
+        footprint: &RegisterFootprint,
+        pressure: &Pressure,
+    ) {
         let (point, _) = pressure.peak();
         let live = &mut self.live;
         let mut told: Vec<Word> = Vec::new();
         for reg in function.regs() {
-            let segments = held.ranges.segments(reg);
+            let segments = footprint.ranges.segments(reg);
             // Most live nowhere near.
             if segments.first().is_none_or(|first| first.start > point)
                 || segments.last().is_none_or(|last| last.end <= point)
             {
                 continue;
             }
-            let Some(value) = held.ranges.value_at(reg, point) else { continue };
+            let Some(value) = footprint.ranges.value_at(reg, point) else { continue };
             // A pair may hold one word twice.
             let before = told.len();
-            for word in held.words.held(reg) {
+            for word in footprint.words.occupied(reg) {
                 if !told.contains(&word) {
                     told.push(word);
                 }
@@ -100,14 +105,14 @@ impl Peak {
             if words == 0 {
                 continue;
             }
-            let (name, line) = (function.reg_name(reg).map(str::to_owned), line_of(function, held, reg, value));
-            let is_uniform = held.uniform_registers.has(reg);
+            let (name, line) = (function.reg_name(reg).map(str::to_owned), line_of(function, footprint, reg, value));
+            let is_uniform = footprint.uniform_registers.has(reg);
             let ranges = covered(function, segments.iter().map(|segment| (segment.start, segment.end)));
             live.push(LiveValue { holder: Holder::Register(reg), name, line, words, is_uniform, ranges });
         }
-        for (slot, words) in held.promotion.held_at(point) {
-            let line = often_run_line(function, held.promotion.stores_to(slot));
-            let ranges = covered(function, held.promotion.stretches_of(slot));
+        for (slot, words) in footprint.promotion.promoted_at(point) {
+            let line = often_run_line(function, footprint.promotion.stores_to(slot));
+            let ranges = covered(function, footprint.promotion.stretches_of(slot));
             let holder = Holder::StackVariable(slot);
             let name = function.slot(slot).name.as_deref().map(str::to_owned);
             live.push(LiveValue { holder, name, line, words, is_uniform: false, ranges });
@@ -138,13 +143,13 @@ fn place_of_line(function: &Function, inst: Inst) -> Option<Inst> {
 
 /// The source line where a value is made. Of one that several definitions meet in, as accumulators and counters of
 /// loops do, or that a copy without a line makes: the line of the register's definition that runs most often.
-fn line_of(function: &Function, held: &Held, reg: VReg, value: ValueNumber) -> u32 {
-    if let ValueDef::Inst { inst, .. } = held.ranges.value_def(value)
+fn line_of(function: &Function, footprint: &RegisterFootprint, reg: VReg, value: ValueNumber) -> u32 {
+    if let ValueDef::Inst { inst, .. } = footprint.ranges.value_def(value)
         && function.line(inst) != 0
     {
         return function.line(inst);
     }
-    let definitions = held.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
+    let definitions = footprint.occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def());
     often_run_line(function, definitions.map(|definition| definition.inst))
 }
 

@@ -1,8 +1,8 @@
 //! How much is live at each point.
 
-use super::word_ranges::{Moved, WordRanges};
+use super::word_ranges::{StretchBuffers, WordRanges};
 use crate::analysis::{LiveRanges, Point};
-use crate::forecast::held::words::{Word, Words};
+use crate::forecast::footprint::words::{Word, Words};
 use crate::function::{Function, Inst, RegClass, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
@@ -105,7 +105,7 @@ pub(in crate::forecast) struct WordPressures {
     changes: Changes<2>,
     hoisted: Changes<1>,
     is_moved: IndexVec<Word, bool>,
-    moved: Moved,
+    buffers: StretchBuffers,
 }
 
 impl WordPressures {
@@ -137,11 +137,11 @@ impl WordPressures {
     }
 
     /// Adds the words of stack variables, each as a varying one.
-    fn add_stack(&mut self, held: impl Iterator<Item = ((Point, Point), u32)>) {
+    fn add_stack(&mut self, promoted: impl Iterator<Item = ((Point, Point), u32)>) {
         let Self { stack, changes, .. } = self;
         stack.live.clear();
         stack.most = 0;
-        for ((start, end), words) in held {
+        for ((start, end), words) in promoted {
             changes.add((start, end), [words as i32, 0]);
             stack.live.resize(changes.0.len(), 0);
             stack.live[start.0 as usize..end.0 as usize].fill(words);
@@ -154,7 +154,7 @@ impl WordPressures {
         self.uniform.clear();
         self.uniform.resize(words.len(), true);
         for reg in function.regs().filter(|&reg| !is_uniform(reg)) {
-            words.held(reg).for_each(|word| self.uniform[word] = false);
+            words.occupied(reg).for_each(|word| self.uniform[word] = false);
         }
     }
 
@@ -176,12 +176,12 @@ impl WordPressures {
         self.is_moved.clear();
         self.is_moved.resize(words.len(), false);
         for reg in loads.flat_map(|load| function.operands(load)).filter_map(|operand| operand.def()) {
-            for word in words.held(reg) {
+            for word in words.occupied(reg) {
                 if self.uniform[word] || std::mem::replace(&mut self.is_moved[word], true) {
                     continue;
                 }
                 word_ranges.of(word).iter().for_each(|&stretch| self.hoisted.add(stretch, [-1]));
-                for &stretch in word_ranges.moved(word, words, ranges, &place, &mut self.moved) {
+                for &stretch in word_ranges.moved(word, words, ranges, &place, &mut self.buffers) {
                     self.hoisted.add(stretch, [1]);
                 }
             }
@@ -192,7 +192,7 @@ impl WordPressures {
 
 /// The most that is live at once of registers as PTX declares them. Memory for one function after another.
 #[derive(Debug, Default)]
-pub(in crate::forecast) struct Declared {
+pub(in crate::forecast) struct DeclaredPressure {
     /// Words.
     pub(in crate::forecast) words: u32,
     /// Words of 64-bit registers.
@@ -205,7 +205,7 @@ pub(in crate::forecast) struct Declared {
     changes: Changes<4>,
 }
 
-impl Declared {
+impl DeclaredPressure {
     /// Becomes that of a function. O(points + segments).
     pub(in crate::forecast) fn compute(&mut self, function: &Function, ranges: &LiveRanges) {
         self.changes.reset(function);

@@ -7,8 +7,8 @@
 
 use super::pressure::Pressure;
 use crate::analysis::{Loop, Obstacle};
-use crate::forecast::held::Held;
-use crate::forecast::held::opcode_facts::{Kinds, Motion};
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::opcode_facts::{Kinds, Motion};
 use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Block, Effects, Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
@@ -57,8 +57,13 @@ struct Body {
 impl Unrolling {
     /// What is held in the loops that ptxas unrolls. O(operands of innermost loops, and occurrences of what their exits
     /// read).
-    pub(super) fn most_words(&mut self, function: &Function, held: &Held, varying: &Pressure) -> UnrolledWords {
-        let loops = &held.loops;
+    pub(super) fn most_words(
+        &mut self,
+        function: &Function,
+        footprint: &RegisterFootprint,
+        varying: &Pressure,
+    ) -> UnrolledWords {
+        let loops = &footprint.loops;
         if loops.is_empty() {
             return UnrolledWords::default();
         }
@@ -71,15 +76,17 @@ impl Unrolling {
             if let Some(innermost) = loops.innermost(block)
                 && !self.bodies[innermost].is_refused
             {
-                self.bodies[innermost].add(function, held, varying, innermost, block);
+                self.bodies[innermost].add(function, footprint, varying, innermost, block);
             }
         }
         let is_unrolled = |&(number, body): &(Loop, &Body)| {
-            !body.is_refused && body.exits == 1 && body.exit.is_some_and(|exit| counts(function, held, number, exit))
+            !body.is_refused
+                && body.exits == 1
+                && body.exit.is_some_and(|exit| counts(function, footprint, number, exit))
         };
         let mut most = UnrolledWords::default();
         for (number, body) in self.bodies.iter_enumerated().filter(is_unrolled) {
-            let (bodies, loads) = match held.unrollings[number] {
+            let (bodies, loads) = match footprint.unrollings[number] {
                 // The source or the form of the branch forbids it.
                 Err(Obstacle::Pragma(_) | Obstacle::Branch(_)) => continue,
                 // It may be unrolled for all that is known.
@@ -97,24 +104,31 @@ impl Unrolling {
 
 impl Body {
     /// Adds a block of the loop.
-    fn add(&mut self, function: &Function, held: &Held, varying: &Pressure, this: Loop, block: Block) {
-        let Held { behaviours, words, loops, promotion, .. } = held;
+    fn add(
+        &mut self,
+        function: &Function,
+        footprint: &RegisterFootprint,
+        varying: &Pressure,
+        this: Loop,
+        block: Block,
+    ) {
+        let RegisterFootprint { behaviours, words, loops, promotion, .. } = footprint;
         let (header, succs) = (loops.header(this), function.succs(block));
         let runs_always = block == header || succs.contains(&header);
         let subroutines = Kinds::CALL | Kinds::DOUBLE_ROUTINE | Kinds::SLOW_PATH | Kinds::WIDE_DIVISION;
         for inst in function.block_insts(block) {
-            let known = behaviours.known(function, inst);
-            let is_code = known.kinds.contains(Kinds::CODE) && !known.sharing.is_free();
+            let summary = behaviours.opcode(function, inst);
+            let is_code = summary.kinds.contains(Kinds::CODE) && !summary.sharing.is_free();
             if !is_code || function.effects(inst).contains(Effects::TERMINATOR) {
                 continue;
             }
-            self.weight += if known.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
+            self.weight += if summary.kinds.contains(Kinds::DIVISION) { DIVISION_WEIGHT } else { 1 };
             let motion = behaviours.motion(inst);
             // What is loaded from a variable in registers is there.
             let is_in_registers = promotion.is_promoted() && promotion.place(inst).is_some();
             if motion == Motion::Load && !is_in_registers {
                 let written = function.operands(inst).iter().filter_map(Operand::def);
-                let loaded: u32 = written.map(|reg| words.held(reg).count() as u32).sum();
+                let loaded: u32 = written.map(|reg| words.occupied(reg).count() as u32).sum();
                 // What is not held, parameters, is not loaded.
                 self.weight += loaded.min(1);
                 self.load_words += loaded;
@@ -122,8 +136,8 @@ impl Body {
             self.weight += u32::from(motion == Motion::Store);
             self.is_refused = self.weight > MOST_WEIGHT
                 || motion == Motion::Ordered
-                || (motion == Motion::Store && (!runs_always || known.kinds.contains(Kinds::ASSEMBLY)))
-                || known.kinds.intersects(subroutines);
+                || (motion == Motion::Store && (!runs_always || summary.kinds.contains(Kinds::ASSEMBLY)))
+                || summary.kinds.intersects(subroutines);
             if self.is_refused {
                 return;
             }
@@ -143,8 +157,8 @@ impl Body {
 
 /// Whether the loop counts by a constant: what decides in the block that leaves it compares what a constant is added
 /// to, once in the loop.
-fn counts(function: &Function, held: &Held, this: Loop, exit: Block) -> bool {
-    let Held { occurrences, loops, .. } = held;
+fn counts(function: &Function, footprint: &RegisterFootprint, this: Loop, exit: Block) -> bool {
+    let RegisterFootprint { occurrences, loops, .. } = footprint;
     let only_definition = |reg: VReg| {
         let is_here = |block| loops.innermost(block) == Some(this);
         let mut here = occurrences.of(reg).iter().filter(|occurrence| occurrence.is_def() && is_here(occurrence.block));
@@ -197,10 +211,10 @@ mod tests {
         let load = "  %3 = LD_i32 0, 0, 1, 3, 32, -1, %1, 0 :: read global\n  %2 = FADDf32rr %2, %3, 0\n";
         for (loads, is_whole) in [(0, true), (9, false)] {
             let features = features(&load.repeat(loads), "ADD32ri %5, 1");
-            let [unrolled, held, more] =
+            let [unrolled, footprint, more] =
                 ["unrolled_words", "reordered_words", "unrolling_words"].map(|name| features.get(name));
             let most = f64::from(MOST_UNROLLING);
-            assert_eq!((more, unrolled - held <= most), ((unrolled - held).min(most), is_whole));
+            assert_eq!((more, unrolled - footprint <= most), ((unrolled - footprint).min(most), is_whole));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Over which points each word is live.
 
 use crate::analysis::{Grouping, LiveRanges, Point, Segment};
-use crate::forecast::held::words::{Place, Word, Words};
+use crate::forecast::footprint::words::{Word, WordLocation, Words};
 use crate::index::EntityIndex;
 
 /// Half-open stretches of points, per word: those of all registers that hold it, united. Memory for one function after
@@ -27,7 +27,7 @@ impl WordRanges {
         self.starts.reserve(words.len() + 1);
         for (word, reg, place) in words.iter() {
             self.starts.push(self.stretches.len() as u32);
-            let own = if place == Place::With(word) { ranges.segments(reg) } else { &[] };
+            let own = if place == WordLocation::With(word) { ranges.segments(reg) } else { &[] };
             let shared = self.shared.of(word);
             if shared.is_empty() {
                 unite(&mut self.stretches, own.iter().map(ends));
@@ -51,10 +51,10 @@ impl WordRanges {
     fn find_shared(&mut self, words: &Words, ranges: &LiveRanges) {
         self.found.clear();
         for (word, reg, place) in words.iter() {
-            if let Place::With(held) = place
-                && held != word
+            if let WordLocation::With(location) = place
+                && location != word
             {
-                self.found.extend(ranges.segments(reg).iter().map(|segment| (held, ends(segment))));
+                self.found.extend(ranges.segments(reg).iter().map(|segment| (location, ends(segment))));
             }
         }
         self.shared.compute(words.len(), self.found.iter().copied());
@@ -83,7 +83,7 @@ impl WordRanges {
         words: &Words,
         ranges: &LiveRanges,
         place: impl Fn(Point) -> Point,
-        Moved { sorted, stretches }: &'m mut Moved,
+        StretchBuffers { sorted, stretches }: &'m mut StretchBuffers,
     ) -> &'m [(Point, Point)] {
         let own = words.holder(word).map_or(&[][..], |reg| ranges.segments(reg));
         let all = own.iter().map(ends).chain(self.shared.of(word).iter().copied());
@@ -96,7 +96,7 @@ impl WordRanges {
 
 /// Memory for the stretches of one word that are moved.
 #[derive(Debug, Default)]
-pub(in crate::forecast) struct Moved {
+pub(in crate::forecast) struct StretchBuffers {
     sorted: Vec<(Point, Point)>,
     stretches: Vec<(Point, Point)>,
 }

@@ -1,6 +1,6 @@
 //! What the model knows of a function.
 
-use crate::forecast::live::{ForReports, Live};
+use crate::forecast::live::{Live, ReportFeatures};
 
 /// How a feature of a function joins that of what it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +65,13 @@ pub static FEATURES: &[Feature] = &[
         "the most varying words live at once if ptxas unrolls short loops and issues their loads ahead"),
     Feature::of("early_words", OnTop, |live| unrolled(live).max(live.with_early_loads),
         "the larger of `hoisted_words` and `unrolled_words`"),
-    Feature::of("unrolling_words", Most, |live| unrolled(live).saturating_sub(live.reached.all).min(MOST_UNROLLING),
+    Feature::of("unrolling_words", Most, |live| unrolled(live).saturating_sub(live.reordered.all).min(MOST_UNROLLING),
         "how much larger `unrolled_words` is than `reordered_words`, at most 20"),
-    Feature::of("reordered_words", OnTop, |live| live.reached.all,
+    Feature::of("reordered_words", OnTop, |live| live.reordered.all,
         "the most words live at once, in the code's order or in an order for low pressure, whichever has fewer"),
-    Feature::of("reordered_varying_words", OnTop, |live| live.reached.varying,
+    Feature::of("reordered_varying_words", OnTop, |live| live.reordered.varying,
         "the most varying words live at once, in the code's order or in an order for low pressure, whichever has fewer"),
-    Feature::of("reordered_loop_words", OnTop, |live| live.reached.varying_in_loops,
+    Feature::of("reordered_loop_words", OnTop, |live| live.reordered.varying_in_loops,
         "the most varying words live at once in a loop, in the better of both orders"),
     Feature::of("entry_words", OnTop, |live| live.counts.words_at.entry,
         "the most varying words live at the start of a block"),
@@ -185,7 +185,7 @@ impl Features {
     }
 
     /// Adds what only reports show.
-    pub(in crate::forecast) fn add_for_reports(&mut self, shown: &ForReports) {
+    pub(in crate::forecast) fn add_report_features(&mut self, shown: &ReportFeatures) {
         self.set("invariant_words", f64::from(shown.invariant_words));
         self.set("inner_invariant_words", f64::from(shown.inner_invariant_words));
         self.set("stack_words", f64::from(shown.stack_words));

@@ -8,14 +8,16 @@
 
 use super::table::{Likely, Model};
 
-/// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `budget` that
+/// The fewest and the most registers that four of five kernels take for which so many are forecast, of the `register_limit` that
 /// they may have. A table that says nothing of it is sure of nothing.
-pub(in crate::forecast) fn likely_registers(registers: u32, model: &Model, budget: u32) -> (u32, u32) {
+pub(in crate::forecast) fn likely_registers(registers: u32, model: &Model, register_limit: u32) -> (u32, u32) {
     let said = f64::from(registers);
     let share_of = |share: f64| (share * said).round() as u32;
     match range_of(said, model) {
-        Some(range) => (share_of(range.least).clamp(1, registers), share_of(range.most).min(budget).max(registers)),
-        None => (1, budget.max(registers)),
+        Some(range) => {
+            (share_of(range.least).clamp(1, registers), share_of(range.most).min(register_limit).max(registers))
+        }
+        None => (1, register_limit.max(registers)),
     }
 }
 
@@ -42,7 +44,7 @@ mod tests {
     use crate::forecast::{Forecast, forecast_by_name};
     use crate::function::{Function, LaunchBounds};
 
-    /// The range is that of the forecast's own size, holds the forecast, and is within the budget.
+    /// The range is that of the forecast's own size, holds the forecast, and is within the register limit.
     #[test]
     fn ranges() {
         let model = Model::parse("likely 16 0.5 1.25\nlikely 64 1.1 2\ntree 1\n").expect("a table");
@@ -73,7 +75,7 @@ mod tests {
         let free = of(None);
         assert!(free.likely_registers.0 <= free.registers && free.registers < free.likely_registers.1, "{free:?}");
         let limited = of(Some(free.registers));
-        assert_eq!(limited.likely_registers.1, limited.budget.min(free.likely_registers.1));
+        assert_eq!(limited.likely_registers.1, limited.register_limit.min(free.likely_registers.1));
     }
 
     /// The tables that are shipped know a range for every forecast, not all of them one.

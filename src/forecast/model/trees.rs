@@ -28,8 +28,8 @@ mod shipped {
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
 
-/// What ends the name of a feature that is compared with the budget.
-const OVER_BUDGET: &str = "_over_budget";
+/// What ends the name of a feature that is compared with the register limit.
+const OVER_LIMIT: &str = "_over_budget";
 
 /// The values that a model asks about, in its own order.
 #[derive(Clone, Debug)]
@@ -60,8 +60,8 @@ impl Model {
 
     /// The values that the model asks about: a function's features, the most registers that it may have, and what its
     /// bounds say.
-    pub fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
-        Asked::by(self).values(features, budget, bounds)
+    pub fn values(&self, features: &Features, register_limit: u32, bounds: &LaunchBounds) -> Values {
+        ResolvedModel::by(self).values(features, register_limit, bounds)
     }
 
     /// A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it,
@@ -98,10 +98,10 @@ impl Model {
     }
 }
 
-/// A value that a model asks about.
+/// An input value of a model.
 #[derive(Clone, Copy, Debug)]
-enum Question {
-    Budget,
+enum ModelInput {
+    RegisterLimit,
     /// The blocks that an SM must hold, 0 where nobody says.
     MinBlocks,
     /// Whether the bounds say how large a block is, but not how many of them an SM must hold: ptxas then trades
@@ -109,49 +109,49 @@ enum Question {
     AnyBlocks,
     /// A feature by its place; 0 where there is none of that name.
     Feature(Option<usize>),
-    /// By how much it is over the budget.
-    OverBudget(Option<usize>),
+    /// By how much it is over the register limit.
+    OverLimit(Option<usize>),
 }
 
-impl Question {
+impl ModelInput {
     fn of(name: &str) -> Self {
-        match (name, name.strip_suffix(OVER_BUDGET)) {
-            ("budget", _) => Self::Budget,
+        match (name, name.strip_suffix(OVER_LIMIT)) {
+            ("budget", _) => Self::RegisterLimit,
             ("min_blocks", _) => Self::MinBlocks,
             ("any_blocks", _) => Self::AnyBlocks,
-            (_, Some(name)) => Self::OverBudget(Features::place(name)),
+            (_, Some(name)) => Self::OverLimit(Features::place(name)),
             (_, None) => Self::Feature(Features::place(name)),
         }
     }
 }
 
-/// A model whose questions have been looked up by their names: once for many kernels.
-pub(in crate::forecast) struct Asked<'a> {
+/// A model whose inputs are looked up by name, once for many kernels.
+pub(in crate::forecast) struct ResolvedModel<'a> {
     pub(in crate::forecast) model: &'a Model,
-    questions: Vec<Question>,
+    inputs: Vec<ModelInput>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedModel<'a> {
     /// What a model asks. O(its features).
     pub(in crate::forecast) fn by(model: &'a Model) -> Self {
-        Self { model, questions: model.features.iter().map(|name| Question::of(name)).collect() }
+        Self { model, inputs: model.features.iter().map(|name| ModelInput::of(name)).collect() }
     }
 
     /// The forecast of a function with these features and limits.
-    fn forecast(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> f64 {
-        self.model.forecast(&self.values(features, budget, bounds))
+    fn forecast(&self, features: &Features, register_limit: u32, bounds: &LaunchBounds) -> f64 {
+        self.model.forecast(&self.values(features, register_limit, bounds))
     }
 
-    fn values(&self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Values {
+    fn values(&self, features: &Features, register_limit: u32, bounds: &LaunchBounds) -> Values {
         let feature = |at: Option<usize>| at.map_or(0.0, |at| features.values()[at]);
-        let value = |question: &Question| match *question {
-            Question::Budget => f64::from(budget),
-            Question::MinBlocks => f64::from(bounds.min_blocks.unwrap_or(0)),
-            Question::AnyBlocks => f64::from(u32::from(any_blocks(bounds))),
-            Question::Feature(at) => feature(at),
-            Question::OverBudget(at) => feature(at) - f64::from(budget),
+        let value = |input: &ModelInput| match *input {
+            ModelInput::RegisterLimit => f64::from(register_limit),
+            ModelInput::MinBlocks => f64::from(bounds.min_blocks.unwrap_or(0)),
+            ModelInput::AnyBlocks => f64::from(u32::from(any_blocks(bounds))),
+            ModelInput::Feature(at) => feature(at),
+            ModelInput::OverLimit(at) => feature(at) - f64::from(register_limit),
         };
-        Values(self.questions.iter().map(value).collect())
+        Values(self.inputs.iter().map(value).collect())
     }
 }
 
@@ -166,42 +166,47 @@ pub(in crate::forecast) fn any_blocks(bounds: &LaunchBounds) -> bool {
 }
 
 /// What the models say, asked once of all kernels that are alike, as instances of one template often are.
-pub(in crate::forecast) struct Answers {
-    registers: Asked<'static>,
-    registers_with_blocks: Asked<'static>,
-    spills: Asked<'static>,
-    spill_sizes: Asked<'static>,
+pub(in crate::forecast) struct ModelCache {
+    registers: ResolvedModel<'static>,
+    registers_with_blocks: ResolvedModel<'static>,
+    spills: ResolvedModel<'static>,
+    spill_sizes: ResolvedModel<'static>,
     /// By the features' bits and the limits.
-    known: FxHashMap<Vec<u64>, Answer>,
+    known: FxHashMap<Vec<u64>, ModelOutput>,
 }
 
 /// What the models say of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::forecast) struct Answer {
+pub(in crate::forecast) struct ModelOutput {
     /// The registers that it takes.
     pub(in crate::forecast) registers: f64,
     /// The bytes of spills, 0 where it does not spill.
     pub(in crate::forecast) spilled: f64,
 }
 
-impl Answers {
+impl ModelCache {
     /// Nothing has been asked.
     pub(in crate::forecast) fn new() -> Self {
-        let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(Asked::by);
+        let [registers, registers_with_blocks, spills, spill_sizes] = Model::all().map(ResolvedModel::by);
         Self { registers, registers_with_blocks, spills, spill_sizes, known: FxHashMap::default() }
     }
 
     /// The registers and bytes of a function with these features and limits.
-    pub(in crate::forecast) fn forecast(&mut self, features: &Features, budget: u32, bounds: &LaunchBounds) -> Answer {
+    pub(in crate::forecast) fn forecast(
+        &mut self,
+        features: &Features,
+        register_limit: u32,
+        bounds: &LaunchBounds,
+    ) -> ModelOutput {
         let Self { registers, registers_with_blocks, spills, spill_sizes, known } = self;
-        let limits = [budget, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
+        let limits = [register_limit, bounds.min_blocks.unwrap_or(0), any_blocks(bounds).into()].map(u64::from);
         let asked = features.values().iter().map(|value| value.to_bits()).chain(limits).collect();
         *known.entry(asked).or_insert_with(|| {
-            let of = |model: &Asked<'_>| model.forecast(features, budget, bounds);
+            let of = |model: &ResolvedModel<'_>| model.forecast(features, register_limit, bounds);
             // The model's bytes are one more than there are, so that none has a logarithm.
             let does_spill = of(spills) - 1.0 >= spills.model.head.least;
-            let size = || spill_sizes.model.size(&spill_sizes.values(features, budget, bounds));
-            Answer {
+            let size = || spill_sizes.model.size(&spill_sizes.values(features, register_limit, bounds));
+            ModelOutput {
                 registers: of(if says_blocks(bounds) { registers_with_blocks } else { registers }),
                 spilled: if does_spill { size() } else { 0.0 },
             }
@@ -211,7 +216,7 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answers, Model, OVER_BUDGET, Values};
+    use super::{Model, ModelCache, OVER_LIMIT, Values};
     use crate::forecast::model::features::{FEATURES, Features};
     use crate::function::LaunchBounds;
 
@@ -236,14 +241,14 @@ mod tests {
         assert!((forecast(2.0, 8.0).ln() - (7.0_f64.ln() - 1.0)).abs() < 1e-12);
     }
 
-    /// The larger the budget, the less a feature is over it.
+    /// The larger the register limit, the less a feature is over it.
     #[test]
-    fn over_budget() {
+    fn over_limit() {
         let text = "features words_over_budget budget\ntree words_over_budget<-31.5 1 2\n";
         let model = Model::parse(text).expect("a table");
         let none = Features::none();
-        let values = |budget| model.values(&none, budget, &LaunchBounds::default());
-        let forecast = |budget| model.forecast(&values(budget)).ln();
+        let values = |register_limit| model.values(&none, register_limit, &LaunchBounds::default());
+        let forecast = |register_limit| model.forecast(&values(register_limit)).ln();
         assert_eq!([forecast(31), forecast(32)], [2.0, 1.0]);
         assert_eq!(values(40).0, [-40.0, 40.0]);
     }
@@ -259,7 +264,7 @@ mod tests {
         }
         let forecast = |min_blocks| {
             let bounds = LaunchBounds { max_threads: Some(128), min_blocks, ..LaunchBounds::default() };
-            Answers::new().forecast(&features, 255, &bounds).registers
+            ModelCache::new().forecast(&features, 255, &bounds).registers
         };
         assert!(forecast(Some(1)) > forecast(None) + 8.0, "{} {}", forecast(Some(1)), forecast(None));
     }
@@ -280,7 +285,7 @@ mod tests {
     fn shipped_tables() {
         for model in Model::all() {
             for name in model.features.iter() {
-                let name = name.strip_suffix(OVER_BUDGET).unwrap_or(name);
+                let name = name.strip_suffix(OVER_LIMIT).unwrap_or(name);
                 let is_known = FEATURES.iter().any(|feature| feature.name == name);
                 assert!(is_known || ["any_blocks", "budget", "min_blocks"].contains(&name), "{name}");
             }

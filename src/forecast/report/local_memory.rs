@@ -23,7 +23,7 @@ pub struct LocalMemory {
     pub spilled: u32,
     /// Loaded from slots.
     pub refilled: u32,
-    /// What the words beyond the budget take where most is live: with fewer slots nothing could be done.
+    /// What the words beyond the register limit take where most is live: with fewer slots nothing could be done.
     pub least_slots: u32,
     /// The slots.
     pub slots: u32,
@@ -75,7 +75,7 @@ impl Forecast {
     pub fn local_memory(&self) -> LocalMemory {
         let slots = (f64::from(self.spill_store_bytes) * SLOTS_OF_STORES).ceil() as u32;
         let slots = slots.next_multiple_of(ALIGNMENT);
-        let beyond = (self.features.get("varying_words") as u32).saturating_sub(self.budget);
+        let beyond = (self.features.get("varying_words") as u32).saturating_sub(self.register_limit);
         LocalMemory {
             spilled: self.spill_store_bytes,
             refilled: self.spill_load_bytes,

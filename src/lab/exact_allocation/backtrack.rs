@@ -6,7 +6,7 @@ use crate::index::IndexVec;
 
 /// What came of it.
 pub(super) enum Outcome {
-    /// By item: its place, none for those beyond the budget.
+    /// By item: its place, none for those beyond the register limit.
     Found(Vec<Option<u32>>),
     /// There are no places.
     Impossible,
@@ -23,7 +23,7 @@ enum State {
 
 /// The search.
 pub(super) struct Backtrack {
-    budget: u32,
+    register_limit: u32,
     allowed: usize,
     width: Vec<u32>,
     align: Vec<u32>,
@@ -41,22 +41,22 @@ pub(super) struct Backtrack {
 impl Backtrack {
     /// The search for places of `part`, around those that have their place.
     pub(super) fn new(palette: &Palette<'_>, part: &[Item], unit: &IndexVec<Item, Option<u32>>) -> Self {
-        let (items, budget) = (&palette.items.items, palette.budget);
+        let (items, register_limit) = (&palette.items.items, palette.register_limit);
         let neighbours = |&item: &Item| {
             let others = palette.items.relations(item).iter();
             others.filter_map(|&(other, relation)| Some((part.binary_search(&other).ok()?, relation))).collect()
         };
         let is_block = |item: &Item| items[*item].width == items[*item].align && items[*item].align.is_power_of_two();
         let mut this = Self {
-            budget,
+            register_limit,
             allowed: palette.allowed,
             width: part.iter().map(|&item| items[item].width).collect(),
             align: part.iter().map(|&item| items[item].align).collect(),
             may_exceed: part.iter().map(|&item| items[item].may_exceed).collect(),
             neighbours: part.iter().map(neighbours).collect(),
-            domains: vec![vec![0; (budget as usize).div_ceil(64)]; part.len()],
+            domains: vec![vec![0; (register_limit as usize).div_ceil(64)]; part.len()],
             state: vec![State::Waiting; part.len()],
-            touched: vec![0; budget as usize],
+            touched: vec![0; register_limit as usize],
             symmetric_up_to: part
                 .iter()
                 .all(is_block)
@@ -65,14 +65,14 @@ impl Backtrack {
         };
         for (at, &item) in part.iter().enumerate() {
             let (width, align) = (this.width[at], this.align[at]);
-            for place in (0..).step_by(align as usize).take_while(|place| place + width <= budget) {
+            for place in (0..).step_by(align as usize).take_while(|place| place + width <= register_limit) {
                 this.domains[at][place as usize / 64] |= 1 << (place % 64);
             }
             for &(other, relation) in palette.items.relations(item) {
                 if let (Some(unit), Some(_)) = (unit[other], items[other].fixed) {
                     forbid(&mut this.domains[at], width, unit, items[other].width, relation);
-                    let end = (unit + items[other].width).min(budget);
-                    for unit in unit.min(budget)..end {
+                    let end = (unit + items[other].width).min(register_limit);
+                    for unit in unit.min(register_limit)..end {
                         this.touched[unit as usize] += 1;
                     }
                 }
@@ -102,7 +102,7 @@ impl Backtrack {
         let Some(item) = next else { return Some(true) };
         *steps = steps.checked_sub(1)?;
         let align = self.align[item];
-        for place in (0..self.budget).step_by(align as usize) {
+        for place in (0..self.register_limit).step_by(align as usize) {
             let is_free = self.domains[item][place as usize / 64] >> (place % 64) & 1 == 1;
             if !is_free || self.is_mirrored(place, align) {
                 continue;
@@ -129,7 +129,8 @@ impl Backtrack {
     fn is_mirrored(&self, place: u32, align: u32) -> bool {
         let Some(largest) = self.symmetric_up_to else { return false };
         let is_untouched = |start: u32, size: u32| {
-            start + size <= self.budget && self.touched[start as usize..(start + size) as usize].iter().all(|&n| n == 0)
+            start + size <= self.register_limit
+                && self.touched[start as usize..(start + size) as usize].iter().all(|&n| n == 0)
         };
         let mut size = align;
         while size <= largest {

@@ -1,4 +1,4 @@
-//! Exact colouring: places for given items within a budget, or the proof that there are none.
+//! Exact colouring: places for given items within a register limit, or the proof that there are none.
 //!
 //! What is sure to find a place whatever the others do is left out first, as Chaitin does. The rest falls into parts
 //! that do not touch; each is searched by backtracking, the item with the fewest places left first. Places that are
@@ -12,7 +12,7 @@ use crate::index::IndexVec;
 
 /// What came of it.
 pub(super) enum Coloring {
-    /// A place for each item, those beyond the budget too.
+    /// A place for each item, those beyond the register limit too.
     Found(Vec<(Item, u32)>),
     /// There is none, for these alone already.
     Impossible(Vec<Item>),
@@ -44,7 +44,7 @@ impl Palette<'_> {
         }
         let mut occupied = Occupied::default();
         for &item in removed.iter().rev() {
-            unit[item] = self.first_free(item, Some(self.budget), &unit, &mut occupied);
+            unit[item] = self.first_free(item, Some(self.register_limit), &unit, &mut occupied);
         }
         for &item in present {
             if unit[item].is_none() {
@@ -69,7 +69,7 @@ impl Palette<'_> {
             let others = others.filter(|&other| is_left[other] || unit[other].is_some());
             degree[item] = others.map(|other| taken(item, other)).sum();
         }
-        let is_low = |item: Item, degree: u32| degree < self.classes.places(items[item].class, self.budget);
+        let is_low = |item: Item, degree: u32| degree < self.classes.places(items[item].class, self.register_limit);
         let mut ready: Vec<Item> =
             present.iter().copied().filter(|&item| is_left[item] && is_low(item, degree[item])).collect();
         let mut removed = Vec::new();
@@ -90,7 +90,7 @@ impl Palette<'_> {
         removed
     }
 
-    /// What is left, in parts that do not interfere; in one where they share the right to exceed the budget.
+    /// What is left, in parts that do not interfere; in one where they share the right to exceed the register limit.
     fn parts(&self, present: &[Item], is_left: &IndexVec<Item, bool>) -> Vec<Vec<Item>> {
         if self.allowed > 0 {
             return vec![present.iter().copied().filter(|&item| is_left[item]).collect()];
@@ -121,7 +121,7 @@ impl Palette<'_> {
     fn first_free(
         &self,
         item: Item,
-        budget: Option<u32>,
+        register_limit: Option<u32>,
         unit: &IndexVec<Item, Option<u32>>,
         occupied: &mut Occupied,
     ) -> Option<u32> {
@@ -131,6 +131,6 @@ impl Palette<'_> {
                 occupied.add(unit, self.items.items[other].width);
             }
         }
-        occupied.first_free(&self.classes[self.items.items[item].class], budget)
+        occupied.first_free(&self.classes[self.items.items[item].class], register_limit)
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct ItemData {
     pub(super) fixed: Option<u32>,
     /// Bytes that one run moves if it is spilled; none where it may not be, and for pieces.
     pub(super) cost: Option<f64>,
-    /// Whether it may have a place beyond the budget, which counts.
+    /// Whether it may have a place beyond the register limit, which counts.
     pub(super) may_exceed: bool,
     pub(super) segments: Vec<Segment>,
     /// The pieces that replace it.
@@ -62,7 +62,7 @@ pub(super) struct Items {
 impl Items {
     /// The items of a file. O(segments · (log segments + live at once)).
     pub(super) fn new(problem: &Problem, file: File) -> Self {
-        let budget = problem.files()[file].budget;
+        let register_limit = problem.files()[file].register_limit;
         let mut items: IndexVec<Item, ItemData> = IndexVec::new();
         let ranges = problem.ranges().iter_enumerated();
         for (range, data) in ranges.filter(|&(range, _)| problem.file(range) == file) {
@@ -79,7 +79,7 @@ impl Items {
                 width: class.width,
                 align: class.align,
                 fixed: data.fixed,
-                cost: (!must_stay && budget.is_some()).then(|| problem.accesses(range).iter().map(bytes).sum()),
+                cost: (!must_stay && register_limit.is_some()).then(|| problem.accesses(range).iter().map(bytes).sum()),
                 may_exceed: data.fixed.is_none() && data.spill_cost.is_infinite(),
                 segments: problem.segments(range).to_vec(),
                 pieces: 0..0,

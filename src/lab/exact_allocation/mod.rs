@@ -3,11 +3,11 @@
 //! A yardstick for the other engines; nothing waits for it. Branch and bound, file by file, since files do not touch:
 //! [`point_cover`] says what must be spilled at each point whatever is placed where, [`bound`] what that costs at least,
 //! [`search`] decides what is spilled, and [`colouring`] finds places for what is not, and for the pieces of what is, by
-//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a budget is coloured
+//! [`backtrack`]ing, or finds a conflict that becomes one more thing to be met. A file without a register limit is coloured
 //! with fewer and fewer units.
 //!
-//! The metric is that of the checker: first what goes beyond the budget ([`Costs::over_budget`]), then the bytes moved
-//! ([`Costs::moved_bytes`]); without a budget, the units.
+//! The metric is that of the checker: first what goes beyond the register limit ([`Costs::over_limit`]), then the bytes moved
+//! ([`Costs::moved_bytes`]); without a register limit, the units.
 
 mod backtrack;
 mod bound;
@@ -48,11 +48,11 @@ impl Default for Solver {
 /// What no allocation can undercut.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeastCosts {
-    /// Accesses, or live ranges that must have a register, beyond the budget.
-    pub over_budget: u64,
-    /// Bytes that one run moves, where no more than that are beyond the budget.
+    /// Accesses, or live ranges that must have a register, beyond the register limit.
+    pub over_limit: u64,
+    /// Bytes that one run moves, where no more than that are beyond the register limit.
     pub moved_bytes: f64,
-    /// By file: the units, where there is no budget; 0 where there is.
+    /// By file: the units, where there is no register limit; 0 where there is.
     pub units: Vec<u32>,
 }
 
@@ -92,8 +92,8 @@ impl Solver {
             return Ok(best_of(problem, known));
         }
         let mut allocation = Allocation::blank(problem);
-        allocation.effort.rounds = 1;
-        allocation.effort.lap("others", start.elapsed());
+        allocation.statistics.rounds = 1;
+        allocation.statistics.lap("others", start.elapsed());
         let start = Instant::now();
         let (mut is_optimal, mut least) = (true, LeastCosts::default());
         for (file, data) in problem.files().iter_enumerated() {
@@ -101,20 +101,20 @@ impl Solver {
             let (best, known) = best.min_by(|(a, _), (b, _)| a.order(b)).expect("there are two");
             take_over(problem, file, known, &mut allocation);
             let items = Items::new(problem, file);
-            let found = match data.budget {
-                Some(budget) => within(problem, &items, budget, &best, self.steps),
+            let found = match data.register_limit {
+                Some(register_limit) => within(problem, &items, register_limit, &best, self.steps),
                 None => fewest(problem, file, &items, &best, self.steps),
             };
             if let Some(places) = &found.places {
                 put(places, &items, &mut allocation);
             }
             is_optimal &= found.is_proved;
-            least.over_budget += found.least.over_budget;
+            least.over_limit += found.least.over_limit;
             least.moved_bytes += found.least.moved_bytes;
-            least.units.push(if data.budget.is_none() { found.least.units } else { 0 });
+            least.units.push(if data.register_limit.is_none() { found.least.units } else { 0 });
         }
         allocation.number_slots(problem);
-        allocation.effort.lap("search", start.elapsed());
+        allocation.statistics.lap("search", start.elapsed());
         let costs = allocation.costs(problem);
         Ok(Exact { allocation, costs, is_optimal, least })
     }
@@ -124,7 +124,7 @@ impl Solver {
 fn best_of(problem: &Problem, known: [Allocation; 2]) -> Exact {
     let known = known.map(|allocation| (allocation.costs(problem), allocation));
     let [(of_one, one), (of_other, other)] = known;
-    let is_better = (of_other.over_budget, of_other.moved_bytes) < (of_one.over_budget, of_one.moved_bytes);
+    let is_better = (of_other.over_limit, of_other.moved_bytes) < (of_one.over_limit, of_one.moved_bytes);
     let (costs, allocation) = if is_better { (of_other, other) } else { (of_one, one) };
     let least = LeastCosts { units: vec![0; problem.files().len()], ..LeastCosts::default() };
     Exact { allocation, costs, is_optimal: false, least }
@@ -133,20 +133,20 @@ fn best_of(problem: &Problem, known: [Allocation; 2]) -> Exact {
 /// What one file costs.
 #[derive(Clone, Debug, Default)]
 struct FileCost {
-    over_budget: u64,
+    over_limit: u64,
     moved_bytes: f64,
     units: u32,
 }
 
 impl FileCost {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
-        let over = self.over_budget.cmp(&other.over_budget);
+        let over = self.over_limit.cmp(&other.over_limit);
         over.then(self.moved_bytes.total_cmp(&other.moved_bytes)).then(self.units.cmp(&other.units))
     }
 }
 
 /// What was found for one file.
-struct Found {
+struct FileSolution {
     /// Places, where they are better than those known.
     places: Option<Vec<(Item, u32)>>,
     is_proved: bool,
@@ -156,8 +156,8 @@ struct Found {
 /// What an allocation costs in one file, by the common count.
 fn cost(problem: &Problem, file: File, allocation: &Allocation) -> FileCost {
     let costs = allocation.costs_of(problem, |range| problem.file(range) == file);
-    let Costs { units, moved_bytes, over_budget, .. } = costs;
-    FileCost { over_budget, moved_bytes, units: units[file.index()] }
+    let Costs { units, moved_bytes, over_limit, .. } = costs;
+    FileCost { over_limit, moved_bytes, units: units[file.index()] }
 }
 
 /// Takes what an allocation has in one file.
@@ -184,43 +184,43 @@ fn put(places: &[(Item, u32)], items: &Items, allocation: &mut Allocation) {
     }
 }
 
-/// The fewest bytes moved within a budget: first with no more beyond it than must be, then with one more each time.
-fn within(problem: &Problem, items: &Items, budget: u32, known: &FileCost, mut steps: usize) -> Found {
-    let cover = Cover::new(items, budget);
+/// The fewest bytes moved within a register limit: first with no more beyond it than must be, then with one more each time.
+fn within(problem: &Problem, items: &Items, register_limit: u32, known: &FileCost, mut steps: usize) -> FileSolution {
+    let cover = Cover::new(items, register_limit);
     let mut least: Option<FileCost> = None;
-    for allowed in cover.least_excess()..=known.over_budget as usize {
-        let is_last = allowed as u64 == known.over_budget;
+    for allowed in cover.least_excess()..=known.over_limit as usize {
+        let is_last = allowed as u64 == known.over_limit;
         let best = if is_last { known.moved_bytes } else { f64::INFINITY };
-        let mut search = Search::new(items, problem.classes(), (budget, allowed), cover.demands(allowed), best);
+        let mut search = Search::new(items, problem.classes(), (register_limit, allowed), cover.demands(allowed), best);
         search.run(&mut steps);
         if search.open < search.best {
             let units = 0;
-            least.get_or_insert(FileCost { over_budget: allowed as u64, moved_bytes: search.open, units });
+            least.get_or_insert(FileCost { over_limit: allowed as u64, moved_bytes: search.open, units });
         }
         if search.places.is_some() || is_last {
             let is_proved = least.is_none();
-            let proved = FileCost { over_budget: allowed as u64, moved_bytes: search.best, units: 0 };
-            return Found { places: search.places, is_proved, least: least.unwrap_or(proved) };
+            let proved = FileCost { over_limit: allowed as u64, moved_bytes: search.best, units: 0 };
+            return FileSolution { places: search.places, is_proved, least: least.unwrap_or(proved) };
         }
     }
-    // More had to be beyond the budget than an allocation has there: that cannot be.
+    // More had to be beyond the register limit than an allocation has there: that cannot be.
     debug_assert!(false, "a bound is wrong");
-    Found { places: None, is_proved: false, least: FileCost::default() }
+    FileSolution { places: None, is_proved: false, least: FileCost::default() }
 }
 
 /// The fewest units: one fewer each time while that is found, then, for the proof, from those that are live at once on.
-fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> Found {
-    debug_assert!(problem.files()[file].budget.is_none());
+fn fewest(problem: &Problem, file: File, items: &Items, known: &FileCost, steps: usize) -> FileSolution {
+    debug_assert!(problem.files()[file].register_limit.is_none());
     let mut present: Vec<Item> = items.wholes().collect();
     present.sort_unstable();
     let fixed = present.iter().filter_map(|&item| Some(items.items[item].fixed? + items.items[item].width)).max();
     let lowest = Cover::new(items, u32::MAX).peak().max(fixed.unwrap_or(0)).min(known.units);
-    let color = |budget: u32, steps: &mut usize| {
-        Palette { items, classes: problem.classes(), budget, allowed: 0 }.color(&present, steps)
+    let color = |register_limit: u32, steps: &mut usize| {
+        Palette { items, classes: problem.classes(), register_limit, allowed: 0 }.color(&present, steps)
     };
     let found = |units: u32, places, is_proved| {
         let least = FileCost { units, ..FileCost::default() };
-        Found { places, is_proved, least }
+        FileSolution { places, is_proved, least }
     };
     let (mut best, mut places) = (known.units, None);
     // Half of the steps are left for the proof.

@@ -7,7 +7,7 @@ use crate::allocate::ClassTable;
 pub(super) struct Palette<'a> {
     pub(super) items: &'a Items,
     pub(super) classes: &'a ClassTable,
-    pub(super) budget: u32,
-    /// How many of those that may exceed the budget do.
+    pub(super) register_limit: u32,
+    /// How many of those that may exceed the register limit do.
     pub(super) allowed: usize,
 }

@@ -19,15 +19,15 @@ pub(super) struct SpillRequirement {
 struct Clique {
     /// They leave the point when they are spilled.
     removable: Vec<(Item, u32)>,
-    /// Those that may go beyond the budget: what must have a register, and pieces for accesses.
+    /// Those that may go beyond the register limit: what must have a register, and pieces for accesses.
     may_exceed: Vec<(Item, u32)>,
-    /// Units within the budget that stay taken whatever is spilled.
+    /// Units within the register limit that stay taken whatever is spilled.
     staying: u32,
 }
 
 impl Clique {
     /// Everything at a point that is apart from everything else there, in whichever form.
-    fn new(items: &Items, point: Point, budget: u32) -> Self {
+    fn new(items: &Items, point: Point, register_limit: u32) -> Self {
         let mut clique = Self { removable: Vec::new(), may_exceed: Vec::new(), staying: 0 };
         let mut forms: Vec<Item> = Vec::new();
         let mut live: Vec<Item> = items.wholes().filter(|&item| items.items[item].is_live_at(point)).collect();
@@ -39,8 +39,8 @@ impl Clique {
                 continue;
             }
             let piece = data.pieces().find(|&piece| items.items[piece].is_live_at(point) && is_clear(piece));
-            // What a fixed one takes beyond the budget is nobody's loss.
-            let width = data.fixed.map_or(data.width, |unit| budget.saturating_sub(unit).min(data.width));
+            // What a fixed one takes beyond the register limit is nobody's loss.
+            let width = data.fixed.map_or(data.width, |unit| register_limit.saturating_sub(unit).min(data.width));
             forms.push(whole);
             forms.extend(piece);
             match (data.cost, piece) {
@@ -58,9 +58,9 @@ impl Clique {
         clique
     }
 
-    /// How many must go beyond the budget at least.
-    fn excess(&self, budget: u32) -> usize {
-        let mut over = self.staying.saturating_sub(budget);
+    /// How many must go beyond the register limit at least.
+    fn excess(&self, register_limit: u32) -> usize {
+        let mut over = self.staying.saturating_sub(register_limit);
         let gone = self.may_exceed.iter().take_while(|&&(_, width)| {
             let is_over = over > 0;
             over = over.saturating_sub(width);
@@ -73,21 +73,24 @@ impl Clique {
 /// The demands of a file.
 pub(super) struct Cover {
     cliques: Vec<Clique>,
-    budget: u32,
-    /// Those that may exceed the budget, and how many of them do in any allocation; no item is in two groups.
+    register_limit: u32,
+    /// Those that may exceed the register limit, and how many of them do in any allocation; no item is in two groups.
     groups: Vec<(Vec<Item>, usize)>,
 }
 
 impl Cover {
     /// O(points · live at once²).
-    pub(super) fn new(items: &Items, budget: u32) -> Self {
+    pub(super) fn new(items: &Items, register_limit: u32) -> Self {
         let mut points: Vec<Point> =
             items.items.iter().flat_map(|item| item.segments.iter().map(|segment| segment.start)).collect();
         points.sort_unstable();
         points.dedup();
-        let cliques: Vec<Clique> = points.into_iter().map(|point| Clique::new(items, point, budget)).collect();
-        let mut by_excess: Vec<(usize, &Clique)> =
-            cliques.iter().map(|clique| (clique.excess(budget), clique)).filter(|&(excess, _)| excess > 0).collect();
+        let cliques: Vec<Clique> = points.into_iter().map(|point| Clique::new(items, point, register_limit)).collect();
+        let mut by_excess: Vec<(usize, &Clique)> = cliques
+            .iter()
+            .map(|clique| (clique.excess(register_limit), clique))
+            .filter(|&(excess, _)| excess > 0)
+            .collect();
         by_excess.sort_by_key(|&(excess, _)| std::cmp::Reverse(excess));
         let mut groups: Vec<(Vec<Item>, usize)> = Vec::new();
         for (excess, clique) in by_excess {
@@ -96,10 +99,10 @@ impl Cover {
                 groups.push((group, excess));
             }
         }
-        Self { cliques, budget, groups }
+        Self { cliques, register_limit, groups }
     }
 
-    /// How many items must go beyond the budget.
+    /// How many items must go beyond the register limit.
     pub(super) fn least_excess(&self) -> usize {
         self.groups.iter().map(|&(_, excess)| excess).sum()
     }
@@ -109,7 +112,7 @@ impl Cover {
         self.cliques.iter().map(|clique| clique.staying).max().unwrap_or(0)
     }
 
-    /// What must be spilled where `allowed` items, no fewer than must, are beyond the budget. O(points² · live at
+    /// What must be spilled where `allowed` items, no fewer than must, are beyond the register limit. O(points² · live at
     /// once).
     pub(super) fn demands(&self, allowed: usize) -> Vec<SpillRequirement> {
         let free = allowed - self.least_excess();
@@ -121,7 +124,7 @@ impl Cover {
             };
             let slack: u32 = self.groups.iter().map(|(group, excess)| widest(*excess, Some(group))).sum();
             let live: u32 = clique.staying + clique.removable.iter().map(|&(_, width)| width).sum::<u32>();
-            let need = live.saturating_sub(self.budget).saturating_sub(slack + widest(free, None));
+            let need = live.saturating_sub(self.register_limit).saturating_sub(slack + widest(free, None));
             if need > 0 {
                 let mut members = clique.removable.clone();
                 members.sort_unstable();

@@ -17,7 +17,7 @@ const CONFLICT_STEPS: usize = 200;
 /// The largest conflict that is made smaller.
 const LARGEST_CONFLICT: usize = 150;
 
-/// The search for one file and one number of items beyond its budget.
+/// The search for one file and one number of items beyond its register limit.
 pub(super) struct Search<'a> {
     items: &'a Items,
     palette: Palette<'a>,
@@ -36,18 +36,18 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Looks for an allocation with `allowed` items beyond the budget that costs less than `best`.
+    /// Looks for an allocation with `allowed` items beyond the register limit that costs less than `best`.
     pub(super) fn new(
         items: &'a Items,
         classes: &'a ClassTable,
-        (budget, allowed): (u32, usize),
+        (register_limit, allowed): (u32, usize),
         demands: Vec<SpillRequirement>,
         best: f64,
     ) -> Self {
         let wholes = || items.wholes();
         Self {
             items,
-            palette: Palette { items, classes, budget, allowed },
+            palette: Palette { items, classes, register_limit, allowed },
             demands,
             costs: wholes().map(|item| items.items[item].cost.unwrap_or(f64::INFINITY)).collect(),
             choices: wholes()

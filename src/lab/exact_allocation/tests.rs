@@ -7,7 +7,7 @@ use super::*;
 use crate::allocate::check_allocation;
 use crate::fuzzing::{Sizes, problem};
 
-/// Everything that could be tried: for each item a place within the budget, or one of its own beyond it.
+/// Everything that could be tried: for each item a place within the register limit, or one of its own beyond it.
 struct Enumeration<'a> {
     problem: &'a Problem,
     items: Items,
@@ -36,18 +36,18 @@ impl Enumeration<'_> {
 
     fn place(&mut self, present: &[Item], at: usize, allocation: &mut Allocation) {
         let Some(&item) = present.get(at) else {
-            if let Ok(Costs { over_budget, moved_bytes, .. }) = check_allocation(self.problem, allocation) {
-                let found = (over_budget, moved_bytes);
+            if let Ok(Costs { over_limit, moved_bytes, .. }) = check_allocation(self.problem, allocation) {
+                let found = (over_limit, moved_bytes);
                 self.best = Some(self.best.map_or(found, |best| if found < best { found } else { best }));
             }
             return;
         };
         let data = &self.items.items[item];
         let (range, access, align) = (data.range, data.access, data.align);
-        let budget = self.problem.files()[self.problem.file(range)].budget.expect("a budget is drawn");
-        // Beyond the budget nobody need be in the way of anybody.
+        let register_limit = self.problem.files()[self.problem.file(range)].register_limit.expect("a limit is drawn");
+        // Beyond the register limit nobody need be in the way of anybody.
         let beyond = (64 + 16 * at as u32).next_multiple_of(align);
-        let places = (0..budget).filter(|unit| unit % align == 0).chain(data.may_exceed.then_some(beyond));
+        let places = (0..register_limit).filter(|unit| unit % align == 0).chain(data.may_exceed.then_some(beyond));
         for unit in data.fixed.map_or(places.collect::<Vec<_>>(), |unit| vec![unit]) {
             match access {
                 None => allocation.placements[range] = Placement::Register(unit),
@@ -61,8 +61,8 @@ impl Enumeration<'_> {
 /// The least that any allocation costs in a file, by trying them all.
 fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
     let items = Items::new(problem, file);
-    let budget = u64::from(problem.files()[file].budget?);
-    if (budget + 1).checked_pow(items.items.len() as u32)? > 20_000 {
+    let register_limit = u64::from(problem.files()[file].register_limit?);
+    if (register_limit + 1).checked_pow(items.items.len() as u32)? > 20_000 {
         return None;
     }
     let mut allocation = Allocation::blank(problem);
@@ -84,12 +84,12 @@ fn by_enumeration(problem: &Problem, file: File) -> Option<(u64, f64)> {
     all.spill(0, &mut Vec::new(), &mut allocation);
     let (over, moved) = all.best.expect("what greedy found is among them");
     let (their_over, their_moved) =
-        theirs.iter().fold((0, 0.0), |(over, moved), cost| (over + cost.over_budget, moved + cost.moved_bytes));
+        theirs.iter().fold((0, 0.0), |(over, moved), cost| (over + cost.over_limit, moved + cost.moved_bytes));
     Some((over - their_over, moved - their_moved))
 }
 
 fn check_enumeration(u: &mut Unstructured<'_>, compared: &mut u32) -> Result<()> {
-    let sizes = Sizes { ranges: 5, insts: 5, budget: 4, width: 2 };
+    let sizes = Sizes { ranges: 5, insts: 5, register_limit: 4, width: 2 };
     let problem = problem(u, &sizes)?;
     if problem.validate().is_err() {
         return Ok(());
@@ -99,7 +99,7 @@ fn check_enumeration(u: &mut Unstructured<'_>, compared: &mut u32) -> Result<()>
     for file in problem.files().ids() {
         if let Some((over, moved)) = by_enumeration(&problem, file) {
             let found = cost(&problem, file, &exact.allocation);
-            assert_eq!(found.over_budget, over, "{problem}\n{exact:?}");
+            assert_eq!(found.over_limit, over, "{problem}\n{exact:?}");
             assert!((found.moved_bytes - moved).abs() < 1e-3, "{moved} and not {}\n{problem}", found.moved_bytes);
             *compared += u32::from(moved > 0.0 || over > 0);
         }
@@ -133,7 +133,7 @@ fn more_steps_prove_more() {
     assert!(some.is_optimal && some.least.moved_bytes == 8.0 && some.costs.moved_bytes == 8.0);
 }
 
-/// Without a budget three pairs that meet two by two take the units of two, where places can be found.
+/// Without a register limit three pairs that meet two by two take the units of two, where places can be found.
 #[test]
 fn fewest_units() {
     let text = "allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2 align 2\n\

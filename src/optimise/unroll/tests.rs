@@ -24,19 +24,19 @@ fn facts<'a>(nest: &'a [Loop], exits: &'a [u32]) -> Facts<'a> {
 }
 
 fn cut(nest: &[Loop], exits: &[u32]) -> Mark {
-    decide(Unroll::Cut, Asked::Unrolling, &facts(nest, exits))
+    decide(Unroll::Cut, UnrollMetadata::Unrolling, &facts(nest, exits))
 }
 
 /// Only what a choice is about is looked at, and the rest stays.
 #[test]
 fn reads_what_the_choice_is_about() {
     for choice in [Unroll::Llvm, Unroll::Asked, Unroll::Cut, Unroll::Stack] {
-        for asked in [Asked::Nothing, Asked::Unrolling, Asked::Restraint] {
+        for asked in [UnrollMetadata::Nothing, UnrollMetadata::Unrolling, UnrollMetadata::Restraint] {
             let expected = match (choice, asked) {
-                (Unroll::Asked, Asked::Nothing) => Reads::Asked,
-                (Unroll::Cut, Asked::Unrolling) => Reads::Nest,
-                (Unroll::Cut, Asked::Nothing) => Reads::Bounds,
-                (Unroll::Stack, Asked::Nothing) => Reads::Stack,
+                (Unroll::Asked, UnrollMetadata::Nothing) => Reads::Asked,
+                (Unroll::Cut, UnrollMetadata::Unrolling) => Reads::Nest,
+                (Unroll::Cut, UnrollMetadata::Nothing) => Reads::Bounds,
+                (Unroll::Stack, UnrollMetadata::Nothing) => Reads::Stack,
                 _ => Reads::Nothing,
             };
             assert_eq!(reads(choice, asked), expected, "{choice:?} {asked:?}");
@@ -101,7 +101,7 @@ fn no_rest_among_threads_that_take_part() {
     let decide = |turns, count| {
         let nest = [Loop { count, ..sized(2) }];
         let exits = [turns];
-        decide(Unroll::Cut, Asked::Unrolling, &Facts { may_leave_rest: false, ..facts(&nest, &exits) })
+        decide(Unroll::Cut, UnrollMetadata::Unrolling, &Facts { may_leave_rest: false, ..facts(&nest, &exits) })
     };
     assert_eq!(decide(20_001, None), Mark::Disable);
     assert_eq!(decide(20_000, Some(10_012)), Mark::Count(4));
@@ -112,7 +112,7 @@ fn no_rest_among_threads_that_take_part() {
 #[test]
 fn over_the_stack() {
     let nest = [sized(38)];
-    let decide = |facts| decide(Unroll::Stack, Asked::Nothing, &facts);
+    let decide = |facts| decide(Unroll::Stack, UnrollMetadata::Nothing, &facts);
     let facts = facts(&nest, &[400]);
     assert_eq!(decide(facts), Mark::Full);
     assert_eq!(decide(Facts { turns: 409, ..facts }), Mark::Full);
@@ -126,7 +126,7 @@ fn over_the_stack() {
 /// A short loop that ends at the lesser of two bounds is unrolled by four, if LLVM can and may leave a rest.
 #[test]
 fn to_the_lesser_bound() {
-    let of = |facts| decide(Unroll::Cut, Asked::Nothing, &facts);
+    let of = |facts| decide(Unroll::Cut, UnrollMetadata::Nothing, &facts);
     let (nest, longer) = ([sized(74)], [sized(75)]);
     let facts = Facts { ends_at_lesser: true, ..facts(&nest, &[]) };
     assert_eq!(of(facts), Mark::Count(4));
@@ -158,7 +158,7 @@ fn counts_are_within_bounds() {
         let exits: Vec<u32> =
             (0..u.int_in_range(0..=3)?).map(|_| u.int_in_range(0..=70_000)).collect::<arbitrary::Result<_>>()?;
         let facts = Facts { may_leave_rest: u.arbitrary()?, ..facts(&nest, &exits) };
-        let Mark::Count(count) = decide(Unroll::Cut, Asked::Unrolling, &facts) else { return Ok(()) };
+        let Mark::Count(count) = decide(Unroll::Cut, UnrollMetadata::Unrolling, &facts) else { return Ok(()) };
         let turns = exits.iter().copied().filter(|&turns| turns > 0).min();
         let turn = nest[0].size.expect("LLVM can unroll it") - END;
         assert!(count >= 2);
@@ -180,7 +180,7 @@ fn whole_loops_fit() {
     arbtest::arbtest(|u| {
         let nest = nest(u)?;
         let exits = [u.int_in_range(0..=20_000)?];
-        if decide(Unroll::Stack, Asked::Nothing, &facts(&nest, &exits)) == Mark::Full {
+        if decide(Unroll::Stack, UnrollMetadata::Nothing, &facts(&nest, &exits)) == Mark::Full {
             assert!(nest[0].size.expect("LLVM can unroll it") * u64::from(exits[0]) <= MOST_OF_LLVM);
         }
         Ok(())

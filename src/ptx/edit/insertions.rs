@@ -3,7 +3,7 @@
 use super::registers::Registers;
 use super::slots::Slots;
 use super::substitutions::new_label;
-use crate::function::{Function, Inst, Moved, RegClass, Role, VReg, Value};
+use crate::function::{AccessRegisters, Function, Inst, RegClass, Role, VReg, Value};
 use crate::spill::lower::steps::Access;
 
 /// The type behind a move, a load or a store.
@@ -59,9 +59,10 @@ pub(super) fn text_of(
         (Role::Spill | Role::Reload, [_, slot, ..]) => {
             let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
             let class = class(value);
-            let moved = Moved { class, registers: operands.len().div_ceil(2) as u8 };
+            let access_registers = AccessRegisters { class, registers: operands.len().div_ceil(2) as u8 };
             let constant = function.constant_ahead(inst, value);
-            let access = Access { role: function.role(inst), moved, place: slots.place(slot)?, constant };
+            let access =
+                Access { role: function.role(inst), registers: access_registers, place: slots.place(slot)?, constant };
             let names = (0..operands.len()).step_by(2).map(|at| Ok(registers.name(reg(at)?)));
             return slots.access(&access, &names.collect::<Result<Vec<_>, String>>()?);
         }

@@ -114,7 +114,7 @@ impl Slots {
     pub(super) fn access(&self, access: &Access, registers: &[&str]) -> Result<String, String> {
         let steps = access.steps(false);
         let is_of_memory = !matches!(access.place, Place::Bit(_));
-        if is_of_memory && access.moved.class == RegClass::B1 {
+        if is_of_memory && access.registers.class == RegClass::B1 {
             return Err("predicates have no slots in memory in the text".into());
         }
         let lines: Result<Vec<String>, String> =

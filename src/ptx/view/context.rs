@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::names::{Meant, Names};
+use super::names::{NameMeaning, Names};
 use crate::function::{FunctionBuilder, Slot, Symbol};
 use crate::ptx::body::Body;
 use crate::ptx::file::File;
@@ -155,10 +155,10 @@ impl<'f, 'a> Context<'f, 'a> {
     }
 
     /// What a word of the function itself means.
-    pub(super) fn meant(&mut self, token: Token) -> Meant {
+    pub(super) fn meant(&mut self, token: Token) -> NameMeaning {
         match self.names.register(self.file.text().str(token), token) {
-            Some(reg) => Meant::Register(reg),
-            None => Meant::Other,
+            Some(reg) => NameMeaning::Register(reg),
+            None => NameMeaning::Other,
         }
     }
 

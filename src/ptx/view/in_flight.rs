@@ -23,20 +23,20 @@ pub(super) fn keep_in_flight(
     if !insts.iter().any(|inst| inst.is_wait) {
         return Ok(());
     }
-    let kept = Kept::new(insts, class_of);
-    let starts = kept.at_starts(insts, blocks, successors);
+    let async_registers = AsyncRegisters::new(insts, class_of);
+    let starts = async_registers.at_starts(insts, blocks, successors);
     for (block, mut in_flight) in blocks.iter().zip(starts) {
         for inst in &mut insts[block.clone()] {
             if inst.is_wait {
                 let first = inst.operands.len();
-                for (at, &reg) in kept.registers.iter().enumerate() {
+                for (at, &reg) in async_registers.registers.iter().enumerate() {
                     if in_flight.has(at) {
                         inst.push(Operand { flags: OperandFlags::DEF | OperandFlags::IMPLICIT, ..Operand::read(reg) });
                     }
                 }
                 inst.keep_old_values(first)?;
             }
-            kept.pass(inst, &mut in_flight);
+            async_registers.pass(inst, &mut in_flight);
         }
     }
     Ok(())
@@ -74,12 +74,12 @@ impl InFlight {
 }
 
 /// The registers of asynchronous instructions.
-struct Kept {
+struct AsyncRegisters {
     registers: Vec<VReg>,
     numbers: FxHashMap<VReg, usize>,
 }
 
-impl Kept {
+impl AsyncRegisters {
     fn new(insts: &[DraftInst], class_of: impl Fn(VReg) -> RegClass) -> Self {
         let asynchronous = insts.iter().filter(|inst| inst.is_asynchronous);
         let all = asynchronous.flat_map(|inst| &inst.operands).filter_map(|operand| operand.operand.reg());

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::context::Context;
 use super::draft::DraftInst;
 use super::items::{Item, Items};
-use super::names::Meant;
+use super::names::NameMeaning;
 use super::operands::Flattener;
 use crate::function::ptx_opcode::Form;
 use crate::function::{Block, Effects, MemorySpace, Operand as ViewOperand, Value};
@@ -106,7 +106,7 @@ fn flatten(
         inst.keep_old_values(0)?;
     }
     let Some(guard) = &parts.guard else { return Ok(()) };
-    let Meant::Register(reg) = flattener.context.meant(guard.name.word) else {
+    let NameMeaning::Register(reg) = flattener.context.meant(guard.name.word) else {
         return Err("a predicate is no register of the function".into());
     };
     flattener.inst.guard = Some((reg, guard.is_negated));
@@ -202,7 +202,7 @@ fn unknown(context: &mut Context<'_, '_>, inst: &mut DraftInst, statement: State
         if text.kind(token) != TokenKind::Word {
             continue;
         }
-        if let Meant::Register(reg) = context.meant(token) {
+        if let NameMeaning::Register(reg) = context.meant(token) {
             let named = inst.operands.iter_mut().find(|operand| operand.operand.reg() == Some(reg));
             match named {
                 Some(operand) => operand.tokens.push(token),

@@ -18,7 +18,7 @@ pub(in crate::ptx) struct Declared {
 
 /// A register of the view, as the text has it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ptx) struct Named {
+pub(in crate::ptx) struct RegisterName {
     /// A token that is its name.
     pub(in crate::ptx) token: Token,
     /// The number of its declaration.
@@ -27,7 +27,7 @@ pub(in crate::ptx) struct Named {
 
 /// What a name stands for in a function or scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ptx) enum Meant {
+pub(in crate::ptx) enum NameMeaning {
     /// A register of the function.
     Register(VReg),
     /// Something else: a variable, a label, a special register.
@@ -42,7 +42,7 @@ pub(in crate::ptx) struct Names<'a> {
     families: FxHashMap<&'a str, (u32, u32)>,
     pub(in crate::ptx) declarations: Vec<Declared>,
     known: FxHashMap<&'a str, VReg>,
-    pub(in crate::ptx) registers: IndexVec<VReg, Named>,
+    pub(in crate::ptx) registers: IndexVec<VReg, RegisterName>,
 }
 
 impl<'a> Names<'a> {
@@ -79,7 +79,7 @@ impl<'a> Names<'a> {
             return Some(known);
         }
         let declaration = self.declaration(name)?;
-        let reg = self.registers.push(Named { token, declaration });
+        let reg = self.registers.push(RegisterName { token, declaration });
         self.known.insert(name, reg);
         Some(reg)
     }

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::draft::DraftInst;
-use super::names::Meant;
+use super::names::NameMeaning;
 use crate::function::ptx_opcode::Form;
 use crate::function::{Operand as ViewOperand, OperandFlags, RegClass, Value};
 use crate::index::EntityIndex;
@@ -102,13 +102,13 @@ impl Flattener<'_, '_, '_> {
     }
 
     pub(super) fn is_register(&mut self, name: &Name) -> bool {
-        matches!(self.context.meant(name.word), Meant::Register(_))
+        matches!(self.context.meant(name.word), NameMeaning::Register(_))
     }
 
     fn name(&mut self, name: &Name, is_def: bool) {
         let text = self.context.file.text();
         let word = text.str(name.word);
-        if let Meant::Register(reg) = self.context.meant(name.word) {
+        if let NameMeaning::Register(reg) = self.context.meant(name.word) {
             let operand = if is_def { ViewOperand::write(reg) } else { ViewOperand::read(reg) };
             self.inst.push_named(operand, name.word);
             match name.part {
@@ -176,7 +176,7 @@ impl Flattener<'_, '_, '_> {
         let mut words = String::new();
         for token in (first.0..end.0).map(Token) {
             if text.kind(token) != crate::ptx::TokenKind::Trivia {
-                self.is_strange |= matches!(self.context.meant(token), Meant::Register(_));
+                self.is_strange |= matches!(self.context.meant(token), NameMeaning::Register(_));
                 words.push_str(text.str(token));
             }
         }
@@ -187,7 +187,7 @@ impl Flattener<'_, '_, '_> {
     pub(super) fn class_of(&mut self, operand: &Operand) -> Option<RegClass> {
         match operand {
             Operand::Name(Name { word, part: None }) => match self.context.meant(*word) {
-                Meant::Register(reg) => Some(self.context.names.class(reg)),
+                NameMeaning::Register(reg) => Some(self.context.names.class(reg)),
                 _ => None,
             },
             _ => None,

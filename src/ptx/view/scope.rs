@@ -8,7 +8,7 @@ use super::context::Context;
 use super::draft::{DraftInst, DraftOperand};
 use super::instruction::{empty, instruction};
 use super::items::{Item, Items};
-use super::names::{Meant, Names};
+use super::names::{NameMeaning, Names};
 use crate::function::{Effects, MemorySpace, Operand as ViewOperand, OperandFlags, VReg, Value};
 use crate::index::EntityIndex;
 use crate::ptx::parts::{Operand, Parts};
@@ -138,7 +138,7 @@ impl<'a> Walk<'_, '_, 'a> {
             return None;
         }
         match self.context.meant(token) {
-            Meant::Register(reg) => Some(reg),
+            NameMeaning::Register(reg) => Some(reg),
             _ => None,
         }
     }

@@ -134,9 +134,9 @@ pub(super) struct Slot {
     /// What it is.
     pub kind: Kind,
     /// When it is printed.
-    pub shown: Shown,
+    pub shown: PrintCondition,
     /// How it is changed ahead of the operation.
-    pub changing: Changing,
+    pub changing: OperandModifiers,
 }
 
 /// What an operand is.
@@ -174,7 +174,7 @@ pub(super) enum Kind {
 
 /// When an operand is printed.
 #[derive(Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum PrintCondition {
     /// Always.
     Always,
     /// If a bit is set. Its bits are known all the same.
@@ -188,7 +188,7 @@ pub(super) enum Shown {
 /// The bits that change an operand. Those of [`Kind::Wide`], [`Kind::Second`] and [`Kind::Third`] go with the place:
 /// at bit 32 they are 63 (`-`), 62 (`|x|`) and 60 (halves), at bit 64 they are 75, 74, and for halves 84, 83 and 81.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Changing {
+pub(super) struct OperandModifiers {
     /// `-`.
     pub negate: Option<u8>,
     /// `|x|`.
@@ -220,7 +220,7 @@ pub(super) enum ByPlace {
 }
 
 const fn slot(kind: Kind) -> Slot {
-    let changing = Changing {
+    let changing = OperandModifiers {
         negate: None,
         absolute: None,
         inverts: None,
@@ -230,7 +230,7 @@ const fn slot(kind: Kind) -> Slot {
         has_halves: false,
         by_place: ByPlace::None,
     };
-    Slot { kind, shown: Shown::Always, changing }
+    Slot { kind, shown: PrintCondition::Always, changing }
 }
 
 /// The register of the result, bits 16 to 23.
@@ -356,17 +356,17 @@ impl Slot {
     }
     /// Printed if a bit is set.
     pub(super) const fn shown_if(mut self, bit: u8) -> Self {
-        self.shown = Shown::If(bit);
+        self.shown = PrintCondition::If(bit);
         self
     }
     /// A carry: printed unless it is PT, and since sm_100 always.
     pub(super) const fn carry(mut self) -> Self {
-        self.shown = Shown::UnlessTrueAheadOf100;
+        self.shown = PrintCondition::UnlessTrueAheadOf100;
         self
     }
     /// Printed unless it is PT.
     pub(super) const fn unless_true(mut self) -> Self {
-        self.shown = Shown::UnlessTrue;
+        self.shown = PrintCondition::UnlessTrue;
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::operand::{Changes, Constant, Half, Operand, PT, Predicate, RZ, Register};
 use super::reader::Reader;
-use super::row::{ByPlace, Changing, Kind, Shown, Slot};
+use super::row::{ByPlace, Kind, OperandModifiers, PrintCondition, Slot};
 
 /// Appends an operand to a list, if it is printed. None where its bits mean nothing that is known.
 pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
@@ -30,10 +30,10 @@ pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>
     };
     let is_true = matches!(operand, Operand::Predicate(one) if one.number == PT && !one.negated);
     let is_shown = match slot.shown {
-        Shown::Always => true,
-        Shown::If(bit) => reader.bit(bit),
-        Shown::UnlessTrue => !is_true,
-        Shown::UnlessTrueAheadOf100 => reader.processor >= 100 || !is_true,
+        PrintCondition::Always => true,
+        PrintCondition::If(bit) => reader.bit(bit),
+        PrintCondition::UnlessTrue => !is_true,
+        PrintCondition::UnlessTrueAheadOf100 => reader.processor >= 100 || !is_true,
     };
     if is_shown {
         operands.push(operand);
@@ -74,7 +74,7 @@ pub(super) fn distance(reader: &mut Reader) -> i64 {
 }
 
 /// What stands at bit 32, as the form says.
-fn wide(changing: &Changing, reader: &mut Reader) -> Option<Operand> {
+fn wide(changing: &OperandModifiers, reader: &mut Reader) -> Option<Operand> {
     Some(match reader.form() {
         1 => Operand::Register(register(reader, 32), changes(changing, reader, 32)?),
         2 | 4 => Operand::Immediate(reader.take(32, 32) as u32),
@@ -88,7 +88,7 @@ fn wide(changing: &Changing, reader: &mut Reader) -> Option<Operand> {
 }
 
 /// The register at bit 64.
-fn late(changing: &Changing, reader: &mut Reader) -> Option<Operand> {
+fn late(changing: &OperandModifiers, reader: &mut Reader) -> Option<Operand> {
     Some(Operand::Register(register(reader, 64), changes(changing, reader, 64)?))
 }
 
@@ -102,7 +102,7 @@ pub(super) fn constant(reader: &mut Reader) -> Constant {
     Constant { offset: reader.signed(38, 16) as i32, bank: reader.take(54, 5) as u8, index: None }
 }
 
-fn changes(changing: &Changing, reader: &mut Reader, place: u8) -> Option<Changes> {
+fn changes(changing: &OperandModifiers, reader: &mut Reader, place: u8) -> Option<Changes> {
     let mut changes = Changes::default();
     let place = match place {
         32 => (63, 62, 60),

@@ -79,7 +79,7 @@ fn class(instruction: &Instruction) -> String {
 
 /// How often which distance was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedDistance {
     /// The least distance.
     pub cycles: u16,
     /// How often it was the distance.
@@ -91,7 +91,7 @@ pub struct Seen {
 /// A table of latencies, by processor and pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
-    rows: BTreeMap<(u32, Pair), Seen>,
+    rows: BTreeMap<(u32, Pair), ObservedDistance>,
 }
 
 impl Latencies {
@@ -110,7 +110,11 @@ impl Latencies {
                 let words: Vec<&str> = line.split(' ').collect();
                 let [sm, writer, file, reader, cycles, times, all] = *words.as_slice() else { return None };
                 let pair = Pair { writer: writer.to_owned(), file: file.to_owned(), reader: reader.to_owned() };
-                let seen = Seen { cycles: cycles.parse().ok()?, times: times.parse().ok()?, all: all.parse().ok()? };
+                let seen = ObservedDistance {
+                    cycles: cycles.parse().ok()?,
+                    times: times.parse().ok()?,
+                    all: all.parse().ok()?,
+                };
                 Some((sm.strip_prefix("sm_")?.parse().ok()?, pair, seen))
             };
             let (sm, pair, seen) = row().ok_or_else(|| line.to_owned())?;
@@ -121,11 +125,11 @@ impl Latencies {
 
     /// Adds a distance.
     pub fn add(&mut self, sm: u32, pair: Pair, cycles: u16) {
-        self.insert(sm, pair, Seen { cycles, times: 1, all: 1 });
+        self.insert(sm, pair, ObservedDistance { cycles, times: 1, all: 1 });
     }
 
-    fn insert(&mut self, sm: u32, pair: Pair, seen: Seen) {
-        let mine = self.rows.entry((sm, pair)).or_insert(Seen { times: 0, all: 0, ..seen });
+    fn insert(&mut self, sm: u32, pair: Pair, seen: ObservedDistance) {
+        let mine = self.rows.entry((sm, pair)).or_insert(ObservedDistance { times: 0, all: 0, ..seen });
         mine.all += seen.all;
         if seen.cycles < mine.cycles {
             (mine.cycles, mine.times) = (seen.cycles, 0);
@@ -144,7 +148,7 @@ impl Latencies {
             let most = longest.entry((*sm, &pair.writer, &pair.file, pair.is_guard())).or_default();
             *most = seen.cycles.max(*most);
         }
-        let is_believed = |(sm, pair): &(u32, Pair), seen: &Seen| {
+        let is_believed = |(sm, pair): &(u32, Pair), seen: &ObservedDistance| {
             let most = longest.get(&(*sm, pair.writer.as_str(), pair.file.as_str(), pair.is_guard()));
             seen.times >= ENOUGH && most.is_some_and(|&most| seen.cycles <= most)
         };
@@ -161,7 +165,7 @@ impl Latencies {
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.rows.iter().map(|((sm, pair), seen)| {
             let Pair { writer, file, reader } = pair;
-            let Seen { cycles, times, all } = seen;
+            let ObservedDistance { cycles, times, all } = seen;
             format!("sm_{sm} {writer} {file} {reader} {cycles} {times} {all}")
         })
     }

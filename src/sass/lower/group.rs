@@ -5,7 +5,7 @@ use super::super::operand::{Factors, Operand, PT, RZ, Register};
 use super::Refusal;
 use super::lowerer::Lowerer;
 use super::matrix::further;
-use crate::emulate::program::{GroupMultiply, Left, Op, Row, SINK, WarpOp, ZERO};
+use crate::emulate::program::{GroupMultiply, LeftFactor, Op, Row, SINK, WarpOp, ZERO};
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
@@ -58,9 +58,9 @@ impl Lowerer<'_> {
         let (left, is_negative) = match left {
             Some((left, is_negative)) => {
                 let rows = (0..4).map(|number| self.read_register(further(left, number)));
-                (Left::Registers(rows.collect()), is_negative)
+                (LeftFactor::Registers(rows.collect()), is_negative)
             }
-            None => (Left::Shared(self.pair(descriptor(register))), negated[0]),
+            None => (LeftFactor::Shared(self.pair(descriptor(register))), negated[0]),
         };
         let second = if register == RZ { RZ } else { register.saturating_add(2) };
         let right = self.pair(descriptor(second));

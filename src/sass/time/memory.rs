@@ -16,7 +16,7 @@ pub enum Data {
 
 /// When an access is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct AccessCompletion {
     /// The sources are read.
     pub(super) read: u64,
     /// The results are there.
@@ -112,7 +112,14 @@ impl Memory {
     /// An access of a warp that issues at a cycle.
     ///
     /// `sectors` are those of the access that other accesses do not take with them.
-    pub(super) fn access(&mut self, at: u64, kind: Access, access: &AccessOfWarp, sectors: &[u64], space: u64) -> Done {
+    pub(super) fn access(
+        &mut self,
+        at: u64,
+        kind: Access,
+        access: &AccessOfWarp,
+        sectors: &[u64],
+        space: u64,
+    ) -> AccessCompletion {
         let passes = u64::from(access.passes) + (access.sectors.len() as u64).div_ceil(self.sectors_a_cycle);
         let begin = self.takes(at, passes.max(1));
         let read = begin + passes + self.source;
@@ -122,7 +129,7 @@ impl Memory {
         for &sector in sectors {
             there = there.max(self.sector(begin, kind, access.space, sector ^ space));
         }
-        Done { read, there: there.max(read) }
+        AccessCompletion { read, there: there.max(read) }
     }
 
     fn sector(&mut self, at: u64, kind: Access, memory: AccessSpace, sector: u64) -> u64 {

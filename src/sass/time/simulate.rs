@@ -11,7 +11,7 @@ use super::fetch::Fetch;
 use super::memory::{Data, Memory};
 use super::processor::Numbers;
 use super::unit::Unit;
-use super::waiting::{Reason, Waited};
+use super::waiting::{Reason, StallCounts};
 use super::warp::Warp;
 use crate::emulate::{AccessSpace, Step, WarpTrace};
 
@@ -42,7 +42,7 @@ pub struct Simulated {
     /// Sectors between L1 and L2, and between L2 and DRAM.
     pub sectors: [u64; 2],
     /// What warps waited for, by function and number of the instruction.
-    pub waited: Vec<Vec<Waited>>,
+    pub waited: Vec<Vec<StallCounts>>,
 }
 
 /// A partition: its warps, and when its units have room again.
@@ -69,7 +69,7 @@ pub fn simulate(load: &Load<'_>, numbers: &Numbers) -> Simulated {
         merges: numbers.whole("store.merge_instructions") as usize,
         depth: numbers.whole("pipe.lsu_queue") * numbers.whole("pipe.lsu"),
         result: Simulated {
-            waited: load.facts.iter().map(|of| vec![Waited::default(); of.len()]).collect(),
+            waited: load.facts.iter().map(|of| vec![StallCounts::default(); of.len()]).collect(),
             ..Simulated::default()
         },
     };

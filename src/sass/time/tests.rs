@@ -161,7 +161,7 @@ fn bounds_hold() {
                 assert!(cycles <= ran.cycles + 16, "{resource:?}: {cycles} of {}", ran.cycles);
             }
         }
-        let spent: u64 = ran.waited[0].iter().map(super::waiting::Waited::total).sum();
+        let spent: u64 = ran.waited[0].iter().map(super::waiting::StallCounts::total).sum();
         assert!(spent <= ran.cycles * (warps.len() * held) as u64);
         Ok(())
     });

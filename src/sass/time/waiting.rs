@@ -59,14 +59,14 @@ impl Reason {
 
 /// What the warps of an SM did at an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
+pub struct StallCounts {
     /// How often a warp issued it.
     pub issued: u64,
     /// Cycles that warps waited ahead of it, by reason.
     pub cycles: [u64; Reason::ALL.len()],
 }
 
-impl Waited {
+impl StallCounts {
     /// All cycles of warps.
     pub fn total(&self) -> u64 {
         self.issued + self.cycles.iter().sum::<u64>()

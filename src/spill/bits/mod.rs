@@ -19,9 +19,9 @@ use std::ops::Range;
 use gain::{Gain, gains};
 use rustc_hash::FxHashMap;
 
-use super::at::At;
 use super::groups::{Group, freed, group};
-use super::packing::fewest;
+use super::insertion_point::InsertionPoint;
+use super::packing::pack_into_slots;
 use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, LiveRanges, Occurrence, Occurrences};
 use crate::function::{BitPlace, Block, Edit, EditList, Effects, Function, Inst, RegClass, Role, Slot, VReg};
@@ -54,7 +54,7 @@ struct Candidate {
 
 /// How many predicates became bits, and by how many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct BitSpillCounts {
     pub(crate) predicates: usize,
     pub(crate) accesses: usize,
 }
@@ -71,17 +71,17 @@ pub(crate) enum Policy {
 /// Keeps predicates as bits where more than seven that live in several blocks are live at once, if somewhere more than `many` are:
 /// the cheapest first. Only those that `may_go` are moved and count. O(n log n) in operands and the blocks that registers are live into, and a
 /// search among the bits so far for each predicate that is chosen.
-pub(crate) fn keep(
+pub(crate) fn spill_predicates(
     facts: &Facts<'_>,
     (many, policy): (u32, Policy),
     may_go: impl Fn(VReg) -> bool,
     edits: &mut EditList,
-) -> Kept {
+) -> BitSpillCounts {
     let Facts { function, live, .. } = *facts;
     let is_global = |reg: VReg| function.class(reg) == RegClass::B1 && !live.live_ins(reg).is_empty();
     let mut pressure = Pressure::weighted(function, live, |reg| u32::from(is_global(reg) && may_go(reg)));
     if pressure.peak() <= many {
-        return Kept::default();
+        return BitSpillCounts::default();
     }
     let runs = Runs::new(facts);
     let global = function.regs().filter(|&reg| is_global(reg) && may_go(reg));
@@ -100,17 +100,17 @@ pub(crate) fn keep(
     let chosen: Vec<VReg> = candidates.iter().map(|candidate| candidate.reg).collect();
     // Constants of fewer predicates stand alone where others stood beside them.
     if policy == Policy::Shorter && !gains(facts, &chosen).into_iter().sum::<Gain>().pays() {
-        return Kept::default();
+        return BitSpillCounts::default();
     }
     let mut slot_of: FxHashMap<VReg, Slot> = FxHashMap::default();
-    for (number, sharing) in (0..).zip(fewest(&chosen, live)) {
+    for (number, sharing) in (0..).zip(pack_into_slots(&chosen, live)) {
         let slot = edits.create_bit_slot(BitPlace { word: number / u32::BITS, bit: number % u32::BITS });
         slot_of.extend(sharing.into_iter().map(|reg| (reg, slot)));
     }
     // Stores come first where several accesses share a place: a constant stands directly ahead of its own.
     let stores: usize = candidates.iter().map(|one| one.store(function, slot_of[&one.reg], edits)).sum();
     let tests: usize = candidates.iter().map(|one| one.test(function, slot_of[&one.reg], edits)).sum();
-    Kept { predicates: chosen.len(), accesses: stores + tests }
+    BitSpillCounts { predicates: chosen.len(), accesses: stores + tests }
 }
 
 /// Leaves those with which the code gets shorter.
@@ -176,7 +176,7 @@ impl Candidate {
     /// Sets the bit behind each definition. Returns how many those are.
     fn store(&self, function: &Function, slot: Slot, edits: &mut EditList) -> usize {
         for definition in &self.definitions {
-            edits.insert_spill(At::behind(function, definition).position(function), self.reg, slot);
+            edits.insert_spill(InsertionPoint::after(function, definition).position(function), self.reg, slot);
         }
         self.definitions.len()
     }
@@ -187,7 +187,7 @@ impl Candidate {
         for group in tests.clone() {
             let Inst(before) = group.place;
             let reg = edits.create_register(RegClass::B1);
-            edits.insert_reload(At { block: group.block, before }.position(function), reg, slot);
+            edits.insert_reload(InsertionPoint { block: group.block, before }.position(function), reg, slot);
             for read in &group.reads {
                 edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg });
             }

@@ -25,8 +25,8 @@ use places::{AddressOf, Place, Places, ROWS};
 use steps::{Access, Arg, Step};
 
 use crate::function::{
-    Applied, ApplyError, Block, Edit, EditList, Function, Inst, LoweredEdit, MachineOp, MemorySpace, Moved, Origin,
-    Position, RegClass, Role, Slot, VReg, Value,
+    AccessRegisters, Applied, ApplyError, Block, Edit, EditList, Function, Inst, LoweredEdit, MachineOp, MemorySpace,
+    Origin, Position, RegClass, Role, Slot, VReg, Value,
 };
 use crate::index::EntityIndex;
 
@@ -115,8 +115,8 @@ impl Lowering<'_> {
         };
         // The edits were applied: they name registers and slots that there are.
         let (Some(&first), Some(place)) = (registers.first(), self.places.of(slot)) else { return Vec::new() };
-        let moved = Moved { class: self.after.class(first), registers: registers.len() as u8 };
-        let access = Access { role, moved, place, constant: self.constants.get(&inst).copied() };
+        let access_registers = AccessRegisters { class: self.after.class(first), registers: registers.len() as u8 };
+        let access = Access { role, registers: access_registers, place, constant: self.constants.get(&inst).copied() };
         self.address_of(place);
         let mut parts: Vec<VReg> =
             access.parts().map_or(Vec::new(), |parts| (0..parts.registers).map(|_| self.create(parts.class)).collect());

@@ -1,7 +1,7 @@
 //! What a store to a slot or a load from one consists of, the same for LLVM and for text.
 
 use super::places::{AddressOf, Place};
-use crate::function::{MachineOp, MemoryAccess, MemorySpace, Moved, RegClass, Role};
+use crate::function::{AccessRegisters, MachineOp, MemoryAccess, MemorySpace, RegClass, Role};
 
 /// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) struct Access {
     /// [`Role::Spill`] or [`Role::Reload`].
     pub(crate) role: Role,
     /// The class of the registers that the edit names, and their number.
-    pub(crate) moved: Moved,
+    pub(crate) registers: AccessRegisters,
     /// Where the first of them goes.
     pub(crate) place: Place,
     /// What a predicate that is stored to a bit is known to be.
@@ -46,9 +46,9 @@ impl Access {
 
     /// The registers that LLVM needs for an access alone: their class and number. They are made before it is known whether a
     /// predicate is a constant, so that the names of registers do not depend on that.
-    pub(super) fn parts(&self) -> Option<Moved> {
-        let part = |class, registers| Some(Moved { class, registers });
-        match (self.place, self.moved.class) {
+    pub(super) fn parts(&self) -> Option<AccessRegisters> {
+        let part = |class, registers| Some(AccessRegisters { class, registers });
+        match (self.place, self.registers.class) {
             (Place::Bit(_), _) => part(RegClass::B32, if self.is_store() { 2 } else { 1 }),
             (_, RegClass::B1) => part(RegClass::B16, 1),
             (_, RegClass::B128) => part(RegClass::B64, 2),
@@ -63,17 +63,17 @@ impl Access {
             return if matches!(self.place, Place::Bit(_)) {
                 self.bit()
             } else {
-                self.memory(self.moved, Arg::Register)
+                self.memory(self.registers, Arg::Register)
             };
         };
-        let access = self.memory(self.parts().unwrap_or(self.moved), Arg::Part);
+        let access = self.memory(self.parts().unwrap_or(self.registers), Arg::Part);
         if self.is_store() { [&[conversion][..], &access].concat() } else { [&access[..], &[conversion]].concat() }
     }
 
     /// What converts between the register and what is stored of it: ahead of a store, and behind a load.
     fn conversion(&self) -> Option<Step> {
         let (register, low, high) = (Arg::Register(0), Arg::Part(0), Arg::Part(1));
-        let (op, args) = match (self.place, self.moved.class, self.is_store()) {
+        let (op, args) = match (self.place, self.registers.class, self.is_store()) {
             (Place::Bit(_), ..) => return None,
             (_, RegClass::B1, true) => {
                 (MachineOp::NumberOfPredicate, vec![low, Arg::Number(1), Arg::Number(0), register])
@@ -87,7 +87,7 @@ impl Access {
     }
 
     /// The access to memory itself.
-    fn memory(&self, moved: Moved, register: impl Fn(usize) -> Arg) -> Vec<Step> {
+    fn memory(&self, registers: AccessRegisters, register: impl Fn(usize) -> Arg) -> Vec<Step> {
         let is_store = self.is_store();
         // ptxas does not undo a volatile store. Loads may move: ptxas finds a place where a register is free.
         let (space, is_volatile, address, offset) = match self.place {
@@ -95,9 +95,9 @@ impl Access {
             Place::Shared { offset, row } => (MemorySpace::Shared, is_store, AddressOf::Row(row), offset.into()),
             Place::Bit(_) => return Vec::new(),
         };
-        let bytes = self.moved.class.spilled_bytes().unwrap_or(0) * u32::from(self.moved.registers);
-        let op = if is_store { MachineOp::Store(moved) } else { MachineOp::Load(moved) };
-        let mut args: Vec<Arg> = (0..moved.registers.into()).map(register).collect();
+        let bytes = self.registers.class.spilled_bytes().unwrap_or(0) * u32::from(self.registers.registers);
+        let op = if is_store { MachineOp::Store(registers) } else { MachineOp::Load(registers) };
+        let mut args: Vec<Arg> = (0..registers.registers.into()).map(register).collect();
         args.extend([Arg::Address(address), Arg::Number(offset)]);
         vec![Step { op, args, memory: Some(MemoryAccess { space, bytes, align: bytes, is_store, is_volatile }) }]
     }

@@ -1,6 +1,6 @@
 //! The instructions that spill code consists of: their names in LLVM and in PTX, and their operands.
 
-use crate::function::{MachineOp, MemorySpace, Moved, Operand, RegClass, Value};
+use crate::function::{AccessRegisters, MachineOp, MemorySpace, Operand, RegClass, Value};
 
 /// The name of one in LLVM, and what its name in PTX ends with, or all of it.
 struct Row {
@@ -15,11 +15,11 @@ const fn row(op: MachineOp, llvm: &'static str, ptx: &'static str) -> Row {
 }
 
 const fn load(class: RegClass, registers: u8, llvm: &'static str, ptx: &'static str) -> Row {
-    row(MachineOp::Load(Moved { class, registers }), llvm, ptx)
+    row(MachineOp::Load(AccessRegisters { class, registers }), llvm, ptx)
 }
 
 const fn store(class: RegClass, registers: u8, llvm: &'static str, ptx: &'static str) -> Row {
-    row(MachineOp::Store(Moved { class, registers }), llvm, ptx)
+    row(MachineOp::Store(AccessRegisters { class, registers }), llvm, ptx)
 }
 
 /// In PTX, loads and stores begin with `ld` or `st` and the memory. LLVM moves 128 bits by halves.
@@ -126,7 +126,7 @@ pub(crate) fn operands_of(op: MachineOp) -> Vec<OperandKind> {
 }
 
 /// The bits of each register.
-fn bits(moved: Moved) -> &'static [i64] {
+fn bits(moved: AccessRegisters) -> &'static [i64] {
     match moved.class {
         RegClass::B16 => &[16],
         RegClass::B32 => &[32],

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Register, Value};
+use super::{Register, SpilledValue};
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function, Inst, Role};
 use crate::index::IndexVec;
-use crate::spill::at::At;
+use crate::spill::insertion_point::InsertionPoint;
 
 /// What has the value at a point: bit 0 the slot, bit 1 its own register, behind it the new ones.
 type Holding = Vec<bool>;
@@ -39,7 +39,7 @@ pub(in crate::spill) struct PlanError {
 pub(in crate::spill) fn check_value(
     (function, cfg): (&Function, &Cfg),
     accesses: &[Occurrence],
-    value: &Value,
+    value: &SpilledValue,
 ) -> Result<(), PlanError> {
     let events = events(function, accesses, value);
     let registers = 2 + value.reloads.iter().map(|reload| number(reload.into)).max().unwrap_or(1);
@@ -104,10 +104,10 @@ fn step(holding: &mut Holding, event: Event) {
 }
 
 /// All events, block by block, in the order in which they happen.
-fn events(function: &Function, accesses: &[Occurrence], value: &Value) -> BTreeMap<Block, Vec<(u32, Event)>> {
+fn events(function: &Function, accesses: &[Occurrence], value: &SpilledValue) -> BTreeMap<Block, Vec<(u32, Event)>> {
     let mut events: BTreeMap<Block, Vec<(u32, Event)>> = BTreeMap::new();
     let mut add = |block: Block, at: u32, event: Event| events.entry(block).or_default().push((at, event));
-    value.stores.iter().for_each(|&At { block, before }| add(block, before, Event::Store));
+    value.stores.iter().for_each(|&InsertionPoint { block, before }| add(block, before, Event::Store));
     value.reloads.iter().for_each(|reload| add(reload.at.block, reload.at.before, Event::Reload(reload.into)));
     for access in accesses {
         if access.is_def() {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function, Role};
-use crate::spill::at::At;
+use crate::spill::insertion_point::InsertionPoint;
 
 /// What changes whether a slot has its value. Of one place the definition comes first, then the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,13 +31,13 @@ impl<'a> Contents<'a> {
     pub(in crate::spill) fn new(
         (function, cfg): (&'a Function, &'a Cfg),
         writes: &[Occurrence],
-        stores: &[At],
+        stores: &[InsertionPoint],
     ) -> Self {
         let write = |write: &Occurrence| {
             let is_undefined = function.role(write.inst) == Role::Undef;
             (write.block, write.inst.0 + 1, if is_undefined { Change::Undefined } else { Change::Written })
         };
-        let store = |(number, at): (usize, &At)| (at.block, at.before, Change::Stored(number));
+        let store = |(number, at): (usize, &InsertionPoint)| (at.block, at.before, Change::Stored(number));
         let mut changes: Vec<_> = writes.iter().map(write).chain(stores.iter().enumerate().map(store)).collect();
         changes.sort_unstable();
         Self { function, cfg, changes }
@@ -45,7 +45,7 @@ impl<'a> Contents<'a> {
 
     /// The last changes on the paths to a place; those at the place itself count if they are not those of `skips`. O(blocks
     /// without a change on the way).
-    fn last(&self, at: At, skips: Option<usize>) -> impl Iterator<Item = Change> {
+    fn last(&self, at: InsertionPoint, skips: Option<usize>) -> impl Iterator<Item = Change> {
         let mut found = Vec::new();
         let mut seen: BTreeSet<Block> = BTreeSet::new();
         let mut todo = vec![(at.block, at.before)];
@@ -65,18 +65,18 @@ impl<'a> Contents<'a> {
     }
 
     /// Whether the slot has the value at a place, on all paths there.
-    pub(in crate::spill) fn is_current(&self, at: At) -> bool {
+    pub(in crate::spill) fn is_current(&self, at: InsertionPoint) -> bool {
         self.last(at, None).all(|change| change != Change::Written)
     }
 
     /// Whether the slot has the value where a store stands, without that store.
-    pub(in crate::spill) fn is_needless(&self, store: usize, at: At) -> bool {
+    pub(in crate::spill) fn is_needless(&self, store: usize, at: InsertionPoint) -> bool {
         let mut last = self.last(at, Some(store)).peekable();
         last.peek().is_some() && last.all(|change| change != Change::Written)
     }
 
     /// The stores that a load at a place may get the value from.
-    pub(in crate::spill) fn stored_for(&self, at: At) -> impl Iterator<Item = usize> {
+    pub(in crate::spill) fn stored_for(&self, at: InsertionPoint) -> impl Iterator<Item = usize> {
         self.last(at, None).filter_map(|change| match change {
             Change::Stored(store) => Some(store),
             _ => None,
@@ -85,7 +85,11 @@ impl<'a> Contents<'a> {
 }
 
 /// By store: whether no load gets the value from it.
-pub(in crate::spill) fn is_dead(contents: &Contents<'_>, stores: usize, loads: impl Iterator<Item = At>) -> Vec<bool> {
+pub(in crate::spill) fn is_dead(
+    contents: &Contents<'_>,
+    stores: usize,
+    loads: impl Iterator<Item = InsertionPoint>,
+) -> Vec<bool> {
     let mut is_dead = vec![true; stores];
     for load in loads {
         contents.stored_for(load).for_each(|store| is_dead[store] = false);

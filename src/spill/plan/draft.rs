@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::contents::{Contents, is_dead};
 use super::sources::{self, Demand, Sources};
-use super::{Home, Value};
+use super::{SpillLocation, SpilledValue};
 use crate::analysis::{Cfg, Occurrence};
 use crate::function::{Block, Function, Inst};
 use crate::index::IndexVec;
-use crate::spill::at::At;
 use crate::spill::groups::Group;
+use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::{Candidate, Facts};
 
 /// A store costs half of a load: nothing waits for it.
@@ -23,8 +23,8 @@ pub(in crate::spill) struct Draft<'f> {
     /// What writes the register: definitions, and what makes it undefined.
     writes: Vec<Occurrence>,
     reads: Vec<Occurrence>,
-    pub(in crate::spill) stores: Vec<At>,
-    pub(in crate::spill) reloads: Vec<At>,
+    pub(in crate::spill) stores: Vec<InsertionPoint>,
+    pub(in crate::spill) reloads: Vec<InsertionPoint>,
 }
 
 impl<'f> Draft<'f> {
@@ -33,7 +33,7 @@ impl<'f> Draft<'f> {
         let (writes, others): (Vec<Occurrence>, Vec<Occurrence>) =
             facts.occurrences.of(value.reg).iter().copied().partition(Occurrence::is_def);
         let reads = others.into_iter().filter(Occurrence::is_use).collect();
-        let stores = value.definitions.iter().map(|of| At::behind(facts.function, of)).collect();
+        let stores = value.definitions.iter().map(|of| InsertionPoint::after(facts.function, of)).collect();
         Self { value, writes, reads, stores, reloads: Vec::new() }
     }
 
@@ -99,7 +99,7 @@ impl<'f> Draft<'f> {
 
     /// What the stores and loads cost, in loads of a word, each as often as it runs.
     pub(in crate::spill) fn traffic(&self, facts: &Facts<'_>) -> f64 {
-        let runs = |at: &At| facts.frequencies[at.block];
+        let runs = |at: &InsertionPoint| facts.frequencies[at.block];
         let words = f64::from(facts.function.class(self.value.reg).words().max(1));
         words * (self.reloads.iter().map(runs).sum::<f64>() + STORE * self.stores.iter().map(runs).sum::<f64>())
     }
@@ -119,9 +119,9 @@ impl<'f> Draft<'f> {
         // What the definition itself is near enough to keeps it.
         if !reads.is_empty() {
             let definition = &self.value.definitions[0];
-            let kept = sources.residence(reads.iter().map(Demand::read));
+            let live = sources.residence(reads.iter().map(Demand::read));
             let (block, place) = (definition.block, definition.inst);
-            groups.push(Group { reads, block, place, has_definition: true, kept });
+            groups.push(Group { reads, block, place, has_definition: true, live });
         }
         for (number, &at) in self.reloads.iter().enumerate() {
             let super::Register::New(own) = into[number] else { return None };
@@ -129,30 +129,35 @@ impl<'f> Draft<'f> {
                 return None;
             }
             let reads: Vec<Occurrence> = in_new.iter().filter(|read| read.1 == own).map(|read| read.0).collect();
-            let kept = sources.residence(reads.iter().map(Demand::read));
-            groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, kept });
+            let live = sources.residence(reads.iter().map(Demand::read));
+            groups.push(Group { reads, block: at.block, place: Inst(at.before), has_definition: false, live });
         }
         Some(groups)
     }
 
     /// The value of the plan. `groups` are those that it is computed again for.
-    pub(in crate::spill) fn finish(self, facts: &Facts<'_>, home: Home, groups: Vec<Group>) -> Value {
+    pub(in crate::spill) fn finish(
+        self,
+        facts: &Facts<'_>,
+        location: SpillLocation,
+        groups: Vec<Group>,
+    ) -> SpilledValue {
         let (into, reads) = self.sources(facts).registers(&self.reads, &self.stores);
         let definition = &self.value.definitions[0];
-        let is_stored_once = self.value.is_single && self.stores == [At::behind(facts.function, definition)];
+        let is_stored_once = self.value.is_single && self.stores == [InsertionPoint::after(facts.function, definition)];
         let begin = definition.inst.0 + 1;
         let residence = self.residence(facts);
         let until = residence.iter().find(|stretch| stretch.contains(&begin)).map_or(begin, |stretch| stretch.end);
         let until = until.min(facts.function.block_range(definition.block).end.0);
         let reloads = sources::reloads(&self.reloads, into);
-        let (stores, reloads, reads) = match home.slot {
+        let (stores, reloads, reads) = match location.slot {
             Some(_) => (self.stores, reloads, reads),
             None => (self.stores, Vec::new(), Vec::new()),
         };
-        Value {
+        SpilledValue {
             reg: self.value.reg,
             definition: definition.inst,
-            home,
+            location,
             stores,
             reloads,
             reads,
@@ -165,7 +170,11 @@ impl<'f> Draft<'f> {
 
 /// The place of code that runs where control flow goes from one block to another: on that edge alone, if there is such a place, or
 /// else at the end of the first.
-pub(in crate::spill) fn on_edge((function, cfg): (&Function, &Cfg), from: Block, to: Block) -> At {
+pub(in crate::spill) fn on_edge((function, cfg): (&Function, &Cfg), from: Block, to: Block) -> InsertionPoint {
     let is_alone = cfg.preds(to).len() == 1 && function.succs(from).len() > 1;
-    if is_alone { At { block: to, before: function.block_range(to).start.0 } } else { At::end(function, from) }
+    if is_alone {
+        InsertionPoint { block: to, before: function.block_range(to).start.0 }
+    } else {
+        InsertionPoint::end(function, from)
+    }
 }

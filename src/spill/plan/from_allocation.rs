@@ -11,8 +11,8 @@ use super::draft::{Draft, on_edge};
 use crate::analysis::Occurrence;
 use crate::analysis::pressure::Pressure;
 use crate::function::Block;
-use crate::spill::at::At;
 use crate::spill::groups::group;
+use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::{Candidate, Facts};
 
 /// The parts of a value that are in memory, each as its blocks.
@@ -31,21 +31,22 @@ pub(in crate::spill) fn draft<'f>(
     let in_memory: Vec<Occurrence> = accesses.filter(|access| is_in_memory(access.block)).copied().collect();
     let groups = group(facts.function, &in_memory, pressure, words + 1);
     let loaded = groups.iter().filter(|group| !group.has_definition);
-    let mut reloads: Vec<At> = loaded.map(|group| At { block: group.block, before: group.place.0 }).collect();
-    let mut stores: Vec<At> = Vec::new();
+    let mut reloads: Vec<InsertionPoint> =
+        loaded.map(|group| InsertionPoint { block: group.block, before: group.place.0 }).collect();
+    let mut stores: Vec<InsertionPoint> = Vec::new();
     for live_in in facts.live.live_ins(value.reg) {
         let (to, is_here) = (live_in.block, is_in_memory(live_in.block));
         let preds = facts.cfg.preds(to).iter().copied().filter(|&pred| facts.cfg.is_reachable(pred));
         let crossed: Vec<Block> = preds.clone().filter(|&pred| is_in_memory(pred) != is_here).collect();
         let places = if is_here { &mut stores } else { &mut reloads };
         if !crossed.is_empty() && crossed.len() == preds.count() && crossed.len() > 1 {
-            places.push(At { block: to, before: facts.function.block_range(to).start.0 });
+            places.push(InsertionPoint { block: to, before: facts.function.block_range(to).start.0 });
         } else {
             places.extend(crossed.iter().map(|&from| on_edge((facts.function, &facts.cfg), from, to)));
         }
     }
     let behind = value.definitions.iter().filter(|definition| is_in_memory(definition.block));
-    stores.extend(behind.map(|definition| At::behind(facts.function, definition)));
+    stores.extend(behind.map(|definition| InsertionPoint::after(facts.function, definition)));
     for places in [&mut stores, &mut reloads] {
         places.sort_unstable();
         places.dedup();

@@ -3,82 +3,84 @@
 
 use super::from_allocation::{Parts, draft};
 use super::lazy::place_lazily;
-use super::stays::{Spilled, come_back};
-use super::{Home, Place, Room, Value, without};
+use super::unspill::{SpilledParts, unspill};
+use super::{PressureLimit, SpillLocation, SpillSpace, SpilledValue, without};
 use crate::analysis::pressure::{Pressure, instructions};
 use crate::config::{KeepInLoops, Redefined};
 use crate::spill::groups::Group;
 use crate::spill::plan::draft::Draft;
-use crate::spill::spiller::choice::most_often;
-use crate::spill::spiller::places::{Around, Places};
-use crate::spill::spiller::room;
+use crate::spill::spiller::location_costs::{CostContext, LocationCosts};
+use crate::spill::spiller::selection::most_often;
+use crate::spill::spiller::slot_memory;
 use crate::spill::spiller::slots::Slots;
-use crate::spill::spiller::{Aim, Candidate, Facts, Means, Score, Trial};
+use crate::spill::spiller::{Candidate, Facts, Permissions, Score, SpillGoal, Trial};
 
 /// A plan, and what it leaves.
 pub(in crate::spill) struct Plan<'f> {
-    pub(in crate::spill) values: Vec<Value>,
+    pub(in crate::spill) values: Vec<SpilledValue>,
     pub(in crate::spill) slots: Slots<'f>,
     /// The words that are then live at each instruction.
     pub(in crate::spill) pressure: Pressure,
     /// What the stores and loads cost, in loads of a word from shared memory, each as often as it runs.
     pub(in crate::spill) cost: f64,
     /// How many values stay in registers because memory has no room for them.
-    pub(in crate::spill) cut: usize,
+    pub(in crate::spill) without_slot: usize,
     /// How many parts had room in registers: the allocator did not colour them, though the words fit.
-    pub(in crate::spill) came_back: usize,
+    pub(in crate::spill) unspilled_parts: usize,
 }
 
 /// The plan of what an allocator keeps in memory; cleaned up, loads are placed lazily, too.
 pub(in crate::spill) fn plan<'f>(
     facts: &'f Facts<'_>,
-    aim: &Aim,
+    goal: &SpillGoal,
     spilled: &[(&'f Candidate, Parts)],
-    memory: Option<&'f room::Room>,
+    memory: Option<&'f slot_memory::SlotMemory>,
     is_cleaned: bool,
 ) -> Plan<'f> {
     let full = &facts.pressure;
     let mut pressure = full.clone();
-    let mut all: Vec<Spilled<'f>> = Vec::new();
+    let mut all: Vec<SpilledParts<'f>> = Vec::new();
     for &(value, ref parts) in spilled {
-        let draft = draft(facts, value, parts, (full, aim.words));
-        if !draft.reloads.is_empty() && is_allowed(facts, aim, &draft) {
+        let draft = draft(facts, value, parts, (full, goal.max_live_words));
+        if !draft.reloads.is_empty() && is_allowed(facts, goal, &draft) {
             free(facts, &draft, &mut pressure);
-            all.push(Spilled { value, parts: parts.clone(), draft });
+            all.push(SpilledParts { value, parts: parts.clone(), draft });
         }
     }
-    let mut room = Room { pressure: &mut pressure, words: aim.words };
-    let came_back = come_back(facts, &mut all, full, &mut room);
-    for Spilled { draft, .. } in &mut all {
-        if aim.hoists && is_cleaned {
-            place_lazily(facts, draft, &mut room);
+    let mut pressure_limit = PressureLimit { pressure: &mut pressure, words: goal.max_live_words };
+    let unspilled_parts = unspill(facts, &mut all, full, &mut pressure_limit);
+    for SpilledParts { draft, .. } in &mut all {
+        if goal.hoists && is_cleaned {
+            place_lazily(facts, draft, &mut pressure_limit);
         }
         // Without stores that nobody needs, a register is live in fewer places, and in no other.
         let before = draft.residence(facts);
         draft.tidy(facts);
         let words = facts.function.class(draft.value.reg).words();
-        without(&before, &draft.residence(facts)).iter().for_each(|stretch| room.pressure.take(stretch, words));
+        without(&before, &draft.residence(facts))
+            .iter()
+            .for_each(|stretch| pressure_limit.pressure.take(stretch, words));
     }
     all.retain(|of| !of.draft.reloads.is_empty());
     let mut plan = Plan {
         values: Vec::new(),
-        slots: Slots::new(facts.function, memory, aim.most_local),
+        slots: Slots::new(facts.function, memory, goal.max_local_bytes),
         pressure,
         cost: 0.0,
-        cut: 0,
-        came_back,
+        without_slot: 0,
+        unspilled_parts,
     };
-    plan.give_homes(facts, aim, all);
+    plan.assign_locations(facts, goal, all);
     plan
 }
 
 /// Whether options allow that a value moves so.
-fn is_allowed(facts: &Facts<'_>, aim: &Aim, draft: &Draft<'_>) -> bool {
-    let often = match aim.in_loops {
+fn is_allowed(facts: &Facts<'_>, goal: &SpillGoal, draft: &Draft<'_>) -> bool {
+    let often = match goal.in_loops {
         KeepInLoops::Auto | KeepInLoops::On => f64::INFINITY,
         limit => most_often(limit, 1.0),
     };
-    let may_be_redefined = aim.redefined != Redefined::Off || draft.value.only_definition().is_some();
+    let may_be_redefined = goal.redefined != Redefined::Off || draft.value.only_definition().is_some();
     may_be_redefined && draft.most_often(&facts.frequencies) <= often
 }
 
@@ -95,67 +97,75 @@ fn free(facts: &Facts<'_>, draft: &Draft<'_>, pressure: &mut Pressure) {
 
 impl<'f> Plan<'f> {
     /// What it reaches, by all means that options allow.
-    pub(in crate::spill) fn trial(&self, aim: &Aim) -> Trial {
-        let in_loops = if aim.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { aim.in_loops };
-        let is_redefined = aim.redefined != Redefined::Off;
-        let means = Means { is_redefined, in_loops };
-        let words = self.pressure.peak().max(aim.words);
-        Trial { means, score: Score { words, cost: self.cost, values: self.values.len() } }
+    pub(in crate::spill) fn trial(&self, goal: &SpillGoal) -> Trial {
+        let in_loops = if goal.in_loops == KeepInLoops::Auto { KeepInLoops::On } else { goal.in_loops };
+        let is_redefined = goal.redefined != Redefined::Off;
+        let permissions = Permissions { is_redefined, in_loops };
+        let words = self.pressure.peak().max(goal.max_live_words);
+        Trial { permissions, score: Score { words, cost: self.cost, values: self.values.len() } }
     }
 
     /// Gives values their homes, those first that free the most words at full instructions for each word that they move. What finds
     /// no room stays in its register, once slots were shared anew.
-    fn give_homes(&mut self, facts: &'f Facts<'_>, aim: &Aim, spilled: Vec<Spilled<'f>>) {
-        let mut places = Places::new((facts.function, facts.classification), &facts.loops, aim.to);
-        let full = facts.full_points(aim.words);
+    fn assign_locations(&mut self, facts: &'f Facts<'_>, goal: &SpillGoal, spilled: Vec<SpilledParts<'f>>) {
+        let mut costs = LocationCosts::new((facts.function, facts.classification), &facts.loops, goal.spill_to);
+        let full = facts.high_pressure_points(goal.max_live_words);
         let ratio = |draft: &Draft<'_>| {
             let words = f64::from(facts.function.class(draft.value.reg).words());
             let runs: f64 = freed(facts, draft).iter().map(|stretch| full.runs(stretch)).sum();
             words * runs / draft.traffic(facts).max(f64::MIN_POSITIVE)
         };
-        let mut order: Vec<(f64, Spilled<'f>)> = spilled.into_iter().map(|of| (ratio(&of.draft), of)).collect();
+        let mut order: Vec<(f64, SpilledParts<'f>)> = spilled.into_iter().map(|of| (ratio(&of.draft), of)).collect();
         order.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.value.reg.cmp(&other.1.value.reg)));
-        let mut homes: Vec<(Draft<'f>, Home, Vec<Group>)> = Vec::new();
+        let mut locations: Vec<(Draft<'f>, SpillLocation, Vec<Group>)> = Vec::new();
         let mut has_packed = false;
-        for (_, Spilled { draft, .. }) in order {
+        for (_, SpilledParts { draft, .. }) in order {
             let reg = draft.value.reg;
-            let mut home = None;
-            if homes.len() < aim.values {
-                home = self.home(facts, &places, &draft);
+            let mut location = None;
+            if locations.len() < goal.max_values {
+                location = self.location(facts, &costs, &draft);
                 if (self.slots.is_full() || self.slots.is_deep()) && !has_packed {
                     has_packed = true;
                     if self.slots.pack(&facts.live) {
-                        for (draft, home, _) in homes.iter_mut().filter(|(_, home, _)| home.slot.is_some()) {
-                            home.slot = self.slots.of(draft.value.reg);
+                        for (draft, location, _) in
+                            locations.iter_mut().filter(|(_, location, _)| location.slot.is_some())
+                        {
+                            location.slot = self.slots.of(draft.value.reg);
                         }
-                        home = self.home(facts, &places, &draft);
+                        location = self.location(facts, &costs, &draft);
                     }
                 }
             }
-            let Some((cost, home, groups)) = home else {
+            let Some((cost, location, groups)) = location else {
                 let words = facts.function.class(reg).words();
                 freed(facts, &draft).iter().for_each(|stretch| self.pressure.put(stretch, words));
-                self.cut += 1;
+                self.without_slot += 1;
                 continue;
             };
-            if let Some(slot) = home.slot {
-                self.slots.put(reg, home.place, slot, &facts.live);
+            if let Some(slot) = location.slot {
+                self.slots.put(reg, location.space, slot, &facts.live);
             }
-            places.settle(draft.value, home);
+            costs.assign(draft.value, location);
             self.cost += cost;
-            homes.push((draft, home, groups));
+            locations.push((draft, location, groups));
         }
-        self.values = homes.into_iter().map(|(draft, home, groups)| draft.finish(facts, home, groups)).collect();
+        self.values =
+            locations.into_iter().map(|(draft, location, groups)| draft.finish(facts, location, groups)).collect();
     }
 
     /// The cheapest home that has room, and what it costs.
-    fn home(&self, facts: &Facts<'_>, places: &Places<'_>, draft: &Draft<'_>) -> Option<(f64, Home, Vec<Group>)> {
-        let around = Around { frequencies: &facts.frequencies, live: &facts.live, slots: &self.slots };
+    fn location(
+        &self,
+        facts: &Facts<'_>,
+        costs: &LocationCosts<'_>,
+        draft: &Draft<'_>,
+    ) -> Option<(f64, SpillLocation, Vec<Group>)> {
+        let context = CostContext { frequencies: &facts.frequencies, live: &facts.live, slots: &self.slots };
         // A load of several words counts once, as everywhere among prices.
         let traffic = draft.traffic(facts) / f64::from(facts.function.class(draft.value.reg).words().max(1));
         let groups = draft.groups(facts);
-        let (cost, home) = places.cheapest_of(draft.value, traffic, groups.as_deref(), &around)?;
-        let groups = groups.filter(|_| home.place == Place::Recomputed).unwrap_or_default();
-        Some((cost, home, groups))
+        let (cost, location) = costs.cheapest_for_traffic(draft.value, traffic, groups.as_deref(), &context)?;
+        let groups = groups.filter(|_| location.space == SpillSpace::Rematerialised).unwrap_or_default();
+        Some((cost, location, groups))
     }
 }

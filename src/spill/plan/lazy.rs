@@ -11,10 +11,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::Room;
+use super::PressureLimit;
 use super::draft::Draft;
 use crate::function::Block;
-use crate::spill::at::At;
+use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::spiller::Facts;
 
 /// The most loads of a value whose places are compared with each other.
@@ -27,13 +27,17 @@ const MOST_STEPS: usize = 256;
 const RARER: f64 = 0.999;
 
 /// Moves and takes away loads of a value. Returns how many loads there are less. O(loads · (accesses + blocks) · log).
-pub(in crate::spill) fn place_lazily(facts: &Facts<'_>, draft: &mut Draft<'_>, room: &mut Room<'_>) -> usize {
+pub(in crate::spill) fn place_lazily(
+    facts: &Facts<'_>,
+    draft: &mut Draft<'_>,
+    pressure_limit: &mut PressureLimit<'_>,
+) -> usize {
     let before = draft.reloads.len();
     if before > MOST_RELOADS {
         return 0;
     }
     let words = facts.function.class(draft.value.reg).words();
-    let mut lazy = Lazy { facts, residence: draft.residence(facts), draft, room, words };
+    let mut lazy = Lazy { facts, residence: draft.residence(facts), draft, pressure_limit, words };
     lazy.eliminate();
     if lazy.hoist() {
         lazy.eliminate();
@@ -45,17 +49,17 @@ struct Lazy<'l, 'f, 'p> {
     facts: &'l Facts<'l>,
     draft: &'l mut Draft<'f>,
     residence: Vec<Range<u32>>,
-    room: &'l mut Room<'p>,
+    pressure_limit: &'l mut PressureLimit<'p>,
     words: u32,
 }
 
 impl Lazy<'_, '_, '_> {
     /// Loads elsewhere, if that is right and there is room for it.
-    fn load_at(&mut self, reloads: Vec<At>) -> bool {
+    fn load_at(&mut self, reloads: Vec<InsertionPoint>) -> bool {
         let before = std::mem::replace(&mut self.draft.reloads, reloads);
         let is_possible = self.draft.is_right(self.facts) && self.draft.serves_reads(self.facts) && {
             let after = self.draft.residence(self.facts);
-            let has_room = self.room.exchange(&self.residence, &after, self.words);
+            let has_room = self.pressure_limit.exchange(&self.residence, &after, self.words);
             if has_room {
                 self.residence = after;
             }
@@ -70,7 +74,7 @@ impl Lazy<'_, '_, '_> {
     /// Phase 4: takes away the loads whose value a register has on all paths, the most frequent first.
     fn eliminate(&mut self) {
         let mut order = self.draft.reloads.clone();
-        let runs = |at: &At| self.facts.frequencies[at.block];
+        let runs = |at: &InsertionPoint| self.facts.frequencies[at.block];
         order.sort_by(|one, other| runs(other).total_cmp(&runs(one)).then(one.cmp(other)));
         for at in order {
             let others = self.draft.reloads.iter().copied().filter(|&other| other != at).collect();
@@ -84,9 +88,9 @@ impl Lazy<'_, '_, '_> {
         let mut has_hoisted = false;
         for block in self.places() {
             let Facts { function, frequencies, dominators, .. } = self.facts;
-            let (below, mut others): (Vec<At>, Vec<At>) =
+            let (below, mut others): (Vec<InsertionPoint>, Vec<InsertionPoint>) =
                 self.draft.reloads.iter().partition(|at| dominators.strictly_dominates(block, at.block));
-            let runs = |at: &At| frequencies[at.block];
+            let runs = |at: &InsertionPoint| frequencies[at.block];
             let often = below.iter().map(runs).fold(1.0, f64::max);
             let together: f64 = below.iter().map(runs).sum();
             // One load for several is less code, too, where it runs as often as they do.
@@ -94,7 +98,7 @@ impl Lazy<'_, '_, '_> {
             if frequencies[block] >= most || frequencies[block] > often {
                 continue;
             }
-            others.push(At::end(function, block));
+            others.push(InsertionPoint::end(function, block));
             others.sort_unstable();
             others.dedup();
             has_hoisted |= self.load_at(others);

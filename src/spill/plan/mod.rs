@@ -5,7 +5,7 @@
 //! ([`from_allocation`]). In the order of the files:
 //! * [`sources`]: the definition or reload that each read gets the value from, and so how long registers are live;
 //! * [`contents`]: whether a slot has the value where it is loaded, and which stores are for nothing;
-//! * [`from_allocation`]: the plan that an allocation is, part by part; [`stays`]: what has room in registers after all;
+//! * [`from_allocation`]: the plan that an allocation is, part by part; [`unspill`]: what has room in registers after all;
 //! * [`lazy`]: reloads that are needless, or rarer elsewhere;
 //! * [`check`]: the proof that each read finds its value.
 //!
@@ -16,39 +16,39 @@ mod check;
 mod contents;
 pub(in crate::spill) mod draft;
 pub(in crate::spill) mod from_allocation;
-pub(in crate::spill) mod from_choice;
 pub(in crate::spill) mod from_engine;
+pub(in crate::spill) mod from_selection;
 pub(in crate::spill) mod lazy;
 mod sources;
-pub(in crate::spill) mod stays;
 #[cfg(test)]
 mod tests;
+pub(in crate::spill) mod unspill;
 
 use std::ops::Range;
 
 pub(in crate::spill) use check::{PlanError, check_value};
 
-use super::at::At;
 use super::groups::Group;
+use super::insertion_point::InsertionPoint;
 use crate::analysis::Occurrence;
 use crate::analysis::pressure::Pressure;
 use crate::function::{Function, Inst, VReg};
 
 /// Where a value goes that is moved out of the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SpillSpace {
     /// A slot of each thread in an array in shared memory.
     Shared,
     /// A slot in local memory.
     Local,
     /// Nowhere: its definition is done again in front of its reads.
-    Recomputed,
+    Rematerialised,
 }
 
 /// Where a value goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::spill) struct Home {
-    pub(in crate::spill) place: Place,
+pub(in crate::spill) struct SpillLocation {
+    pub(in crate::spill) space: SpillSpace,
     /// Its slot; of a value that is computed again, none.
     pub(in crate::spill) slot: Option<usize>,
 }
@@ -65,18 +65,18 @@ pub(in crate::spill) enum Register {
 /// A place where a value comes back from its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::spill) struct Reload {
-    pub(in crate::spill) at: At,
+    pub(in crate::spill) at: InsertionPoint,
     pub(in crate::spill) into: Register,
 }
 
 /// A value that has no register over a part of its life.
-pub(in crate::spill) struct Value {
+pub(in crate::spill) struct SpilledValue {
     pub(in crate::spill) reg: VReg,
     /// Its first definition; its only one if it is computed again.
     pub(in crate::spill) definition: Inst,
-    pub(in crate::spill) home: Home,
+    pub(in crate::spill) location: SpillLocation,
     /// Where it is stored, at one place at least, if it is not computed again.
-    pub(in crate::spill) stores: Vec<At>,
+    pub(in crate::spill) stores: Vec<InsertionPoint>,
     /// In the order of the code, or of the reads that they were chosen for.
     pub(in crate::spill) reloads: Vec<Reload>,
     /// The reads in other registers than its own.
@@ -89,23 +89,23 @@ pub(in crate::spill) struct Value {
     pub(in crate::spill) until: u32,
 }
 
-impl Value {
+impl SpilledValue {
     /// How many places it comes back in.
     pub(in crate::spill) fn num_reloads(&self) -> usize {
-        match self.home.place {
-            Place::Recomputed => self.groups.iter().filter(|group| !group.has_definition).count(),
-            Place::Shared | Place::Local => self.reloads.len(),
+        match self.location.space {
+            SpillSpace::Rematerialised => self.groups.iter().filter(|group| !group.has_definition).count(),
+            SpillSpace::Shared | SpillSpace::Local => self.reloads.len(),
         }
     }
 }
 
 /// Words that are live at each instruction, and how many may be.
-pub(in crate::spill) struct Room<'p> {
+pub(in crate::spill) struct PressureLimit<'p> {
     pub(in crate::spill) pressure: &'p mut Pressure,
     pub(in crate::spill) words: u32,
 }
 
-impl Room<'_> {
+impl PressureLimit<'_> {
     /// Lets registers of so many words be live in other stretches than before, if there is room. Says whether there is.
     pub(in crate::spill) fn exchange(&mut self, before: &[Range<u32>], after: &[Range<u32>], words: u32) -> bool {
         let added = without(after, before);

@@ -12,7 +12,7 @@ use crate::define_index;
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Block, Function};
 use crate::index::EntityIndex;
-use crate::spill::at::At;
+use crate::spill::insertion_point::InsertionPoint;
 
 define_index! {
     /// Where the value is in one register: behind a source, or at the start of a block.
@@ -46,7 +46,7 @@ impl Demand {
     }
 
     /// A store: ahead of the loads that stand at the same place.
-    pub(in crate::spill) fn store(at: &At) -> Self {
+    pub(in crate::spill) fn store(at: &InsertionPoint) -> Self {
         Self { block: at.block, last: 2 * at.before, end: at.before }
     }
 
@@ -68,10 +68,14 @@ impl<'a> Sources<'a> {
     pub(in crate::spill) fn new(
         (function, cfg): (&'a Function, &'a Cfg),
         writes: &[Occurrence],
-        reloads: impl Iterator<Item = At>,
+        reloads: impl Iterator<Item = InsertionPoint>,
     ) -> Self {
         let write = |write: &Occurrence| Source { block: write.block, key: 2 * (write.inst.0 + 1), reload: None };
-        let reload = |(number, at): (u32, At)| Source { block: at.block, key: 2 * at.before + 1, reload: Some(number) };
+        let reload = |(number, at): (u32, InsertionPoint)| Source {
+            block: at.block,
+            key: 2 * at.before + 1,
+            reload: Some(number),
+        };
         let mut all: Vec<Source> = writes.iter().map(write).chain((0..).zip(reloads).map(reload)).collect();
         all.sort_unstable();
         Self { function, cfg, all }
@@ -123,7 +127,7 @@ impl<'a> Sources<'a> {
     pub(in crate::spill) fn registers(
         &self,
         reads: &[Occurrence],
-        stores: &[At],
+        stores: &[InsertionPoint],
     ) -> (Vec<Register>, Vec<(Occurrence, u32)>) {
         let mut holders = Holders::new(self);
         let mut held_at: Vec<Holder> = reads.iter().map(|read| holders.at(self, Demand::read(read))).collect();
@@ -221,6 +225,6 @@ pub(in crate::spill) fn merged(mut stretches: Vec<Range<u32>>) -> Vec<Range<u32>
 }
 
 /// Reloads with their registers.
-pub(in crate::spill) fn reloads(places: &[At], into: Vec<Register>) -> Vec<Reload> {
+pub(in crate::spill) fn reloads(places: &[InsertionPoint], into: Vec<Register>) -> Vec<Reload> {
     places.iter().zip(into).map(|(&at, into)| Reload { at, into }).collect()
 }

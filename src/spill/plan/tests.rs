@@ -8,16 +8,16 @@ use arbitrary::{Result, Unstructured};
 use super::draft::Draft;
 use super::from_allocation::draft;
 use super::from_engine::{Plan, plan};
-use super::{Register, Value, check_value};
+use super::{Register, SpilledValue, check_value};
 use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
 use crate::config::{KeepInLoops, Redefined, SpillTo};
 use crate::function::{Block, EditList, Function, LaunchBounds, Origin, VReg};
 use crate::fuzzing::{Options, explore, lowered_function, reached};
-use crate::spill::at::At;
 use crate::spill::edits::write;
+use crate::spill::insertion_point::InsertionPoint;
 use crate::spill::neighbours::Neighbours;
-use crate::spill::spiller::{Aim, Facts};
+use crate::spill::spiller::{Facts, SpillGoal};
 use crate::target::Classification;
 
 /// A function, and how many words it may have.
@@ -29,7 +29,7 @@ fn function(u: &mut Unstructured<'_>) -> Result<Function> {
 }
 
 /// A plan that keeps parts in memory that were drawn.
-fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, aim: &Aim) -> Result<Plan<'f>> {
+fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, goal: &SpillGoal) -> Result<Plan<'f>> {
     let mut spilled = Vec::new();
     for value in facts.values.iter().filter(|value| value.is_held) {
         let mut parts: Vec<BTreeSet<Block>> = vec![BTreeSet::new(); u.int_in_range(1..=3)?];
@@ -42,7 +42,7 @@ fn drawn<'f>(u: &mut Unstructured<'_>, facts: &'f Facts<'_>, aim: &Aim) -> Resul
         parts.retain(|part| !part.is_empty());
         spilled.push((value, parts));
     }
-    Ok(plan(facts, aim, &spilled, None, true))
+    Ok(plan(facts, goal, &spilled, None, true))
 }
 
 /// The edits of a plan.
@@ -56,14 +56,14 @@ fn edits(facts: &Facts<'_>, plan: &mut Plan<'_>) -> EditList {
         words: 0,
         bytes: 4,
     };
-    let (rows, joints) = neighbours.find();
+    let (rows, combined) = neighbours.find();
     let mut edits = EditList::new(facts.function);
-    write(facts, &plan.values, (&plan.slots, rows, &joints), None, &mut edits);
+    write(facts, &plan.values, (&plan.slots, rows, &combined), None, &mut edits);
     edits
 }
 
-fn everywhere(words: u32, to: SpillTo) -> Aim {
-    Aim { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..Aim::plain(words, to) }
+fn everywhere(words: u32, to: SpillTo) -> SpillGoal {
+    SpillGoal { in_loops: KeepInLoops::On, redefined: Redefined::On, hoists: true, ..SpillGoal::plain(words, to) }
 }
 
 /// Parts in memory that were drawn: the plan is proved, so are its edits, and the words that are live are those of the edited
@@ -75,9 +75,9 @@ fn plans_say_what_they_become() {
         let classification = Classification::by_name(function.opcodes());
         let facts = Facts::new((&function, &classification));
         let to = if u.ratio(1, 3)? { SpillTo::LOCAL | SpillTo::REMAT } else { SpillTo::LOCAL };
-        let aim = everywhere(u.int_in_range(0..=8)?, to);
-        let mut plan = drawn(u, &facts, &aim)?;
-        let is_again = |value: &Value| value.home.place == super::Place::Recomputed;
+        let goal = everywhere(u.int_in_range(0..=8)?, to);
+        let mut plan = drawn(u, &facts, &goal)?;
+        let is_again = |value: &SpilledValue| value.location.space == super::SpillSpace::Rematerialised;
         let has_again = plan.values.iter().any(is_again);
         reached("a value is computed again", has_again);
         for value in plan.values.iter().filter(|value| !is_again(value)) {
@@ -85,7 +85,7 @@ fn plans_say_what_they_become() {
             assert_eq!(check_value((&function, &facts.cfg), accesses, value), Ok(()), "{function}");
             note(value);
         }
-        reached("parts come back", plan.came_back > 0);
+        reached("parts come back", plan.unspilled_parts > 0);
         let told = plan.pressure.all();
         let edits = edits(&facts, &mut plan);
         assert_eq!(crate::check::check(&function, &edits), Ok(()), "{function}");
@@ -115,7 +115,7 @@ fn plans_say_what_they_become() {
     explore(check, 1_000, &least);
 }
 
-fn note(value: &Value) {
+fn note(value: &SpilledValue) {
     let is_own = |into: Register| into == Register::Own;
     reached("a value comes back in its own register", value.reloads.iter().any(|reload| is_own(reload.into)));
     let new: Vec<Register> = value.reloads.iter().map(|reload| reload.into).filter(|&into| !is_own(into)).collect();
@@ -145,8 +145,9 @@ fn spoiled_plans_are_refused() {
         let facts = Facts::new((&function, &classification));
         let mut plan = drawn(u, &facts, &everywhere(0, SpillTo::LOCAL))?;
         // Where some path leaves a value undefined there, what is spoiled may be right still.
-        let is_reached = |value: &Value| value.reloads.iter().all(|reload| facts.cfg.is_reachable(reload.at.block));
-        let is_single = |value: &Value| facts.values.iter().any(|of| of.reg == value.reg && of.is_single);
+        let is_reached =
+            |value: &SpilledValue| value.reloads.iter().all(|reload| facts.cfg.is_reachable(reload.at.block));
+        let is_single = |value: &SpilledValue| facts.values.iter().any(|of| of.reg == value.reg && of.is_single);
         plan.values.retain(|value| is_single(value) && is_reached(value));
         if plan.values.is_empty() {
             return Ok(());
@@ -154,14 +155,14 @@ fn spoiled_plans_are_refused() {
         let number = u.choose_index(plan.values.len())?;
         let value = &mut plan.values[number];
         let accesses = facts.occurrences.of(value.reg);
-        let is_right = |value: &Value| check_value((&function, &facts.cfg), accesses, value).is_ok();
+        let is_right = |value: &SpilledValue| check_value((&function, &facts.cfg), accesses, value).is_ok();
         assert!(is_right(value));
         let store = u.choose_index(value.stores.len())?;
         let gone = value.stores.remove(store);
         assert!(!is_right(value), "a store is missing: {function}");
         reached("a store is missing", true);
         value.stores.insert(store, gone);
-        let start = At { block: Block(0), before: 0 };
+        let start = InsertionPoint { block: Block(0), before: 0 };
         let reload = u.choose_index(value.reloads.len())?;
         let at = std::mem::replace(&mut value.reloads[reload].at, start);
         // Its own register has the value all the same, and so may one that another load writes, too.
@@ -204,7 +205,7 @@ fn parts_are_stored_and_loaded_at_the_edges_of_loops() {
         let parts = vec![blocks.iter().map(|&block| Block(block)).collect()];
         draft(&facts, value(reg), &parts, (&facts.pressure, 0))
     };
-    let blocks = |places: &[At]| -> Vec<u32> { places.iter().map(|at| at.block.0).collect() };
+    let blocks = |places: &[InsertionPoint]| -> Vec<u32> { places.iter().map(|at| at.block.0).collect() };
     // The loop changes `%0`: it comes back ahead of it, and goes behind it.
     let around = in_memory(0, &[0, 2, 3]);
     assert_eq!((blocks(&around.stores), blocks(&around.reloads)), (vec![0, 2], vec![0, 3]));

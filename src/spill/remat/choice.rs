@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::chosen::{Choices, Chosen};
 use super::cost::pays;
 use super::facts::{Facts, instructions};
+use super::rematerialised::{RematPlan, Rematerialised};
 use super::sources::{is_at_hand, sources, words_read};
-use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, Wanted};
+use super::{INSTRUCTIONS_FOR_EACH, MOST_OF_A_VALUE, RematCriteria};
 use crate::analysis::pressure::Pressure;
 use crate::function::{Block, Function, Inst, Operand, RegClass, VReg};
 use crate::spill::groups::{Group, freed, group};
@@ -18,7 +18,7 @@ type Candidate = (RematCost, VReg, Vec<Inst>);
 
 /// A value that is worth computing again, and what that changes.
 struct Considered {
-    value: Chosen,
+    value: Rematerialised,
     /// Where its register is not live any more.
     freed: Vec<Range<u32>>,
     extended: Vec<Extended>,
@@ -34,22 +34,22 @@ struct Extended {
 /// Chooses values that are live, without being read, over full points; the cheapest to compute first. What is freed counts
 /// for the next. A value that needs too many clones, or more than are left of what the function may grow by, is passed over.
 /// Returns how many words are live where most are, ahead of that.
-pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) -> u32 {
+pub(super) fn choose(facts: &Facts<'_>, criteria: RematCriteria, plan: &mut RematPlan) -> u32 {
     let function = facts.function;
     let mut pressure = Pressure::new(function, &facts.live);
     let peak = pressure.peak();
-    let threshold = (peak * wanted.eighths).div_ceil(8).max(wanted.least);
-    if peak < threshold.max(wanted.needed) {
+    let threshold = (peak * criteria.eighths).div_ceil(8).max(criteria.least);
+    if peak < threshold.max(criteria.needed) {
         return peak;
     }
-    let is_wanted = |reg| !wanted.widened_alone || facts.is_widened(reg);
+    let is_wanted = |reg| !criteria.widened_alone || facts.is_widened(reg);
     let computed = |reg| facts.links(reg).or_else(|| is_wanted(reg).then(|| facts.alone(reg)).flatten());
     let mut candidates: Vec<Candidate> =
         function.regs().filter_map(|reg| computed(reg).map(|(cost, computed)| (cost, reg, computed))).collect();
     candidates.sort_unstable();
     let mut left = MOST_OF_A_VALUE.max(instructions(function) / INSTRUCTIONS_FOR_EACH);
     for candidate in candidates {
-        let considered = facts.consider(candidate, &pressure, threshold, choices);
+        let considered = facts.consider(candidate, &pressure, threshold, plan);
         let is_short = |Considered { value, .. }: &Considered| {
             value.clones().count() <= MOST_OF_A_VALUE && value.instructions() <= left
         };
@@ -59,22 +59,22 @@ pub(super) fn choose(facts: &Facts<'_>, wanted: Wanted, choices: &mut Choices) -
             freed.iter().for_each(|stretch| pressure.take(stretch, function.class(reg).words()));
             for Extended { reg, words, ranges } in extended {
                 ranges.iter().for_each(|range| pressure.put(range, words));
-                choices.extensions.add(reg, ranges);
+                plan.extensions.add(reg, ranges);
             }
-            choices.add(function, value);
+            plan.add(function, value);
         }
     }
     peak
 }
 
 /// Whether a point can be full at all: no more is live than instructions write. O(operands).
-pub(super) fn may_be_full(function: &Function, wanted: Wanted) -> bool {
+pub(super) fn may_be_full(function: &Function, criteria: RematCriteria) -> bool {
     let (mut words, mut predicates) = (0, 0);
     for reg in function.insts().flat_map(|inst| function.operands(inst)).filter_map(Operand::def) {
         words += function.class(reg).words();
         predicates += u32::from(function.class(reg) == RegClass::B1);
     }
-    instructions(function) >= wanted.instructions && (words >= wanted.needed || predicates > wanted.predicates)
+    instructions(function) >= criteria.instructions && (words >= criteria.needed || predicates > criteria.predicates)
 }
 
 impl Facts<'_> {
@@ -90,10 +90,10 @@ impl Facts<'_> {
         (cost, reg, computed): Candidate,
         pressure: &Pressure,
         threshold: u32,
-        choices: &Choices,
+        plan: &RematPlan,
     ) -> Option<Considered> {
         let definition = *self.occurrences.only_definition(reg)?;
-        if !choices.allow(self.function, reg, &computed) {
+        if !plan.allow(self.function, reg, &computed) {
             return None;
         }
         let groups = group(self.function, self.occurrences.of(reg), pressure, threshold);
@@ -109,8 +109,8 @@ impl Facts<'_> {
         if !clones.all(is_worth) {
             return None;
         }
-        let mut value = Chosen { reg, computed, groups, extended: 0 };
-        let extended = self.extended(&value, &freed, choices)?;
+        let mut value = Rematerialised { reg, computed, groups, extended: 0 };
+        let extended = self.extended(&value, &freed, plan)?;
         value.extended = extended.len();
         Some(Considered { value, freed, extended })
     }
@@ -121,10 +121,10 @@ impl Facts<'_> {
     ///
     /// A register with one definition, ahead of all its reads, holds at a clone what it held at the definition of the
     /// value: a path that went around the latter to the clone would lead from the entry around it, too.
-    fn extended(&self, value: &Chosen, freed: &[Range<u32>], choices: &Choices) -> Option<Vec<Extended>> {
+    fn extended(&self, value: &Rematerialised, freed: &[Range<u32>], plan: &RematPlan) -> Option<Vec<Extended>> {
         // In a loop it is live past a clone, too, for the next turn.
-        let kept = value.groups.iter().flat_map(|group| &group.kept);
-        let stretches: Vec<Range<u32>> = freed.iter().chain(kept).cloned().collect();
+        let live = value.groups.iter().flat_map(|group| &group.live);
+        let stretches: Vec<Range<u32>> = freed.iter().chain(live).cloned().collect();
         let mut extended = Vec::new();
         let mut missing: Vec<VReg> = value
             .sources(self.function)
@@ -142,7 +142,7 @@ impl Facts<'_> {
             }
             let is_at_no_cost =
                 sources(self.function, definition.inst).next().is_none() && self.costs.of(definition.inst).is_some();
-            let ranges = choices.extensions.missing(&self.live, source, &stretches);
+            let ranges = plan.extensions.missing(&self.live, source, &stretches);
             if !is_at_no_cost && !ranges.is_empty() {
                 let words = words_read(self.function, self.occurrences, source);
                 extended.push(Extended { reg: source, words, ranges });

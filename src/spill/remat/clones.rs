@@ -7,7 +7,7 @@ use crate::spill::groups::Group;
 
 /// Puts clones of a value's only definition, the last of `computed`, and of what leads to it in front of each group that has none;
 /// these definitions go if no group reads the value. Returns by how many instructions the function grows.
-pub(crate) fn compute_again(
+pub(crate) fn insert_clones(
     function: &Function,
     occurrences: &Occurrences,
     computed: &[Inst],
@@ -17,7 +17,7 @@ pub(crate) fn compute_again(
     let mut added = 0;
     for group in groups.iter().filter(|group| !group.has_definition) {
         let at = Position { block: group.block, before: Some(group.place) };
-        let clone = insert_clones(function, computed, at, edits);
+        let clone = insert_chain(function, computed, at, edits);
         for read in &group.reads {
             edits.push(Edit::SetRegister { inst: read.inst, operand: read.operand, reg: clone });
         }
@@ -40,7 +40,7 @@ pub(crate) fn compute_again(
 }
 
 /// Clones of definitions, each of which reads those ahead of it. Returns the last one's register.
-fn insert_clones(function: &Function, computed: &[Inst], at: Position, edits: &mut EditList) -> VReg {
+fn insert_chain(function: &Function, computed: &[Inst], at: Position, edits: &mut EditList) -> VReg {
     let mut clones: Vec<(VReg, VReg)> = Vec::with_capacity(computed.len());
     for &definition in computed {
         let reg = result(function, definition).expect("it writes one register");

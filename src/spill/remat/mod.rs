@@ -11,7 +11,7 @@
 //! In the order of the files:
 //! * [`facts`]: what is known of a function;
 //! * [`cost`]: what computing a value again costs, and where that pays;
-//! * [`chosen`]: what was chosen, and what can be chosen no more because of it;
+//! * [`rematerialised`]: what was chosen, and what can be chosen no more because of it;
 //! * [`choice`]: which values, the cheapest first;
 //! * [`predicates`]: which comparisons are made again;
 //! * [`mod@links`]: what leads to a sum of a widened product, and is computed again with it;
@@ -19,12 +19,12 @@
 //! * [`clones`]: the edits.
 
 mod choice;
-mod chosen;
 mod clones;
 mod cost;
 mod facts;
 mod links;
 mod predicates;
+mod rematerialised;
 mod sources;
 #[cfg(test)]
 mod tests;
@@ -37,10 +37,10 @@ use crate::spill::bits;
 use crate::spill::bits::Policy;
 use crate::target::Classification;
 use choice::may_be_full;
-use chosen::Choices;
-pub(crate) use clones::compute_again;
+pub(crate) use clones::insert_clones;
 pub(crate) use cost::{Costs, in_loads};
 use facts::Facts;
+use rematerialised::RematPlan;
 pub(crate) use sources::{has_sources, sources};
 
 /// Words that a thread may keep at no cost: with so many registers, every processor holds all its warps.
@@ -92,7 +92,7 @@ impl Outcome {
 
 /// Which points are full, and what frees them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RematCriteria {
     /// None is full in a function with fewer instructions.
     pub(crate) instructions: usize,
     /// None is full unless so many words are live somewhere.
@@ -117,11 +117,11 @@ pub(crate) struct Wanted {
 pub fn rematerialise(
     function: &Function,
     classification: &Classification,
-    wanted: config::Remat,
+    criteria: config::Remat,
     bits: BitSpill,
     registers: u32,
 ) -> Outcome {
-    let above = |eighths| Wanted {
+    let above = |eighths| RematCriteria {
         instructions: 0,
         needed: 0,
         eighths,
@@ -131,11 +131,11 @@ pub fn rematerialise(
         bits,
         registers,
     };
-    let wanted = match wanted {
+    let criteria = match criteria {
         config::Remat::Off => return Outcome::nothing(function),
         config::Remat::Widened => {
             let least = registers * FULL_EIGHTHS / 8;
-            Wanted {
+            RematCriteria {
                 instructions: LONG,
                 needed: registers,
                 eighths: 0,
@@ -149,43 +149,47 @@ pub fn rematerialise(
         config::Remat::Peaks => above(7),
         config::Remat::High => above(4),
     };
-    rematerialise_above(function, classification, wanted)
+    rematerialise_above(function, classification, criteria)
 }
 
 /// Frees full points.
-pub(crate) fn rematerialise_above(function: &Function, classification: &Classification, wanted: Wanted) -> Outcome {
+pub(crate) fn rematerialise_above(
+    function: &Function,
+    classification: &Classification,
+    criteria: RematCriteria,
+) -> Outcome {
     let mut outcome = Outcome::nothing(function);
     // By default most functions end here.
-    if !may_be_full(function, wanted) {
+    if !may_be_full(function, criteria) {
         return outcome;
     }
     let occurrences = Occurrences::new(function, &|_| true);
     let facts = Facts::new(function, classification, &occurrences);
-    let mut choices = Choices::none(function);
-    let most_live = choice::choose(&facts, wanted, &mut choices);
-    predicates::choose(&facts, wanted.predicates, &mut choices);
-    let are_bits_wanted = match wanted.bits {
+    let mut plan = RematPlan::none(function);
+    let most_live = choice::choose(&facts, criteria, &mut plan);
+    predicates::choose(&facts, criteria.predicates, &mut plan);
+    let are_bits_wanted = match criteria.bits {
         BitSpill::Off => false,
-        BitSpill::Auto => 5 * most_live <= GIVEN_UP_FIFTHS * wanted.registers,
+        BitSpill::Auto => 5 * most_live <= GIVEN_UP_FIFTHS * criteria.registers,
         BitSpill::On => true,
     };
     if are_bits_wanted {
         let is_wanted = |reg: VReg| {
             let definitions = || occurrences.of(reg).iter().filter(|access| access.is_def()).count();
-            choices.is_free(reg) && (wanted.bits == BitSpill::On || definitions() > 1)
+            plan.is_free(reg) && (criteria.bits == BitSpill::On || definitions() > 1)
         };
         let Facts { cfg, occurrences, frequencies, live, .. } = &facts;
         let facts = bits::Facts { function, cfg, occurrences, frequencies, live };
-        let policy = if wanted.bits == BitSpill::On { Policy::Any } else { Policy::Shorter };
-        let kept = bits::keep(&facts, (wanted.predicates, policy), is_wanted, &mut outcome.edits);
-        outcome.bits = kept.predicates;
-        outcome.added += kept.accesses as isize;
+        let policy = if criteria.bits == BitSpill::On { Policy::Any } else { Policy::Shorter };
+        let spilled = bits::spill_predicates(&facts, (criteria.predicates, policy), is_wanted, &mut outcome.edits);
+        outcome.bits = spilled.predicates;
+        outcome.added += spilled.accesses as isize;
     }
-    let chosen = choices.values;
-    outcome.values = chosen.len();
-    outcome.extended = chosen.iter().map(|value| value.extended).sum();
-    for value in &chosen {
-        outcome.added += compute_again(function, &occurrences, &value.computed, &value.groups, &mut outcome.edits);
+    let rematerialised = plan.values;
+    outcome.values = rematerialised.len();
+    outcome.extended = rematerialised.iter().map(|value| value.extended).sum();
+    for value in &rematerialised {
+        outcome.added += insert_clones(function, &occurrences, &value.computed, &value.groups, &mut outcome.edits);
     }
     outcome.edits.finish();
     debug_assert_eq!(crate::check::slots::errors(function, &outcome.edits), [], "{function}");

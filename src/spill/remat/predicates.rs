@@ -12,8 +12,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::MOST_OF_A_VALUE;
-use super::chosen::{Choices, Chosen};
 use super::facts::{Facts, instructions};
+use super::rematerialised::{RematPlan, Rematerialised};
 use super::sources::{is_at_hand, sources, takes_low_half};
 use crate::analysis::pressure::Pressure;
 use crate::function::{Inst, RegClass, VReg};
@@ -32,7 +32,7 @@ const LONGEST_CHAIN: u32 = 4;
 /// Chooses predicates that are live, without being read, where more are live than there are, if somewhere more than `many` are. Those
 /// with the fewest clones come first, and those that other comparisons read come last. What is freed counts for the next.
 /// O(n log n) in operands and the blocks that registers are live into.
-pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
+pub(super) fn choose(facts: &Facts<'_>, many: u32, plan: &mut RematPlan) {
     let function = facts.function;
     let is_predicate = |reg| function.class(reg) == RegClass::B1;
     let mut pressure = Pressure::weighted(function, &facts.live, |reg| u32::from(is_predicate(reg)));
@@ -40,7 +40,7 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
         return;
     }
     let mut operands = Operands::new(facts);
-    let mut values: Vec<(Chosen, Vec<Range<u32>>)> = function
+    let mut values: Vec<(Rematerialised, Vec<Range<u32>>)> = function
         .regs()
         .filter(|&reg| is_predicate(reg))
         .filter_map(|reg| considered(facts, &mut operands, reg, &pressure))
@@ -52,10 +52,10 @@ pub(super) fn choose(facts: &Facts<'_>, many: u32, choices: &mut Choices) {
     for (value, freed) in values {
         let is_full = freed.iter().any(|stretch| pressure.most_in(stretch) > PREDICATES.min(many));
         let clones = value.clones().count();
-        if is_full && clones <= left && choices.allow(function, value.reg, &value.computed) {
+        if is_full && clones <= left && plan.allow(function, value.reg, &value.computed) {
             left -= clones;
             freed.iter().for_each(|stretch| pressure.take(stretch, 1));
-            choices.add(function, value);
+            plan.add(function, value);
         }
     }
 }
@@ -66,10 +66,10 @@ fn considered(
     operands: &mut Operands<'_>,
     reg: VReg,
     pressure: &Pressure,
-) -> Option<(Chosen, Vec<Range<u32>>)> {
+) -> Option<(Rematerialised, Vec<Range<u32>>)> {
     let definition = *facts.occurrences.only_definition(reg).filter(|one| facts.costs.is_comparison(one.inst))?;
     let groups = group(facts.function, facts.occurrences.of(reg), pressure, u32::MAX);
-    let value = Chosen { reg, computed: vec![definition.inst], groups, extended: 0 };
+    let value = Rematerialised { reg, computed: vec![definition.inst], groups, extended: 0 };
     if !(1..=MOST_OF_A_VALUE).contains(&value.clones().count()) {
         return None;
     }

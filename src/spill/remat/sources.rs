@@ -61,13 +61,14 @@ pub(super) struct Extensions(FxHashMap<VReg, Vec<Range<u32>>>);
 impl Extensions {
     /// The parts of stretches in which a register is live neither by itself nor for clones that were chosen.
     pub(super) fn missing(&self, live: &LiveRanges, reg: VReg, stretches: &[Range<u32>]) -> Vec<Range<u32>> {
-        let mut held: Vec<Range<u32>> = live.segments(reg).iter().map(instructions).collect();
-        held.extend(self.0.get(&reg).into_iter().flatten().cloned());
-        held.sort_unstable_by_key(|range| range.start);
+        let mut is_read_by_clones: Vec<Range<u32>> = live.segments(reg).iter().map(instructions).collect();
+        is_read_by_clones.extend(self.0.get(&reg).into_iter().flatten().cloned());
+        is_read_by_clones.sort_unstable_by_key(|range| range.start);
         let mut missing = Vec::new();
         for stretch in stretches {
             let mut at = stretch.start;
-            for range in held.iter().filter(|range| range.start < stretch.end && stretch.start < range.end) {
+            for range in is_read_by_clones.iter().filter(|range| range.start < stretch.end && stretch.start < range.end)
+            {
                 if at < range.start {
                     missing.push(at..range.start);
                 }

@@ -1,6 +1,6 @@
 //! What is computed again, and what is not.
 
-use super::{MANY, Wanted, rematerialise_above};
+use super::{MANY, RematCriteria, rematerialise_above};
 use crate::check::check;
 use crate::config::BitSpill;
 use crate::function::Function;
@@ -10,20 +10,20 @@ const HEAD: &str = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD
     opcode ST_i32\nregs %0 B32 B32 B32 B32 B32 B32 B32\n";
 
 /// Points with so many words are full, where so many are live somewhere; `widened_alone` is the default's way.
-fn wanted(least: u32, needed: u32, widened_alone: bool) -> Wanted {
+fn criteria(least: u32, needed: u32, widened_alone: bool) -> RematCriteria {
     let (predicates, bits) = (MANY, BitSpill::Off);
-    Wanted { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
+    RematCriteria { instructions: 0, needed, eighths: 0, least, widened_alone, predicates, bits, registers: 255 }
 }
 
 /// The function with its values computed again wherever at least `least` words are live, and how many are.
 fn rewritten(body: &str, least: u32) -> (usize, String) {
-    computed_again(&format!("{HEAD}{body}end\n"), wanted(least, 0, false))
+    computed_again(&format!("{HEAD}{body}end\n"), criteria(least, 0, false))
 }
 
 /// How many values of a function are computed again, and the function then.
-fn computed_again(text: &str, wanted: Wanted) -> (usize, String) {
+fn computed_again(text: &str, criteria: RematCriteria) -> (usize, String) {
     let function = Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
     assert_eq!(applied.num_insts() as isize - function.num_insts() as isize, outcome.added);
@@ -141,8 +141,8 @@ fn product(kernel: &str, by: &str, needed: u32) -> (usize, usize) {
     );
     let text = if by == "%0" { text } else { text.replace("  ST_i32 %0, 6 :: write\n", "") };
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = wanted(5, needed, true);
-    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    let criteria = criteria(5, needed, true);
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
     assert!(check(&function, &outcome.edits).is_ok());
     (outcome.values, outcome.extended)
 }
@@ -171,7 +171,7 @@ fn address(more: &str, in_loop: &str) -> (usize, String) {
          bb1: frequency 9.0 depth 1 -> bb1 bb2\n  ST_i64 %7, 5 :: write\n  %4 = LD_i64 3 :: read\n  %5 = LD_i64 4 :: read\n  \
          ST_i64 %4, %5 :: write\n{in_loop}bb2: frequency 1.0 depth 0\nend\n"
     );
-    computed_again(&text, wanted(6, 0, true))
+    computed_again(&text, criteria(6, 0, true))
 }
 
 /// The address of an element is computed again in the loop that reads it, with the product and what that alone reads, and nothing of it
@@ -220,8 +220,8 @@ fn comparisons(count: u32, last: &str, of_thread: &str) -> (usize, usize) {
     }
     text += &format!("{last}end\n");
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = wanted(99, 99, true);
-    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    let criteria = criteria(99, 99, true);
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
     assert!(check(&function, &outcome.edits).is_ok());
     let applied = outcome.edits.apply(&function).expect("the edits fit").function;
     (outcome.values, applied.to_string().matches("= SETP").count())
@@ -268,8 +268,8 @@ fn bits_of(count: u32, [first, second]: [&str; 2], alone: bool, wanted_bits: Bit
     }
     text += "end\n";
     let function = Function::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let wanted = Wanted { bits: wanted_bits, ..wanted(99, 99, true) };
-    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), wanted);
+    let criteria = RematCriteria { bits: wanted_bits, ..criteria(99, 99, true) };
+    let outcome = rematerialise_above(&function, &Classification::by_name(function.opcodes()), criteria);
     assert!(check(&function, &outcome.edits).is_ok());
     outcome.bits
 }

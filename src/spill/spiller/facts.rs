@@ -2,8 +2,8 @@
 
 use super::callees::{CalleeTable, calls_by_the_abi};
 use super::eligible::{Candidate, eligible};
-use super::full::FullPoints;
-use super::reached::reaches_all_reads;
+use super::high_pressure::HighPressurePoints;
+use super::partly_undefined::reaches_all_reads;
 use super::sink::{self, Sinks};
 use crate::analysis::pressure::Pressure;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Loops, Occurrences, UniformityInfo, block_frequencies};
@@ -130,12 +130,12 @@ impl<'a> Facts<'a> {
     }
 
     /// The instructions that have more words live than there is room for.
-    pub(in crate::spill) fn full_points(&self, words: u32) -> FullPoints {
+    pub(in crate::spill) fn high_pressure_points(&self, words: u32) -> HighPressurePoints {
         let mut frequencies = vec![0.0; self.function.num_insts()];
         for block in self.function.blocks() {
             self.function.block_insts(block).for_each(|inst| frequencies[inst.0 as usize] = self.frequencies[block]);
         }
         let live = self.pressure.all();
-        FullPoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
+        HighPressurePoints::new(frequencies.into_iter().enumerate().map(|(at, runs)| (live[at], runs)), words)
     }
 }

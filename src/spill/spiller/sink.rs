@@ -114,21 +114,22 @@ impl Sinks<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Aim;
+    use super::super::SpillGoal;
     use crate::config::SpillTo;
     use crate::function::Edit;
-    use crate::spill::tests::{function, keep_as};
+    use crate::spill::tests::{function, spill_as};
 
     /// The blocks at whose ends `%0` is stored once, and how often it comes back, if nothing is stored or loaded in loops.
     fn sunk(blocks: &str, sinks: bool) -> Vec<(u32, usize)> {
         let kernel = function("kernel maxntid 64\n", "B32 B32 B32 B32 B1", blocks);
-        let among = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
-        let outcome = keep_as(&kernel, &Aim { among, sinks, ..Aim::plain(3, SpillTo::SHARED) }).expect("a place");
+        let candidates = Some(kernel.regs().map(|reg| reg.0 == 0).collect());
+        let outcome = spill_as(&kernel, &SpillGoal { candidates, sinks, ..SpillGoal::plain(3, SpillTo::SHARED) })
+            .expect("a place");
         let stores = outcome.edits.edits().iter().filter_map(|edit| match edit {
             Edit::InsertSpill { at, .. } => Some(at.block.0),
             _ => None,
         });
-        stores.zip(outcome.kept.iter().map(|kept| kept.reloads)).collect()
+        stores.zip(outcome.spilled.iter().map(|spilled| spilled.reloads)).collect()
     }
 
     /// Two loops; the first computes `%0`, and the second has four words live in it. `first` is what the first does with the

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 
-use super::room::Room;
+use super::slot_memory::SlotMemory;
 use crate::analysis::{IntervalTree, LiveRanges};
 use crate::function::{Edit, EditList, Function, SharedArray, SharedPlace, Slot, VReg};
-use crate::spill::packing::fewest;
-use crate::spill::plan::Place;
+use crate::spill::packing::pack_into_slots;
+use crate::spill::plan::SpillSpace;
 
 /// The memory that slots take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,22 +22,22 @@ pub struct Bytes {
 pub const FRAME_LIMIT: u64 = 64 * 1024;
 
 /// A slot of the values chosen so far.
-struct Holder {
-    place: Place,
+struct AllocatedSlot {
+    space: SpillSpace,
     /// Bytes of a thread.
     size: u32,
     /// When it holds the values of which registers.
-    held: IntervalTree<VReg>,
+    occupied: IntervalTree<VReg>,
 }
 
 /// The slots of what is chosen so far. A slot holds a value as long as the value was live before.
 pub(in crate::spill) struct Slots<'a> {
     function: &'a Function,
     /// The shared memory for slots, if there may be any.
-    room: Option<&'a Room>,
+    memory: Option<&'a SlotMemory>,
     /// The most bytes of a thread's slots in local memory.
-    most_local: u32,
-    holders: Vec<Holder>,
+    max_local_bytes: u32,
+    slots: Vec<AllocatedSlot>,
     shared_bytes: u32,
     local_bytes: u64,
     /// Shared memory had no room for a value that asked for a slot.
@@ -47,42 +47,42 @@ pub(in crate::spill) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    pub(in crate::spill) fn new(function: &'a Function, room: Option<&'a Room>, most_local: u32) -> Self {
+    pub(in crate::spill) fn new(function: &'a Function, memory: Option<&'a SlotMemory>, max_local_bytes: u32) -> Self {
         let is_full = Cell::new(false);
-        let (holders, values) = (Vec::new(), Vec::new());
-        Self { function, room, most_local, holders, shared_bytes: 0, local_bytes: 0, is_full, values }
+        let (slots, values) = (Vec::new(), Vec::new());
+        Self { function, memory, max_local_bytes, slots, shared_bytes: 0, local_bytes: 0, is_full, values }
     }
 
     /// The slot that a value would get in a memory: the first of its size in which no value is live together with it, or
     /// a new one; `None` if there is no room. O(slots · segments · log values in a slot).
-    pub(in crate::spill) fn find(&self, reg: VReg, place: Place, live: &LiveRanges) -> Option<usize> {
+    pub(in crate::spill) fn find(&self, reg: VReg, space: SpillSpace, live: &LiveRanges) -> Option<usize> {
         let size = self.size(reg);
-        let is_free = |holder: &Holder| !holder.held.is_overlapping(live.segments(reg));
-        let fits = |holder: &Holder| holder.place == place && holder.size == size && is_free(holder);
-        let has_room = match (place, self.room) {
-            (Place::Shared, Some(room)) => self.shared_bytes + size * room.threads <= room.bytes,
-            (Place::Shared, None) | (Place::Recomputed, _) => false,
-            (Place::Local, _) => self.local_bytes + u64::from(size) <= u64::from(self.most_local),
+        let is_free = |slot: &AllocatedSlot| !slot.occupied.is_overlapping(live.segments(reg));
+        let fits = |slot: &AllocatedSlot| slot.space == space && slot.size == size && is_free(slot);
+        let has_room = match (space, self.memory) {
+            (SpillSpace::Shared, Some(memory)) => self.shared_bytes + size * memory.threads <= memory.bytes,
+            (SpillSpace::Shared, None) | (SpillSpace::Rematerialised, _) => false,
+            (SpillSpace::Local, _) => self.local_bytes + u64::from(size) <= u64::from(self.max_local_bytes),
         };
-        let slot = self.holders.iter().position(fits).or_else(|| has_room.then_some(self.holders.len()));
-        if slot.is_none() && place == Place::Shared && self.room.is_some() {
+        let slot = self.slots.iter().position(fits).or_else(|| has_room.then_some(self.slots.len()));
+        if slot.is_none() && space == SpillSpace::Shared && self.memory.is_some() {
             self.is_full.set(true);
         }
         slot
     }
 
     /// Puts a value into the slot that [`find`](Self::find) has found for it in a memory.
-    pub(in crate::spill) fn put(&mut self, reg: VReg, place: Place, slot: usize, live: &LiveRanges) {
-        if slot == self.holders.len() {
+    pub(in crate::spill) fn put(&mut self, reg: VReg, space: SpillSpace, slot: usize, live: &LiveRanges) {
+        if slot == self.slots.len() {
             let size = self.size(reg);
-            match (place, self.room) {
-                (Place::Shared, Some(room)) => self.shared_bytes += size * room.threads,
-                (Place::Local, _) => self.local_bytes += u64::from(size),
+            match (space, self.memory) {
+                (SpillSpace::Shared, Some(memory)) => self.shared_bytes += size * memory.threads,
+                (SpillSpace::Local, _) => self.local_bytes += u64::from(size),
                 _ => {}
             }
-            self.holders.push(Holder { place, size, held: IntervalTree::new() });
+            self.slots.push(AllocatedSlot { space, size, occupied: IntervalTree::new() });
         }
-        self.holders[slot].held.insert(live.segments(reg), reg);
+        self.slots[slot].occupied.insert(live.segments(reg), reg);
         self.values.push((reg, slot));
     }
 
@@ -105,18 +105,18 @@ impl<'a> Slots<'a> {
     /// others are free for longer; unless that takes more slots. Says whether it does so. The numbers of slots change:
     /// ask [`of`](Self::of) for them.
     pub(in crate::spill) fn pack(&mut self, live: &LiveRanges) -> bool {
-        let mut packed = Slots::new(self.function, self.room, self.most_local);
-        for (number, &Holder { place, size, .. }) in self.holders.iter().enumerate() {
+        let mut packed = Slots::new(self.function, self.memory, self.max_local_bytes);
+        for (number, &AllocatedSlot { space, size, .. }) in self.slots.iter().enumerate() {
             // The slots of a size are packed together, where the first of them is met.
-            let of_size = |holder: &Holder| holder.place == place && holder.size == size;
-            if self.holders[..number].iter().any(of_size) {
+            let of_size = |slot: &AllocatedSlot| slot.space == space && slot.size == size;
+            if self.slots[..number].iter().any(of_size) {
                 continue;
             }
-            let values = self.values.iter().filter(|value| of_size(&self.holders[value.1]));
+            let values = self.values.iter().filter(|value| of_size(&self.slots[value.1]));
             let values: Vec<VReg> = values.map(|value| value.0).collect();
-            for values in fewest(&values, live) {
-                let slot = packed.holders.len();
-                values.into_iter().for_each(|reg| packed.put(reg, place, slot, live));
+            for values in pack_into_slots(&values, live) {
+                let slot = packed.slots.len();
+                values.into_iter().for_each(|reg| packed.put(reg, space, slot, live));
             }
         }
         let is_possible = packed.shared_bytes <= self.shared_bytes && packed.local_bytes <= self.local_bytes;
@@ -141,25 +141,25 @@ impl<'a> Slots<'a> {
     ) -> (Vec<Slot>, Bytes) {
         let mut is_lone = is_used.to_vec();
         rows.iter().flatten().for_each(|&at| is_lone[at] = false);
-        let lone = (0..self.holders.len()).filter(|&at| is_lone[at]).map(|at| vec![at]);
+        let lone = (0..self.slots.len()).filter(|&at| is_lone[at]).map(|at| vec![at]);
         let mut rows: Vec<Vec<usize>> = rows.into_iter().chain(lone).collect();
-        let row_bytes = |row: &[usize]| row.iter().map(|&at| self.holders[at].size).sum::<u32>();
-        let is_shared = |row: &[usize]| self.holders[row[0]].place == Place::Shared;
+        let row_bytes = |row: &[usize]| row.iter().map(|&at| self.slots[at].size).sum::<u32>();
+        let is_shared = |row: &[usize]| self.slots[row[0]].space == SpillSpace::Shared;
         // Slots in local memory have the lower numbers.
         rows.sort_by_key(|row| (is_shared(row), Reverse(row_bytes(row)), row[0]));
         let mut bytes = Bytes::default();
         let shared_bytes: u32 = rows.iter().filter(|row| is_shared(row)).map(|row| row_bytes(row)).sum();
-        if let Some(room) = self.room.filter(|_| shared_bytes > 0) {
-            bytes.shared = (shared_bytes * room.threads).next_multiple_of(room.alignment);
-            edits.push(Edit::CreateSharedArray(SharedArray { threads: room.threads, bytes: bytes.shared }));
+        if let Some(memory) = self.memory.filter(|_| shared_bytes > 0) {
+            bytes.shared = (shared_bytes * memory.threads).next_multiple_of(memory.alignment);
+            edits.push(Edit::CreateSharedArray(SharedArray { threads: memory.threads, bytes: bytes.shared }));
         }
-        let mut slots = vec![Slot(0); self.holders.len()];
+        let mut slots = vec![Slot(0); self.slots.len()];
         let mut start = 0;
         for row in &rows {
             let all = row_bytes(row);
             let mut behind = 0;
             for &at in row {
-                let size = self.holders[at].size;
+                let size = self.slots[at].size;
                 slots[at] = if is_shared(row) {
                     edits.create_slot_of_row(size, SharedPlace { offset: start + behind, row: all })
                 } else {
@@ -170,8 +170,8 @@ impl<'a> Slots<'a> {
                 };
                 behind += size;
             }
-            if let Some(room) = self.room.filter(|_| is_shared(row)) {
-                start += all * room.threads;
+            if let Some(memory) = self.memory.filter(|_| is_shared(row)) {
+                start += all * memory.threads;
             }
         }
         (slots, bytes)
@@ -179,7 +179,7 @@ impl<'a> Slots<'a> {
 
     /// How many slots there are.
     pub(in crate::spill) fn len(&self) -> usize {
-        self.holders.len()
+        self.slots.len()
     }
 }
 

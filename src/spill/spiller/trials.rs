@@ -3,17 +3,17 @@
 //! ptxas is read to do so: its attempts relax what the one before kept to, and the best result is kept. A trial here never
 //! does what an option forbids. What an option leaves open (`auto`), and what no option says, is what trials differ in.
 
-use super::aim::{Aim, Means};
-use super::choice::{Choice, choose};
 use super::facts::Facts;
-use super::room::Room;
+use super::goal::{Permissions, SpillGoal};
+use super::selection::{Selection, select_values};
+use super::slot_memory::SlotMemory;
 use super::slots::Slots;
 
 /// A trial and what it reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// What it could do.
-    pub means: Means,
+    pub permissions: Permissions,
     /// How good it is.
     pub score: Score,
 }
@@ -36,35 +36,38 @@ impl Score {
     }
 }
 
-/// The best of at most `aim.trials` choices, its slots, and all trials. The last trial is the first that reaches the words
+/// The best of at most `goal.max_trials` choices, its slots, and all trials. The last trial is the first that reaches the words
 /// wanted. Of equals the first is the best.
 pub(in crate::spill) fn best<'f>(
     facts: &'f Facts<'_>,
-    aim: &Aim,
-    room: Option<&'f Room>,
-) -> (Choice, Slots<'f>, Vec<Trial>) {
-    let attempt = |means: Means| {
-        let mut slots = Slots::new(facts.function, room, aim.most_local);
-        let choice = choose(facts, aim, means, &mut slots);
-        let score =
-            Score { words: choice.pressure.peak().max(aim.words), cost: choice.cost, values: choice.chosen.len() };
-        (choice, slots, Trial { means, score })
+    goal: &SpillGoal,
+    memory: Option<&'f SlotMemory>,
+) -> (Selection, Slots<'f>, Vec<Trial>) {
+    let attempt = |permissions: Permissions| {
+        let mut slots = Slots::new(facts.function, memory, goal.max_local_bytes);
+        let selection = select_values(facts, goal, permissions, &mut slots);
+        let score = Score {
+            words: selection.pressure.peak().max(goal.max_live_words),
+            cost: selection.cost,
+            values: selection.selected.len(),
+        };
+        (selection, slots, Trial { permissions, score })
     };
-    let means = aim.means();
-    let (mut choice, mut slots, first) = attempt(means[0]);
+    let permissions = goal.permissions();
+    let (mut selection, mut slots, first) = attempt(permissions[0]);
     let (mut best, mut trials) = (first.score, vec![first]);
-    for &means in means[1..].iter().take(aim.trials.saturating_sub(1) as usize) {
-        if trials.last().is_some_and(|last| last.score.words <= aim.words) {
+    for &permissions in permissions[1..].iter().take(goal.max_trials.saturating_sub(1) as usize) {
+        if trials.last().is_some_and(|last| last.score.words <= goal.max_live_words) {
             break;
         }
-        let next = attempt(means);
+        let next = attempt(permissions);
         trials.push(next.2);
         if next.2.score.is_better_than(&best) {
             best = next.2.score;
-            (choice, slots) = (next.0, next.1);
+            (selection, slots) = (next.0, next.1);
         }
     }
-    (choice, slots, trials)
+    (selection, slots, trials)
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 //!
 //! [`Architecture::by_name`] finds a processor by the name that LLVM has for it; [`Architecture::occupancy`] counts as
 //! NVIDIA's `cuda_occupancy.h` of CUDA 13.0 does, number by number, which `tests/rust/occupancy.rs` holds it to;
-//! [`Architecture::budget`] and its neighbours turn the question round; [`Architecture::register_limit`] says how many
+//! [`Architecture::max_registers_for_block`] and its neighbours turn the question round; [`Architecture::register_limit`] says how many
 //! registers ptxas lets a thread have, which is not always a number with which the kernel can be launched. Clusters of
 //! blocks are left out: that header does not know them, and ptxas lets them change no limit.
 
 mod architecture;
-mod budget;
 pub mod latency;
+mod max_registers;
 mod occupancy;
 mod register_limit;
 mod register_pool;

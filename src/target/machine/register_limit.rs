@@ -196,7 +196,7 @@ impl Architecture {
                 None => ignored.push(Ignored::Blocks { blocks, threads }),
             }
         }
-        Some((Decider::Threads, super::budget::registers_for_block(threads)))
+        Some((Decider::Threads, super::max_registers::registers_for_block(threads)))
     }
 }
 

@@ -98,7 +98,10 @@ impl Architecture {
         requests: &[Repartition],
     ) -> Option<RegisterShortage> {
         let entered = entry(limit, requests)?.next_multiple_of(STEP);
-        if threads == 0 || !threads.is_multiple_of(WARPGROUP) || self.budget(threads)? < entered.min(MAX_REGISTERS) {
+        if threads == 0
+            || !threads.is_multiple_of(WARPGROUP)
+            || self.max_registers_for_block(threads)? < entered.min(MAX_REGISTERS)
+        {
             return None;
         }
         let increases = requests.iter().enumerate().filter(|(_, one)| matches!(one, Repartition::Increase(_)));

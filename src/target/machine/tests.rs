@@ -152,17 +152,17 @@ fn carve_outs_hold_all_blocks() {
     assert_eq!([8, 9].map(|kib| turing.cache_given_up(&launch, kib * 1024)), [0, 32 * 1024]);
 }
 
-/// The budget of a block, and of so many resident blocks, are what trying all register counts finds.
+/// The most registers for a block, and for so many resident blocks, are what trying all register counts finds.
 #[test]
-fn budgets_are_what_trying_all_finds() {
+fn the_most_registers_are_what_trying_all_finds() {
     for machine in Architecture::all() {
         for threads in (0..=1056).step_by(32).chain([1, 33, 100, 1023, 1025, u32::MAX]) {
             let limits = |registers| machine.occupancy(&Launch::new(registers).with_threads(threads)).block_limits;
             let by_registers: Vec<_> = (0..=MAX_REGISTERS).map(|registers| limits(registers).registers).collect();
             let most = |blocks| most(u32::MAX, |registers| by_registers[registers as usize] >= Some(blocks));
             let by_warps = limits(1).warps;
-            let budget = most(1).filter(|_| by_warps > 0);
-            assert_eq!(machine.budget(threads), budget, "{}, {threads} threads", machine.name);
+            let most_for_one = most(1).filter(|_| by_warps > 0);
+            assert_eq!(machine.max_registers_for_block(threads), most_for_one, "{}, {threads} threads", machine.name);
             for blocks in 0..=machine.max_blocks + 1 {
                 let expected = most(blocks).filter(|_| (1..=by_warps.min(machine.max_blocks)).contains(&blocks));
                 let found = machine.registers_for_blocks(threads, blocks);
@@ -176,7 +176,7 @@ fn budgets_are_what_trying_all_finds() {
 #[test]
 fn figures_known_by_heart() {
     let hopper = Architecture::by_name("sm_90a").expect("is known");
-    assert_eq!([32, 128, 129, 256, 257, 512, 704, 1024].map(|threads| hopper.budget(threads)), {
+    assert_eq!([32, 128, 129, 256, 257, 512, 704, 1024].map(|threads| hopper.max_registers_for_block(threads)), {
         [255, 255, 255, 255, 168, 128, 80, 64].map(Some)
     });
     let launch = Launch::new(32).with_threads(256);

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::Kernel;
 use super::proposals::{behind_choices_ahead, in_turn};
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
+use crate::tune::objective::Objective;
 use crate::tune::optimisations::{Ahead, Choices};
 use crate::tune::variant::Variant;
 
@@ -16,10 +16,10 @@ fn with_ahead(variants: VecDeque<Variant>, ahead: Ahead) -> VecDeque<Variant> {
 
 impl Kernel {
     /// Fills the queue with what is tried on every kernel, with the best of the choices ahead of LLVM's optimisations.
-    pub(super) fn continue_with_best_choice(&mut self, aim: &Aim) {
-        let ahead = self.best_but_for(aim, |variant| variant.compiler() != 0).0.optimisations().ahead();
+    pub(super) fn continue_with_best_choice(&mut self, objective: &Objective) {
+        let ahead = self.best_but_for(objective, |variant| variant.compiler() != 0).0.optimisations().ahead();
         let rest = with_ahead(behind_choices_ahead(&self.stock), ahead);
-        if let Some((promising, figures)) = self.promising_choice_ahead(aim) {
+        if let Some((promising, figures)) = self.promising_choice_ahead(objective) {
             let others = with_ahead(behind_choices_ahead(&figures), promising);
             self.queue.extend(in_turn(others, rest));
         } else {
@@ -29,13 +29,13 @@ impl Kernel {
 
     /// What takes half of the accesses of local memory away, or more, and costs too much otherwise: an order may make up for
     /// that.
-    fn promising_choice_ahead(&self, aim: &Aim) -> Option<(Ahead, Figures)> {
+    fn promising_choice_ahead(&self, objective: &Objective) -> Option<(Ahead, Figures)> {
         let is_promising = |(variant, figures): &(&Variant, Figures)| {
             variant.compiler() == 0
                 && 2 * figures.sass.local <= self.stock.sass.local
                 && self.stock.sass.local > 0
-                && !self.is_hopeless_choice(aim, variant)
-                && !self.is_admissible(aim, variant, figures)
+                && !self.is_hopeless_choice(objective, variant)
+                && !self.is_admissible(objective, variant, figures)
         };
         let promising = self.judged().filter(is_promising);
         let least = promising.min_by_key(|(_, figures)| (figures.spill_cost(), figures.sass.local));
@@ -54,11 +54,11 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel, of_arrays};
+    use super::super::tests::{kernel, objective, of_arrays};
     use super::*;
-    use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
     use crate::tune::optimisations::Optimisations;
+    use crate::tune::ptxas_output::Sass;
 
     /// Of code that nothing has optimised, what is inlined and unrolled comes first; then the rest with the best of that,
     /// whatever another compiler's code is like, which no such choice changes.
@@ -77,11 +77,11 @@ mod tests {
         let good = Ahead::CHOICES[3];
         let mut variants: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             assert!(!variants.contains(&variant), "{variant}");
             let spills = if variant.optimisations().ahead() == good { 10 } else { 100 };
             let outcome = theirs.filter(|_| variant.compiler() != 0).unwrap_or(figures(spills, 32, 500));
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             variants.push(variant);
         }
         variants.retain(|variant| variant.compiler() == 0);
@@ -103,10 +103,10 @@ mod tests {
         let of_choice = |variant: &Variant| variant.optimisations().ahead();
         let mut ahead = Vec::new();
         for number in 0..24u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             let is_promising = of_choice(&variant) == Ahead::STACK;
             let outcome = if is_promising { figures(40, 32, 300) } else { stock };
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             ahead.push(of_choice(&variant));
         }
         for choice in [Ahead::STACK, Ahead::STOCK] {
@@ -125,13 +125,13 @@ mod tests {
             kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::STACK));
             kernel.record(
-                &aim(0),
+                &objective(0),
                 Variant::DEFAULT,
                 "default".into(),
                 Some(of_arrays(4000, 1000, figures(0, 32, 490))),
             );
-            kernel.record(&aim(0), inlined, "inlined".into(), Some(of_arrays(40, 10, figures(spills, 32, 300))));
-            kernel.look_around(&aim(0));
+            kernel.record(&objective(0), inlined, "inlined".into(), Some(of_arrays(40, 10, figures(spills, 32, 300))));
+            kernel.fill_queue(&objective(0));
             let is_near = |variant: &&Variant| variant.optimisations().ahead() == Ahead::STACK;
             let near = kernel.queue.iter().filter(is_near).count();
             let is_half = near >= 3 && 2 * near <= kernel.queue.len() + 2;

@@ -5,8 +5,8 @@ use std::iter;
 
 use super::Kernel;
 use super::proposals::{first, first_of_text};
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
+use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 /// How many variants of our own code are tried before it is known whose code is the best.
@@ -26,27 +26,30 @@ impl Kernel {
     /// a search, so that no winner is worse than it in anything. A benchmark's word counts for more.
     pub(super) fn better_compiler(
         &self,
-        aim: &Aim,
+        objective: &Objective,
         counts: impl Fn(&Variant, &Figures) -> bool,
     ) -> Option<(&Variant, Figures)> {
         let as_they_are = self.tried.iter().filter(|tried| matches!(tried.variant, Variant::Linked(_)));
         let judged = as_they_are.filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let better = judged.filter(|(variant, figures)| {
-            counts(variant, figures) && figures.compare(&self.stock, &aim.preference).is_lt()
+            counts(variant, figures) && figures.compare(&self.stock, &objective.preference).is_lt()
         });
-        better.filter(|_| self.stock.timing.is_none()).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
+        better
+            .filter(|_| self.stock.timing.is_none())
+            .min_by(|one, other| one.1.compare(&other.1, &objective.preference))
     }
 
     /// What is tried on the code of every compiler. Most of these variants are for the code that is the best as it is. What is
     /// made of code that is worse than stock in something rarely counts: of such code, the defaults alone are tried.
-    pub(super) fn of_compilers(&self, aim: &Aim) -> VecDeque<Variant> {
+    pub(super) fn of_compilers(&self, objective: &Objective) -> VecDeque<Variant> {
         let theirs = self.judged().filter(|(variant, _)| matches!(variant, Variant::Linked(_)));
-        let bases = self.ranked(aim, iter::once((&Variant::Stock, self.stock)).chain(theirs));
+        let bases = self.ranked(objective, iter::once((&Variant::Stock, self.stock)).chain(theirs));
         let list = |base: &Variant| match base.compiler() {
             0 => first(&self.stock, self.choices),
             compiler => first_of_text().into_iter().map(|variant| variant.on_code_of(compiler)).collect(),
         };
-        let counts = |base: &Variant| self.figures(base).is_none_or(|figures| self.is_admissible(aim, base, &figures));
+        let counts =
+            |base: &Variant| self.figures(base).is_none_or(|figures| self.is_admissible(objective, base, &figures));
         let of_worse =
             bases.iter().filter(|base| !counts(base)).map(|base| Variant::DEFAULT.on_code_of(base.compiler()));
         let mut lists: Vec<VecDeque<Variant>> = bases.iter().filter(|base| counts(base)).map(list).collect();
@@ -67,11 +70,11 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel};
+    use super::super::tests::{kernel, objective};
     use super::*;
     use crate::tune::agreement::Difference;
     use crate::tune::figures::{Block, tests::figures};
-    use crate::tune::findings::Refused;
+    use crate::tune::findings::DifferingVariant;
     use crate::tune::optimisations::{Choices, Optimisations};
 
     /// Other compilers' code is asked for first, as it is; most of what follows is of the code that is the best as it is, and
@@ -83,7 +86,7 @@ mod tests {
             kernel.add_compilers(&[1, 2]);
             let mut seen: Vec<Variant> = Vec::new();
             for number in 0..60u32 {
-                let variant = kernel.propose(&aim(0));
+                let variant = kernel.propose(&objective(0));
                 assert!(!seen.contains(&variant), "{variant}");
                 let spills = match variant.compiler() {
                     1 => theirs,
@@ -92,7 +95,7 @@ mod tests {
                 };
                 let spills = if matches!(variant, Variant::Linked(_)) { spills } else { spills + number };
                 let figures = (variant != Variant::Linked(2)).then(|| figures(spills, 32, 500));
-                kernel.record(&aim(0), variant.clone(), number.to_string(), figures);
+                kernel.record(&objective(0), variant.clone(), number.to_string(), figures);
                 seen.push(variant);
             }
             assert_eq!(seen[..3], [Variant::Linked(1), Variant::Linked(2), Variant::DEFAULT]);
@@ -107,10 +110,10 @@ mod tests {
             assert_eq!(seen.iter().find(is_odd), None);
         }
         let mut kernel = kernel();
-        let expected: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+        let expected: Vec<Variant> = (0..30).map(|_| kernel.propose(&objective(0))).collect();
         let mut same = super::super::tests::kernel();
         same.add_compilers(&[]);
-        assert_eq!((0..30).map(|_| same.propose(&aim(0))).collect::<Vec<_>>(), expected);
+        assert_eq!((0..30).map(|_| same.propose(&objective(0))).collect::<Vec<_>>(), expected);
     }
 
     /// Of code that is worse than stock as it is, the defaults alone are tried.
@@ -120,9 +123,9 @@ mod tests {
             let mut kernel = kernel();
             kernel.add_compilers(&[1]);
             for number in 0..60u32 {
-                let variant = kernel.propose(&aim(0));
+                let variant = kernel.propose(&objective(0));
                 let of = if variant.compiler() == 1 { instructions } else { 500 };
-                kernel.record(&aim(0), variant, number.to_string(), Some(figures(100, 32, of)));
+                kernel.record(&objective(0), variant, number.to_string(), Some(figures(100, 32, of)));
             }
             let tried = kernel.tried.iter().map(|tried| &tried.variant);
             let theirs: Vec<&Variant> = tried.filter(|variant| variant.compiler() == 1).collect();
@@ -138,11 +141,11 @@ mod tests {
         let mut kernel = kernel();
         kernel.add_compilers(&[1]);
         for number in 0..2 {
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(80, 32, 480)));
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(figures(80, 32, 480)));
         }
         assert_eq!(kernel.tried[0].variant, Variant::Linked(1));
-        assert_eq!(kernel.best(&aim(0)).0, Variant::DEFAULT);
+        assert_eq!(kernel.best(&objective(0)).0, Variant::DEFAULT);
     }
 
     /// What is better than the other compiler's code in one figure and worse in another does not win, and less than it
@@ -154,32 +157,32 @@ mod tests {
             let mut kernel = kernel();
             kernel.add_compilers(&[1]);
             for (number, figures) in [theirs, own].into_iter().enumerate() {
-                let variant = kernel.propose(&aim(0));
-                kernel.record(&aim(0), variant, number.to_string(), Some(figures));
+                let variant = kernel.propose(&objective(0));
+                kernel.record(&objective(0), variant, number.to_string(), Some(figures));
             }
             kernel
         };
         let mut kernel = judged(theirs);
-        assert_eq!(kernel.best(&aim(0)), (Variant::Linked(1), theirs));
+        assert_eq!(kernel.best(&objective(0)), (Variant::Linked(1), theirs));
         let difference = Difference { place: "word 0".into(), command: String::new() };
-        let refused = Refused { variant: Variant::Linked(1), difference, folder: None, is_known: false };
+        let refused = DifferingVariant { variant: Variant::Linked(1), difference, folder: None, is_known: false };
         kernel.findings.refused.push(refused);
-        assert_eq!(kernel.best(&aim(0)), (Variant::DEFAULT, own));
+        assert_eq!(kernel.best(&objective(0)), (Variant::DEFAULT, own));
         // What is worse than stock itself forbids nothing.
-        assert_eq!(judged(figures(32, 32, 501)).best(&aim(0)).0, Variant::DEFAULT);
+        assert_eq!(judged(figures(32, 32, 501)).best(&objective(0)).0, Variant::DEFAULT);
         let same_bytes = judged(figures(100, 32, 499));
-        assert_eq!(same_bytes.best(&aim(0)).0, Variant::DEFAULT);
+        assert_eq!(same_bytes.best(&objective(0)).0, Variant::DEFAULT);
         let mut alone = super::super::tests::kernel();
         alone.add_compilers(&[1]);
-        let variant = alone.propose(&aim(0));
-        alone.record(&aim(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
-        assert_eq!(alone.best(&aim(0)).0, Variant::Linked(1));
-        assert_eq!(alone.best_but_for(&aim(0), |variant| variant.compiler() != 0).0, Variant::Stock);
+        let variant = alone.propose(&objective(0));
+        alone.record(&objective(0), variant, "theirs".into(), Some(figures(100, 32, 499)));
+        assert_eq!(alone.best(&objective(0)).0, Variant::Linked(1));
+        assert_eq!(alone.best_but_for(&objective(0), |variant| variant.compiler() != 0).0, Variant::Stock);
         // Our own code that is as good, or better, needs no other file.
         for instructions in [499, 492] {
             let mut alone = judged(figures(100, 32, 499));
             alone.tried[1].figures = Some(figures(100, 32, instructions));
-            assert_eq!(alone.best(&aim(0)).0, Variant::DEFAULT);
+            assert_eq!(alone.best(&objective(0)).0, Variant::DEFAULT);
         }
     }
 
@@ -194,11 +197,11 @@ mod tests {
                 Kernel::new("k", "0", block, figures(100, 32, 500), "stock".into(), Choices::CodeGeneration);
             kernel.add_compilers(&[1]);
             let mut theirs = figures(0, 32, 400);
-            theirs.real.shared_bytes = shared_bytes;
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, "theirs".into(), Some(theirs));
+            theirs.ptxas_report.shared_bytes = shared_bytes;
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant, "theirs".into(), Some(theirs));
             let expected = if is_taken { Variant::Linked(1) } else { Variant::Stock };
-            assert_eq!(kernel.best(&aim(0)).0, expected, "{dynamic_shared:?} {shared_bytes}");
+            assert_eq!(kernel.best(&objective(0)).0, expected, "{dynamic_shared:?} {shared_bytes}");
         }
     }
 }

@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
+use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 /// What a variant chooses, each choice by itself.
@@ -25,13 +25,13 @@ impl Effects {
 
     /// Whether some variant was tried with and without what `variant` has otherwise than `base`, and none was better with it.
     /// It looks up one variant for each that was judged.
-    pub(super) fn is_in_vain(&self, aim: &Aim, base: &Variant, variant: &Variant) -> bool {
+    pub(super) fn is_in_vain(&self, objective: &Objective, base: &Variant, variant: &Variant) -> bool {
         let (base, variant) = (parts(base), parts(variant));
         let (added, removed) = (&variant - &base, &base - &variant);
         let mut effects = self.0.iter().filter_map(|(without, before)| {
             let is_like_base = removed.is_subset(without) && added.is_disjoint(without);
             let with = is_like_base.then(|| &(without - &removed) | &added)?;
-            Some(self.0.get(&with)?.compare(before, &aim.preference))
+            Some(self.0.get(&with)?.compare(before, &objective.preference))
         });
         effects.next().is_some_and(Ordering::is_ge) && effects.all(Ordering::is_ge)
     }
@@ -41,7 +41,9 @@ impl Effects {
 fn parts(variant: &Variant) -> Parts {
     let text = if *variant == Variant::Stock { String::new() } else { format!("{variant:#}") };
     let words = |option: &str| match option.split_once('=') {
-        Some((name @ ("add" | "skip"), words)) => words.split('+').map(|word| format!("{name}={word}")).collect(),
+        Some((name @ ("add-passes" | "skip-passes"), words)) => {
+            words.split('+').map(|word| format!("{name}={word}")).collect()
+        }
         _ => vec![option.to_owned()],
     };
     text.split(';').filter(|option| !matches!(*option, "" | "default")).flat_map(words).collect()
@@ -49,7 +51,7 @@ fn parts(variant: &Variant) -> Parts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::aim;
+    use super::super::tests::objective;
     use super::*;
     use crate::tune::figures::tests::figures;
     use crate::tune::optimisations::Optimisations;
@@ -67,10 +69,13 @@ mod tests {
             judged.extend(hoisted_late.map(|spills| (hoisted(&late), figures(spills, 32, 500))));
             let effects = Effects::of(judged.iter().map(|(variant, figures)| (variant, *figures)));
             let eager = Variant::ordered("eager", 0);
-            assert_eq!(effects.is_in_vain(&aim(0), &eager, &hoisted(&eager)), expected);
-            assert_eq!(effects.is_in_vain(&aim(0), &Variant::Stock, &hoisted(&Variant::Stock)), expected);
-            assert!(!effects.is_in_vain(&aim(0), &eager, &eager.with_bits("on")), "it is new");
-            assert!(!effects.is_in_vain(&aim(0), &hoisted(&Variant::DEFAULT), &hoisted(&late)), "late made it better");
+            assert_eq!(effects.is_in_vain(&objective(0), &eager, &hoisted(&eager)), expected);
+            assert_eq!(effects.is_in_vain(&objective(0), &Variant::Stock, &hoisted(&Variant::Stock)), expected);
+            assert!(!effects.is_in_vain(&objective(0), &eager, &eager.with_bits("on")), "it is new");
+            assert!(
+                !effects.is_in_vain(&objective(0), &hoisted(&Variant::DEFAULT), &hoisted(&late)),
+                "late made it better"
+            );
         }
     }
 
@@ -81,6 +86,6 @@ mod tests {
         let judged = [(Variant::DEFAULT, figures(100, 32, 500)), (with.clone(), figures(80, 32, 500))];
         let effects = Effects::of(judged.iter().map(|(variant, figures)| (variant, *figures)));
         let best = with.with_order("late", 0);
-        assert!(effects.is_in_vain(&aim(0), &best, &Variant::ordered("late", 0)));
+        assert!(effects.is_in_vain(&objective(0), &best, &Variant::ordered("late", 0)));
     }
 }

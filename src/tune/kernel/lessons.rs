@@ -4,8 +4,8 @@
 //! tried on the rest, and counts as a run that is spent: it is not to be replaced by what is less likely to help.
 
 use super::Kernel;
-use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
+use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 /// How many instances of a template are to have tried something in vain, so that the others do not try it.
@@ -14,7 +14,7 @@ pub(in super::super) const TEACHERS: usize = 3;
 /// The kernels that learn from each other: instances of one template that lack the same. A limit on registers that wins warps on an
 /// instance with 8 of them helps none with 12 (`flash_attn_ext_vec` of ggml).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in super::super) struct Kind<'a> {
+pub(in super::super) struct TemplateGroup<'a> {
     template: &'a str,
     spills: bool,
     warps: u32,
@@ -27,14 +27,14 @@ pub(in super::super) struct Lessons {
     /// What helped others and may be made of the kernel, too, that first which helped most of them.
     ahead: Vec<Variant>,
     /// What was tried on all of the others, and helped none.
-    in_vain: Vec<InVain>,
+    unhelpful: Vec<UnhelpfulVariant>,
     /// Runs that each of the others has spent on the values that ptxas spills in it, if they helped none.
-    looks_in_vain: Option<usize>,
+    unhelpful_inspections: Option<usize>,
 }
 
 /// A variant that helped no other instance.
 #[derive(Clone, Debug)]
-struct InVain {
+struct UnhelpfulVariant {
     variant: Variant,
     /// Whether ptxas judged it for one of them: text that is known costs nothing.
     costs_run: bool,
@@ -42,11 +42,11 @@ struct InVain {
 
 impl Lessons {
     /// What a kernel learns from others, whose searches are over. O(what they have tried, squared).
-    pub(in super::super) fn of(aim: &Aim, kernel: &Kernel, others: &[&Kernel]) -> Self {
-        let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(aim, variant)).count();
+    pub(in super::super) fn of(objective: &Objective, kernel: &Kernel, others: &[&Kernel]) -> Self {
+        let helped = |variant: &Variant| others.iter().filter(|other| other.is_helped(objective, variant)).count();
         let mut ahead: Vec<Variant> = Vec::new();
         for other in others {
-            let best = other.best(aim).0;
+            let best = other.best(objective).0;
             // Its loops are turned at the end, as those of all winners are.
             let best = best.with_loops_as_they_come().unwrap_or(best);
             if kernel.may_copy(&best, other) && !ahead.contains(&best) {
@@ -61,22 +61,24 @@ impl Lessons {
         let everywhere = everywhere.filter(|variant| rest.iter().all(|other| other.tried(variant).is_some()));
         // The defaults are what all else is measured by.
         let may_differ = |variant: &Variant| others.iter().any(|other| !kernel.may_take_numbers_of(variant, other));
-        let in_vain = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
-        let in_vain = in_vain.filter(|variant| !may_differ(variant));
+        let unhelpful = everywhere.filter(|variant| **variant != Variant::DEFAULT && helped(variant) == 0);
+        let unhelpful = unhelpful.filter(|variant| !may_differ(variant));
         let costs_run = |variant: &Variant| others.iter().any(|other| other.is_judged_for(variant));
-        let in_vain = in_vain.map(|variant| InVain { variant: variant.clone(), costs_run: costs_run(variant) });
-        let looks: Option<Vec<usize>> = others.iter().map(|other| other.looks_without_help(aim)).collect();
-        let looks_in_vain = looks.and_then(|looks| looks.into_iter().min());
-        Self { ahead, in_vain: in_vain.collect(), looks_in_vain }
+        let unhelpful =
+            unhelpful.map(|variant| UnhelpfulVariant { variant: variant.clone(), costs_run: costs_run(variant) });
+        let inspections: Option<Vec<usize>> =
+            others.iter().map(|other| other.unhelpful_inspections(objective)).collect();
+        let unhelpful_inspections = inspections.and_then(|inspections| inspections.into_iter().min());
+        Self { ahead, unhelpful: unhelpful.collect(), unhelpful_inspections }
     }
 }
 
 impl Kernel {
     /// What it lacks, if it is an instance of a template.
-    pub(in super::super) fn kind(&self) -> Option<Kind<'_>> {
+    pub(in super::super) fn template_group(&self) -> Option<TemplateGroup<'_>> {
         let template = self.template.as_deref()?;
         let (spills, warps) = (self.stock.spill_bytes() > 0, self.stock.warps);
-        Some(Kind { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
+        Some(TemplateGroup { template, spills, warps, is_for_loops_alone: self.is_for_loops_alone })
     }
 
     /// Takes what other instances have taught, ahead of the first round.
@@ -86,8 +88,8 @@ impl Kernel {
         for variant in lessons.ahead.iter().rev() {
             self.queue.insert(at, variant.clone());
         }
-        if let Some(runs) = lessons.looks_in_vain {
-            self.may_be_looked_at = false;
+        if let Some(runs) = lessons.unhelpful_inspections {
+            self.may_be_inspected = false;
             self.rounds.spare(runs);
         }
         self.lessons = lessons;
@@ -95,14 +97,14 @@ impl Kernel {
 
     /// Whether a variant is not tried, because it helped no other instance; and whether a run is spared by that.
     pub(super) fn is_left_out(&self, variant: &Variant) -> Option<bool> {
-        let in_vain = self.lessons.in_vain.iter().find(|in_vain| in_vain.variant == *variant);
-        in_vain.map(|in_vain| in_vain.costs_run)
+        let unhelpful = self.lessons.unhelpful.iter().find(|unhelpful| unhelpful.variant == *variant);
+        unhelpful.map(|unhelpful| unhelpful.costs_run)
     }
 
     /// Whether a variant was tried and may win.
-    fn is_helped(&self, aim: &Aim, variant: &Variant) -> bool {
+    fn is_helped(&self, objective: &Objective, variant: &Variant) -> bool {
         let figures = self.figures(variant);
-        figures.is_some_and(|figures| self.may_win(aim, |_| false)(variant, &figures))
+        figures.is_some_and(|figures| self.may_win(objective, |_| false)(variant, &figures))
     }
 
     /// Whether ptxas judged a text for this variant, and not for an earlier one.
@@ -113,10 +115,10 @@ impl Kernel {
     }
 
     /// The runs that were spent on the values that ptxas spills in it; `None` where nobody has looked, or where they helped.
-    fn looks_without_help(&self, aim: &Aim) -> Option<usize> {
+    fn unhelpful_inspections(&self, objective: &Objective) -> Option<usize> {
         let named = || self.tried.iter().map(|tried| &tried.variant).filter(|variant| !variant.named().is_empty());
-        let has_looked = self.looks.count() > 0 && !named().any(|variant| self.is_helped(aim, variant));
-        has_looked.then(|| self.looks.count() + named().filter(|variant| self.is_judged_for(variant)).count())
+        let has_inspected = self.inspections.count() > 0 && !named().any(|variant| self.is_helped(objective, variant));
+        has_inspected.then(|| self.inspections.count() + named().filter(|variant| self.is_judged_for(variant)).count())
     }
 
     /// Whether a variant of another kernel says of this one what it said of that.
@@ -137,7 +139,8 @@ impl Kernel {
     /// Whether the numbers of a variant, where it has some, say of this kernel what they say of another: registers and shared memory
     /// that are good for one are so for another with the same of both.
     fn may_take_numbers_of(&self, variant: &Variant, other: &Self) -> bool {
-        let of = |kernel: &Self| (kernel.stock.real.registers, kernel.stock.real.shared_bytes, kernel.block);
+        let of =
+            |kernel: &Self| (kernel.stock.ptxas_report.registers, kernel.stock.ptxas_report.shared_bytes, kernel.block);
         let has_numbers = variant.limits_registers() || variant.kept().is_some();
         !has_numbers || of(self) == of(other)
     }
@@ -146,14 +149,14 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::super::proposals::first_of_text;
-    use super::super::tests::{aim, answered, kernel, kernel_with};
+    use super::super::tests::{answered, kernel, kernel_with, objective};
     use super::*;
     use crate::config::RegisterNames;
-    use crate::tune::evidence::Real;
     use crate::tune::figures::{Figures, tests::figures};
-    use crate::tune::kept::Kept;
     use crate::tune::optimisations::Choices;
+    use crate::tune::ptxas_output::PtxasReport;
     use crate::tune::question::{Answer, NoAnswer, Question};
+    use crate::tune::spill_options::SpillOptions;
 
     const LATE: fn() -> Variant = || Variant::ordered("late", 0);
 
@@ -161,13 +164,13 @@ mod tests {
     fn tried(variants: &[(Variant, Option<Figures>)]) -> Kernel {
         let mut kernel = kernel();
         for (number, (variant, figures)) in variants.iter().enumerate() {
-            kernel.record(&aim(0), variant.clone(), number.to_string(), *figures);
+            kernel.record(&objective(0), variant.clone(), number.to_string(), *figures);
         }
         kernel
     }
 
     fn taught(mut kernel: Kernel, others: &[&Kernel]) -> Kernel {
-        let lessons = Lessons::of(&aim(0), &kernel, others);
+        let lessons = Lessons::of(&objective(0), &kernel, others);
         kernel.learn(lessons);
         kernel
     }
@@ -195,7 +198,7 @@ mod tests {
         let other = tried(&[(bits.clone(), Some(figures(60, 32, 500))), (LATE(), Some(figures(20, 32, 500)))]);
         for others in [[&one, &other], [&other, &one]] {
             let mut kernel = taught(kernel(), &others);
-            let first: Vec<Variant> = (0..3).map(|_| kernel.propose(&aim(0))).collect();
+            let first: Vec<Variant> = (0..3).map(|_| kernel.propose(&objective(0))).collect();
             assert_eq!(first, [Variant::DEFAULT, bits.clone(), LATE()]);
         }
     }
@@ -206,15 +209,18 @@ mod tests {
     fn what_may_be_copied() {
         let ahead = |kernel: Kernel, best: Variant| {
             let other = tried(&[(best, Some(figures(10, 32, 500)))]);
-            Lessons::of(&aim(0), &kernel, &[&other]).ahead
+            Lessons::of(&objective(0), &kernel, &[&other]).ahead
         };
         let fewer = || {
             let stock = figures(100, 32, 500);
-            kernel_with(Figures { real: Real { registers: stock.real.registers - 8, ..stock.real }, ..stock })
+            kernel_with(Figures {
+                ptxas_report: PtxasReport { registers: stock.ptxas_report.registers - 8, ..stock.ptxas_report },
+                ..stock
+            })
         };
         let kept = |named: &[&str]| {
             let named: RegisterNames = named.iter().copied().collect();
-            LATE().with_kept_values(Kept { named, ..Kept::for_registers(64, 0) })
+            LATE().with_kept_values(SpillOptions { named, ..SpillOptions::for_registers(64, 0) })
         };
         assert_eq!(ahead(kernel(), LATE().with_limit(40)), [LATE().with_limit(40)]);
         assert_eq!(ahead(fewer(), LATE().with_limit(40)), []);
@@ -234,9 +240,9 @@ mod tests {
     /// two instances, or three of which one was helped, leave nothing out. The defaults are always tried.
     #[test]
     fn in_vain_on_three() {
-        let in_vain = |_: &Variant| figures(100, 32, 500);
+        let unhelpful = |_: &Variant| figures(100, 32, 500);
         let search = |mut kernel: Kernel| {
-            let asked = searched(&mut kernel, 8, in_vain);
+            let asked = searched(&mut kernel, 8, unhelpful);
             (kernel, asked)
         };
         let text = || Kernel { choices: Choices::Nothing, queue: first_of_text(), ..kernel() };
@@ -246,7 +252,7 @@ mod tests {
         assert_eq!(search(taught(text(), &[&one, &two])).1, all);
         assert_eq!(search(taught(text(), &[&one, &two, &three])).1, [Variant::DEFAULT]);
         let mut helped = text();
-        searched(&mut helped, 8, |variant| if *variant == LATE() { figures(10, 32, 500) } else { in_vain(variant) });
+        searched(&mut helped, 8, |variant| if *variant == LATE() { figures(10, 32, 500) } else { unhelpful(variant) });
         let (last, asked) = search(taught(text(), &[&one, &helped, &three]));
         assert_eq!(asked[..2], [Variant::DEFAULT, LATE()]);
         assert!(asked.len() < 8 && last.is_over(8) && last.runs() < 8, "{asked:?}");
@@ -259,15 +265,18 @@ mod tests {
         let [one, two, three] = [(); 3].map(|()| limited());
         let others = [&one, &two, &three];
         let stock = figures(100, 32, 500);
-        let more = kernel_with(Figures { real: Real { registers: stock.real.registers + 8, ..stock.real }, ..stock });
+        let more = kernel_with(Figures {
+            ptxas_report: PtxasReport { registers: stock.ptxas_report.registers + 8, ..stock.ptxas_report },
+            ..stock
+        });
         assert_eq!(taught(kernel(), &others).is_left_out(&LATE().with_limit(40)), Some(true));
         assert_eq!(taught(more, &others).is_left_out(&LATE().with_limit(40)), None);
         let instance = |stock| Kernel { template: Some("t".into()), ..kernel_with(stock) };
         let kinds =
             [figures(100, 32, 500), figures(60, 32, 70), figures(0, 32, 500), figures(100, 24, 500)].map(instance);
-        let is_same = |other: &Kernel| other.kind() == kinds[0].kind();
+        let is_same = |other: &Kernel| other.template_group() == kinds[0].template_group();
         assert_eq!([1, 2, 3].map(|at: usize| is_same(&kinds[at])), [true, false, false]);
-        assert_eq!(kernel().kind(), None);
+        assert_eq!(kernel().template_group(), None);
     }
 
     /// What has changed no text spares no run where it is left out.
@@ -276,7 +285,7 @@ mod tests {
         for (text, expected) in [("stock", Some(false)), ("late", Some(true))] {
             let [one, two, three] = [(); 3].map(|()| {
                 let mut kernel = kernel();
-                kernel.record(&aim(0), LATE(), text.into(), Some(kernel.stock));
+                kernel.record(&objective(0), LATE(), text.into(), Some(kernel.stock));
                 kernel
             });
             assert_eq!(taught(kernel(), &[&one, &two, &three]).is_left_out(&LATE()), expected, "{text}");
@@ -285,20 +294,20 @@ mod tests {
 
     /// Nobody looks for what ptxas spills where that has helped none of three, and the runs are spared.
     #[test]
-    fn looks_in_vain() {
+    fn unhelpful_inspections() {
         let looked = |better: bool| {
             let mut kernel = tried(&[(Variant::DEFAULT, Some(figures(100, 32, 500)))]);
-            kernel.note_spilled(&aim(0), Variant::DEFAULT, None);
-            let named = Kept { named: ["%r1"].into_iter().collect(), ..Kept::for_registers(64, 0) };
+            kernel.note_spilled(&objective(0), Variant::DEFAULT, None);
+            let named = SpillOptions { named: ["%r1"].into_iter().collect(), ..SpillOptions::for_registers(64, 0) };
             let figures = figures(if better { 10 } else { 100 }, 32, 500);
-            kernel.record(&aim(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
+            kernel.record(&objective(0), Variant::DEFAULT.with_kept_values(named), "kept".into(), Some(figures));
             kernel
         };
         let ([one, two, three], helped) = ([(); 3].map(|()| looked(false)), looked(true));
         let last = taught(kernel(), &[&one, &two, &three]);
-        assert!(!last.may_be_looked_at);
-        assert!(taught(kernel(), &[&one, &helped, &three]).may_be_looked_at);
-        assert!(taught(kernel(), &[&one, &two]).may_be_looked_at);
+        assert!(!last.may_be_inspected);
+        assert!(taught(kernel(), &[&one, &helped, &three]).may_be_inspected);
+        assert!(taught(kernel(), &[&one, &two]).may_be_inspected);
         assert!(last.is_over(1) || last.runs() == 0);
     }
 }

@@ -2,11 +2,11 @@
 
 use super::Kernel;
 use crate::target::machine::{Architecture, MAX_REGISTERS, RegisterRequests};
-use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
-use crate::tune::evidence::Real;
 use crate::tune::figures::{Block, Figures, launch};
+use crate::tune::objective::Objective;
 use crate::tune::optimisations::{Choices, Optimisations};
+use crate::tune::ptxas_output::PtxasReport;
 use crate::tune::variant::Variant;
 
 /// ptxas takes all registers that there are where it takes at most so many fewer.
@@ -25,59 +25,64 @@ const HOPELESS: u32 = 8;
 const FEW_BYTES: u32 = 64;
 
 /// How many registers a kernel could have beside its own at no cost in warps.
-pub fn given_up(real: &Real, block: Block, architecture: &Architecture) -> u32 {
-    architecture.step_edge(&launch(real, block)).saturating_sub(real.registers)
+pub fn given_up(ptxas_report: &PtxasReport, block: Block, architecture: &Architecture) -> u32 {
+    architecture.step_edge(&launch(ptxas_report, block)).saturating_sub(ptxas_report.registers)
 }
 
 impl Kernel {
     /// Whether variants of the kernel may have a limit on registers: of a kernel with `setmaxnreg`, only where every run still
     /// gets the registers that it asks for. A profile for LLVM IR is replayed where nothing proves that, so no limit is part of it.
-    pub(super) fn may_be_limited_to(&self, aim: &Aim, limit: u32) -> bool {
+    pub(super) fn may_be_limited_to(&self, objective: &Objective, limit: u32) -> bool {
         let may_get = |requests: &RegisterRequests| {
-            self.choices == Choices::Nothing && requests.may_be_limited_to(limit, aim.architecture)
+            self.choices == Choices::Nothing && requests.may_be_limited_to(limit, objective.architecture)
         };
         self.register_requests.as_ref().is_none_or(may_get)
     }
 
     /// The most registers that cost no warp of stock's.
-    fn free_registers(&self, aim: &Aim) -> u32 {
-        aim.architecture.step_edge(&launch(&self.stock.real, self.block))
+    fn free_registers(&self, objective: &Objective) -> u32 {
+        objective.architecture.step_edge(&launch(&self.stock.ptxas_report, self.block))
     }
 
     /// How many of these stock does not have, if it spills.
-    fn lacking_registers(&self, aim: &Aim) -> u32 {
-        if self.stock.spill_bytes() == 0 { 0 } else { given_up(&self.stock.real, self.block, aim.architecture) }
+    fn lacking_registers(&self, objective: &Objective) -> u32 {
+        if self.stock.spill_bytes() == 0 {
+            0
+        } else {
+            given_up(&self.stock.ptxas_report, self.block, objective.architecture)
+        }
     }
 
     /// A variant with all registers that cost no warp, if ptxas gives registers up in stock: it takes 32 of 255 for warps that
     /// something else keeps out, and spills nearly everything. Most orders of such a kernel fare no better without a limit.
     /// One with kept values, or with an order, has stock's registers, if ptxas gave registers up for such.
-    pub(super) fn freed(&self, aim: &Aim, variant: Variant) -> Variant {
+    pub(super) fn freed(&self, objective: &Objective, variant: Variant) -> Variant {
         if self.is_relocatable || !matches!(variant, Variant::Passes(_)) || variant.limits_registers() {
             return variant;
         }
         let limit = match (variant.kept(), variant.spills_to_shared()) {
             (Some(_), _) => self.limit_of_kept,
             (None, true) => None,
-            (None, false) if self.lacking_registers(aim) >= GIVEN_UP => Some(self.free_registers(aim)),
+            (None, false) if self.lacking_registers(objective) >= GIVEN_UP => Some(self.free_registers(objective)),
             (None, false) => self.limit_of_ordered.filter(|_| variant.has_order()),
         };
-        let limit = limit.filter(|&limit| self.may_be_limited_to(aim, limit));
+        let limit = limit.filter(|&limit| self.may_be_limited_to(objective, limit));
         limit.map_or(variant.clone(), |limit| variant.with_limit(limit))
     }
 
     /// Proposes a variant with a limit on registers, if ptxas has given registers up for it: it then spills nearly everything,
     /// though with stock's registers another order, or what was kept, may spare what stock spills.
     pub(super) fn limit_if_given_up(&mut self, variant: &Variant, figures: &Figures) {
-        let gives_up = figures.spill_bytes() > 0 && figures.real.registers + GIVEN_UP <= self.stock.real.registers;
+        let gives_up =
+            figures.spill_bytes() > 0 && figures.ptxas_report.registers + GIVEN_UP <= self.stock.ptxas_report.registers;
         if !gives_up || variant.limits_registers() || !matches!(variant, Variant::Passes(_)) {
             return;
         }
-        let limit = self.stock.real.registers.next_multiple_of(ROUNDING).min(MAX_REGISTERS);
+        let limit = self.stock.ptxas_report.registers.next_multiple_of(ROUNDING).min(MAX_REGISTERS);
         let limited = variant.with_limit(limit);
         if variant.kept().is_some() {
             self.limit_of_kept = Some(limit);
-            self.looks.queue.push_front(limited);
+            self.inspections.queue.push_front(limited);
         } else if variant.has_order() && !variant.spills_to_shared() && self.limit_of_ordered.is_none() {
             // One tells whether orders pay with a limit; those to come have it.
             self.limit_of_ordered = Some(limit);
@@ -87,18 +92,18 @@ impl Kernel {
 
     /// LLVM's own order with all registers that cost no warp, where ptxas spills with fewer: it leaves room for warps that
     /// something else keeps out.
-    pub(super) fn with_free_registers(&self, aim: &Aim, compiler: u8) -> Option<Variant> {
-        let is_free = self.lacking_registers(aim) > 0;
+    pub(super) fn with_free_registers(&self, objective: &Objective, compiler: u8) -> Option<Variant> {
+        let is_free = self.lacking_registers(objective) > 0;
         let is_ours = self.has_optimisations() && compiler == 0;
         let told = if is_ours { Optimisations::TOLD } else { Optimisations::STOCK };
         let variant = Variant::DEFAULT.on_code_of(compiler).optimised(told);
-        is_free.then(|| variant.with_limit(self.free_registers(aim)))
+        is_free.then(|| variant.with_limit(self.free_registers(objective)))
     }
 
     /// How many variants are to be drawn at once, so that the first order tells whether ptxas gives registers up for it, and the
     /// others need not be tried twice.
     pub(super) fn until_first_order(&self) -> Option<usize> {
-        let may_give_up = self.stock.spill_bytes() >= MANY_BYTES && self.stock.real.registers > GIVEN_UP;
+        let may_give_up = self.stock.spill_bytes() >= MANY_BYTES && self.stock.ptxas_report.registers > GIVEN_UP;
         if !may_give_up || self.proposed.iter().any(Variant::has_order) {
             return None;
         }
@@ -106,28 +111,31 @@ impl Kernel {
     }
 
     /// What would spill least of all but for its warps, held to the most registers that cost none.
-    pub(super) fn held_to_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+    pub(super) fn held_to_warps(&self, objective: &Objective, best: &Figures) -> Option<Variant> {
         let (variant, _) =
             self.least_spills_for_warps(best).filter(|(variant, _)| !variant.moves_along(Axis::Blocks))?;
-        Some(variant.with_limit(self.free_registers(aim)))
+        Some(variant.with_limit(self.free_registers(objective)))
     }
 
     /// What takes the fewest registers of all that spills nothing and may count, if these are fewer than `best` takes, with the limit
     /// that wins warps: it costs that variant the least.
-    pub(super) fn leanest_with_more_warps(&self, aim: &Aim, best: &Figures) -> Option<Variant> {
+    pub(super) fn leanest_with_more_warps(&self, objective: &Objective, best: &Figures) -> Option<Variant> {
         let does = |(variant, figures): &(&Variant, Figures)| {
-            figures.spill_bytes() == 0 && !variant.limits_registers() && self.is_admissible(aim, variant, figures)
+            figures.spill_bytes() == 0 && !variant.limits_registers() && self.is_admissible(objective, variant, figures)
         };
-        let (leanest, figures) = self.judged().filter(does).min_by_key(|(_, figures)| figures.real.registers)?;
-        let step = self.winning_step(aim, &figures).filter(|_| figures.real.registers < best.real.registers)?;
+        let (leanest, figures) =
+            self.judged().filter(does).min_by_key(|(_, figures)| figures.ptxas_report.registers)?;
+        let step = self
+            .winning_step(objective, &figures)
+            .filter(|_| figures.ptxas_report.registers < best.ptxas_report.registers)?;
         Some(leanest.with_limit(step))
     }
 
     /// The most registers that win a step of warps, where nothing speaks against them.
-    pub(super) fn winning_step(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
+    pub(super) fn winning_step(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
         // What spills spills more with fewer registers; below 24 ptxas refuses what calls.
         let is_near = |&step: &u32| figures.spill_bytes() == 0 && step >= 24;
-        let step = aim.architecture.next_step(&launch(&figures.real, self.block));
+        let step = objective.architecture.next_step(&launch(&figures.ptxas_report, self.block));
         step.filter(is_near).filter(|&step| !self.is_hopeless(step))
     }
 
@@ -141,47 +149,52 @@ impl Kernel {
     }
 
     /// All registers that a block may have, where ptxas takes fewer and spills.
-    fn withheld(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
-        let all = self.block.threads.and_then(|threads| aim.architecture.registers_for_blocks(threads, 1));
-        all.filter(|&all| figures.spill_bytes() > 0 && figures.real.registers < all)
+    fn withheld(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
+        let all = self.block.threads.and_then(|threads| objective.architecture.registers_for_blocks(threads, 1));
+        all.filter(|&all| figures.spill_bytes() > 0 && figures.ptxas_report.registers < all)
     }
 
     /// A variant with all registers that a block may have, if it spills with fewer and warps may go: from step to step, most of a
-    /// budget would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
+    /// effort would go on the way. Where warps may not go, but ptxas gives most registers up for them and spills much, one such
     /// variant tells the user what they cost.
-    pub(super) fn with_all_registers(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Option<Variant> {
-        let all = self.withheld(aim, figures)?;
-        let gives_up = figures.spill_bytes() >= MANY_BYTES && figures.real.registers + GIVEN_UP <= all;
+    pub(super) fn with_all_registers(
+        &self,
+        objective: &Objective,
+        variant: &Variant,
+        figures: &Figures,
+    ) -> Option<Variant> {
+        let all = self.withheld(objective, figures)?;
+        let gives_up = figures.spill_bytes() >= MANY_BYTES && figures.ptxas_report.registers + GIVEN_UP <= all;
         let is_told = || self.proposed.iter().any(|other| other.limit() == Some(all));
-        (aim.allowance.fewer_warps || (gives_up && !is_told())).then(|| variant.with_limit(all))
+        (objective.allowance.fewer_warps || (gives_up && !is_told())).then(|| variant.with_limit(all))
     }
 
     /// Limits on registers near `variant`: the most at no cost in warps, and the most that wins a step. Where warps may go, also a
     /// step more.
-    pub(super) fn limits(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> Vec<Variant> {
-        let launch = launch(&figures.real, self.block);
-        let edge = aim.architecture.step_edge(&launch);
+    pub(super) fn limits(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> Vec<Variant> {
+        let launch = launch(&figures.ptxas_report, self.block);
+        let edge = objective.architecture.step_edge(&launch);
         // What takes all registers that it may has that limit already; what ptxas holds to a step by itself has not,
         // and spills less if it is told.
-        let is_held = self.withheld(aim, figures).is_some();
-        let to_edge = Some(edge).filter(|&edge| edge > figures.real.registers || is_held);
-        let step = self.winning_step(aim, figures);
-        let fewer_warps = aim.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
-        let above = fewer_warps.map(|above| aim.architecture.step_edge(&launch.with_registers(above)));
+        let is_held = self.withheld(objective, figures).is_some();
+        let to_edge = Some(edge).filter(|&edge| edge > figures.ptxas_report.registers || is_held);
+        let step = self.winning_step(objective, figures);
+        let fewer_warps = objective.allowance.fewer_warps.then(|| edge.saturating_add(1)).filter(|&above| above <= 255);
+        let above = fewer_warps.map(|above| objective.architecture.step_edge(&launch.with_registers(above)));
         [to_edge, step, above].into_iter().flatten().map(|limit| variant.with_limit(limit)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel, kernel_with};
+    use super::super::tests::{kernel, kernel_with, objective};
     use super::*;
     use crate::function::LaunchBounds;
     use crate::target::machine::Repartition;
     use crate::tune::agreement::Agreement;
     use crate::tune::figures::{Allowance, tests::figures};
-    use crate::tune::kept::Kept;
     use crate::tune::question::{Answer, NoAnswer, Question};
+    use crate::tune::spill_options::SpillOptions;
 
     /// Limits on registers are tried where they may win warps, or where ptxas holds a kernel to fewer than a block may
     /// have and it spills, and not where they can only cost spills.
@@ -191,10 +204,10 @@ mod tests {
             [(0, 64, 128, true), (100, 64, 128, true), (100, 64, 1024, false), (100, 255, 128, false)]
         {
             let mut stock = figures(spills, 32, 500);
-            stock.real.registers = registers;
+            stock.ptxas_report.registers = registers;
             let mut kernel = kernel_with(stock);
             kernel.block.threads = Some(threads);
-            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&aim(0))).collect();
+            let variants: Vec<Variant> = (0..30).map(|_| kernel.propose(&objective(0))).collect();
             let limits = variants.iter().any(Variant::limits_registers);
             assert_eq!(limits, expected, "{spills} bytes, {registers} registers, {threads} threads");
         }
@@ -210,18 +223,24 @@ mod tests {
             [0, 5000].into_iter().flat_map(|spills| [(spills, vec![]), (spills, requests.clone())])
         {
             let mut stock = figures(spills, 8, 500);
-            stock.real.registers = if spills > 0 { 128 } else { 232 };
+            stock.ptxas_report.registers = if spills > 0 { 128 } else { 232 };
             let block = Block { threads: Some(256), says_threads: true, dynamic_shared: Some(0) };
             let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
             let asks = !requests.is_empty();
             kernel.register_requests = asks.then_some(RegisterRequests { requests, bounds });
-            let aim = Aim { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..aim(0) };
+            let objective =
+                Objective { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..objective(0) };
             let mut limits = Vec::new();
             for number in 0..80u32 {
-                let variant = kernel.propose(&aim);
+                let variant = kernel.propose(&objective);
                 limits.extend(variant.limit());
-                let given_up = Figures { real: Real { registers: 32, ..stock.real }, ..stock };
-                kernel.record(&aim, variant, number.to_string(), Some(if number % 2 == 0 { given_up } else { stock }));
+                let given_up = Figures { ptxas_report: PtxasReport { registers: 32, ..stock.ptxas_report }, ..stock };
+                kernel.record(
+                    &objective,
+                    variant,
+                    number.to_string(),
+                    Some(if number % 2 == 0 { given_up } else { stock }),
+                );
             }
             assert_eq!(limits.iter().any(|&limit| limit < 232), !asks, "{spills} bytes: {limits:?}");
         }
@@ -238,13 +257,13 @@ mod tests {
             (false, little, false),
             (true, figures(0, 64, 500), false),
         ] {
-            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            let objective = Objective { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..objective(0) };
             let mut kernel = kernel_with(spilling);
             kernel.queue.clear();
-            kernel.look_around(&aim);
+            kernel.fill_queue(&objective);
             assert_eq!(kernel.queue.contains(&Variant::DEFAULT.with_limit(255)), expected, "{:?}", kernel.queue);
             kernel.proposed.push(Variant::DEFAULT.with_limit(255));
-            let other = kernel.with_all_registers(&aim, &Variant::ordered("eager", 0), &spilling);
+            let other = kernel.with_all_registers(&objective, &Variant::ordered("eager", 0), &spilling);
             assert_eq!(other.is_some(), expected && fewer_warps, "once");
         }
     }
@@ -256,14 +275,17 @@ mod tests {
         let stock = figures(0, 32, 500);
         for (spills, expected) in [(513, true), (512, false)] {
             let mut kernel = kernel_with(stock);
-            let step = aim(0).architecture.next_step(&launch(&stock.real, kernel.block)).expect("there are more warps");
+            let step = objective(0)
+                .architecture
+                .next_step(&launch(&stock.ptxas_report, kernel.block))
+                .expect("there are more warps");
             let is_tried = |kernel: &Kernel| {
-                let limits = kernel.limits(&aim(0), &Variant::DEFAULT, &stock);
+                let limits = kernel.limits(&objective(0), &Variant::DEFAULT, &stock);
                 limits.contains(&Variant::DEFAULT.with_limit(step))
             };
             assert!(is_tried(&kernel));
             let limited = Variant::ordered("eager", 0).with_limit(step);
-            kernel.record(&aim(0), limited, "limited".into(), Some(figures(spills, 40, 500)));
+            kernel.record(&objective(0), limited, "limited".into(), Some(figures(spills, 40, 500)));
             assert_eq!(!is_tried(&kernel), expected, "{spills} bytes");
             assert!(!kernel.is_hopeless(step + 1));
         }
@@ -274,18 +296,18 @@ mod tests {
     fn the_leanest_is_limited() {
         let outcome = |registers: u32| {
             let outcome = figures(0, 32, 500);
-            Figures { real: Real { registers, ..outcome.real }, ..outcome }
+            Figures { ptxas_report: PtxasReport { registers, ..outcome.ptxas_report }, ..outcome }
         };
         for (registers, expected) in [(57, true), (64, false)] {
             let mut kernel = kernel_with(outcome(64));
-            let variants: Vec<Variant> = (0..3).map(|_| kernel.propose(&aim(0))).collect();
+            let variants: Vec<Variant> = (0..3).map(|_| kernel.propose(&objective(0))).collect();
             for (number, variant) in variants.iter().enumerate() {
                 let outcome = outcome(if number == 1 { registers } else { 64 });
-                kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+                kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             }
             kernel.queue.clear();
-            kernel.look_around(&aim(0));
-            let step = aim(0).architecture.next_step(&launch(&outcome(57).real, kernel.block));
+            kernel.fill_queue(&objective(0));
+            let step = objective(0).architecture.next_step(&launch(&outcome(57).ptxas_report, kernel.block));
             let limited = variants[1].with_limit(step.expect("there are more warps"));
             assert_eq!(kernel.queue.contains(&limited), expected, "{:?}", kernel.queue);
         }
@@ -296,13 +318,13 @@ mod tests {
     fn held_to_the_warps_of_stock() {
         let mut kernel = kernel();
         for number in 0..10u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             let is_third = number == 2;
             let outcome = if is_third { figures(0, 16, 400) } else { figures(100, 32, 500 + number) };
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
         }
         let costly = kernel.tried[2].variant.clone();
-        assert_eq!(kernel.propose(&aim(0)), costly.with_limit(64));
+        assert_eq!(kernel.propose(&objective(0)), costly.with_limit(64));
     }
 
     /// What spills with fewer registers than its warps leave it, for its shared memory keeps others out, is tried with all
@@ -311,10 +333,10 @@ mod tests {
     fn free_registers() {
         for (registers, expected) in [(32, 1), (255, 0)] {
             let mut stock = figures(100, 8, 500);
-            stock.real.registers = registers;
+            stock.ptxas_report.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
             let mut kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::CodeGeneration);
-            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&aim(0))).collect();
+            let variants: Vec<Variant> = (0..60).map(|_| kernel.propose(&objective(0))).collect();
             let freed = Variant::DEFAULT.optimised(Optimisations::TOLD).with_limit(255);
             assert_eq!(variants.iter().filter(|variant| **variant == freed).count(), expected, "{registers} registers");
         }
@@ -328,11 +350,11 @@ mod tests {
             [(32, 9_000, true), (192, 9_000, false), (32, 0, false), (255, 9_000, false)]
         {
             let mut stock = figures(spills, 8, 500);
-            stock.real.registers = registers;
+            stock.ptxas_report.registers = registers;
             let block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(100_000) };
             let kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
             let mut kernel = kernel.without_recipes();
-            let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&aim(0))).collect();
+            let variants: Vec<Variant> = (0..7).map(|_| kernel.propose(&objective(0))).collect();
             let limited = variants.iter().filter(|variant| variant.to_string().contains("maxnreg=255")).count();
             assert_eq!(limited, if expected { variants.len() } else { 0 }, "{registers} registers, {spills} bytes");
         }
@@ -342,25 +364,26 @@ mod tests {
     /// has kept values and what has none do not tell of each other.
     #[test]
     fn registers_that_were_given_up_for_a_variant() {
-        let kept = |slack| Variant::DEFAULT.with_kept_values(Kept { slack, ..Kept::for_registers(255, 0) });
+        let kept =
+            |slack| Variant::DEFAULT.with_kept_values(SpillOptions { slack, ..SpillOptions::for_registers(255, 0) });
         let ordered = |order| Variant::ordered(order, 0);
         for [given_up, other, unlike] in
             [[kept(0), kept(24), ordered("late")], [ordered("eager"), ordered("late"), kept(0)]]
         {
             for (registers, spills, expected) in [(32, 200, true), (32, 0, false), (200, 200, false)] {
                 let mut stock = figures(100, 8, 500);
-                stock.real.registers = 254;
+                stock.ptxas_report.registers = 254;
                 let mut kernel = kernel_with(stock);
                 let mut outcome = figures(spills, 8, 500);
-                outcome.real.registers = registers;
-                kernel.record(&aim(0), given_up.clone(), "given up".into(), Some(outcome));
+                outcome.ptxas_report.registers = registers;
+                kernel.record(&objective(0), given_up.clone(), "given up".into(), Some(outcome));
                 let case = format!("{given_up}: {registers} registers, {spills} bytes");
-                assert_eq!(kernel.propose(&aim(0)) == given_up.with_limit(255), expected, "{case}");
+                assert_eq!(kernel.propose(&objective(0)) == given_up.with_limit(255), expected, "{case}");
                 let with_limit = if expected { other.with_limit(255) } else { other.clone() };
-                assert_eq!(kernel.freed(&aim(0), other.clone()), with_limit, "{case}");
-                assert_eq!(kernel.freed(&aim(0), unlike.clone()), unlike, "{case}");
+                assert_eq!(kernel.freed(&objective(0), other.clone()), with_limit, "{case}");
+                assert_eq!(kernel.freed(&objective(0), unlike.clone()), unlike, "{case}");
                 for free in [Variant::DEFAULT, Variant::DEFAULT.with_smem_spilling()] {
-                    assert_eq!(kernel.freed(&aim(0), free.clone()), free, "{case}");
+                    assert_eq!(kernel.freed(&objective(0), free.clone()), free, "{case}");
                 }
             }
         }
@@ -371,17 +394,17 @@ mod tests {
     fn the_first_order_comes_alone() {
         for (spills, is_alone) in [(MANY_BYTES, true), (MANY_BYTES - 1, false)] {
             let mut stock = figures(spills, 8, 500);
-            stock.real.registers = 254;
+            stock.ptxas_report.registers = 254;
             let mut kernel = kernel_with(stock);
             let mut rounds: Vec<Vec<Variant>> = Vec::new();
             while kernel.runs() < 9 {
-                let questions = kernel.ask(&aim(0), 16);
+                let questions = kernel.ask(&objective(0), 16);
                 let answer = |question: &Question| match question {
                     Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
                     Question::Figures(variant) => {
                         let mut outcome = figures(spills, 8, 500);
                         let gives_up = variant.has_order() && !variant.limits_registers();
-                        outcome.real.registers = if gives_up { 32 } else { 254 };
+                        outcome.ptxas_report.registers = if gives_up { 32 } else { 254 };
                         Answer::Figures(Ok(outcome))
                     }
                     Question::Spilled(_) => Answer::Spilled(Err(NoAnswer::Refused("no".into()))),
@@ -393,7 +416,7 @@ mod tests {
                     _ => None,
                 });
                 rounds.push(drawn.collect());
-                kernel.tell(&aim(0), answers);
+                kernel.tell(&objective(0), answers);
             }
             let ordered: Vec<&Variant> = rounds.iter().flatten().filter(|variant| variant.has_order()).collect();
             let round = rounds.iter().find(|round| round.contains(ordered[0])).expect("it was asked");

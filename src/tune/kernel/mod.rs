@@ -1,8 +1,8 @@
 //! A kernel under search: what was tried on it, and which variant is the best so far.
 
-mod bars;
 mod choices_ahead;
 mod compilers;
+mod disqualification;
 mod effects;
 mod lessons;
 mod limits;
@@ -14,16 +14,16 @@ mod trades;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-pub(super) use self::lessons::{Kind, Lessons, TEACHERS};
+pub(super) use self::lessons::{Lessons, TEACHERS, TemplateGroup};
 pub use self::limits::{GIVEN_UP, given_up};
 use self::rounds::Rounds;
 #[cfg(test)]
 pub(super) use self::rounds::{COMPILED_FOR_EACH, ROUND};
-use self::spilled::Looks;
-use super::aim::Aim;
+use self::spilled::SpillInspections;
 use super::axis::Axis;
 use super::figures::{Block, Figures};
 use super::findings::Findings;
+use super::objective::Objective;
 use super::optimisations::{Ahead, Choices};
 use super::price::Work;
 use super::variant::Variant;
@@ -31,7 +31,7 @@ use crate::target::machine::RegisterRequests;
 
 /// A variant that was tried.
 #[derive(Clone, Debug)]
-pub struct Tried {
+pub struct TriedVariant {
     /// The variant.
     pub variant: Variant,
     /// The fingerprint of its PTX, if there is any.
@@ -40,7 +40,7 @@ pub struct Tried {
     pub figures: Option<Figures>,
 }
 
-impl Tried {
+impl TriedVariant {
     /// The fingerprint of its PTX, if there is any.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
@@ -62,7 +62,7 @@ pub struct Kernel {
     /// Whether ptxas ignores `setmaxnreg` in it for want of `.minnctapersm`.
     pub wants_blocks: bool,
     /// Whether somebody can tell what ptxas spills in it.
-    pub may_be_looked_at: bool,
+    pub may_be_inspected: bool,
     /// Whether it is linked later, so that nothing may change that other files see.
     pub is_relocatable: bool,
     /// Whether ptxas would unroll loops of it in another form: then the best is tried in that form in the end.
@@ -82,7 +82,7 @@ pub struct Kernel {
     /// The fingerprint of its PTX without the passes.
     stock_text: String,
     /// What was tried, in this order.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedVariant>,
     /// How many variants ptxas did not take.
     pub lost: usize,
     /// Why it did not take the first of them.
@@ -90,7 +90,7 @@ pub struct Kernel {
     /// What ptxas said of a kernel's PTX, by its fingerprint.
     known: HashMap<String, Option<Figures>>,
     proposed: Vec<Variant>,
-    given: recipes::Given,
+    applied_recipes: recipes::AppliedRecipes,
     /// Whether recipes are tried ahead of all else: those for PTX of one compiler.
     by_recipes: bool,
     /// What may be spent on it; `None` where runs are counted.
@@ -103,7 +103,7 @@ pub struct Kernel {
     /// How many orders were changed at random.
     perturbed: u32,
     rounds: Rounds,
-    looks: Looks,
+    inspections: SpillInspections,
     lessons: Lessons,
     /// The limit on registers of variants with kept values, if ptxas gives registers up for these.
     limit_of_kept: Option<u32>,
@@ -123,7 +123,7 @@ impl Kernel {
             may_spill_to_shared: false,
             may_have_other_name: false,
             wants_blocks: false,
-            may_be_looked_at: true,
+            may_be_inspected: true,
             is_relocatable: false,
             has_loops_to_turn: false,
             is_for_loops_alone: false,
@@ -138,7 +138,7 @@ impl Kernel {
             known: HashMap::from([(text.clone(), Some(stock))]),
             stock_text: text,
             proposed: Vec::new(),
-            given: Vec::new(),
+            applied_recipes: Vec::new(),
             by_recipes: choices == Choices::Nothing,
             work: None,
             tries_all: false,
@@ -146,7 +146,7 @@ impl Kernel {
             has_ranked: true,
             perturbed: 0,
             rounds: Rounds::default(),
-            looks: Looks::default(),
+            inspections: SpillInspections::default(),
             lessons: Lessons::default(),
             limit_of_kept: None,
             limit_of_ordered: None,
@@ -185,17 +185,17 @@ impl Kernel {
     }
 
     /// What to try next: never the same twice.
-    fn propose(&mut self, aim: &Aim) -> Variant {
+    fn propose(&mut self, objective: &Objective) -> Variant {
         loop {
-            if self.looks.queue.is_empty() && self.queue.is_empty() {
-                self.look_around(aim);
+            if self.inspections.queue.is_empty() && self.queue.is_empty() {
+                self.fill_queue(objective);
             }
-            let Some(variant) = self.looks.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
-            let variant = self.freed(aim, self.with_sparing_bits(aim, variant));
-            if variant.limit().is_some_and(|limit| !self.may_be_limited_to(aim, limit)) {
+            let Some(variant) = self.inspections.queue.pop_front().or_else(|| self.queue.pop_front()) else { continue };
+            let variant = self.freed(objective, self.with_sparing_bits(objective, variant));
+            if variant.limit().is_some_and(|limit| !self.may_be_limited_to(objective, limit)) {
                 continue;
             }
-            if !self.proposed.contains(&variant) && !self.is_hopeless_choice(aim, &variant) {
+            if !self.proposed.contains(&variant) && !self.is_hopeless_choice(objective, &variant) {
                 self.proposed.push(variant.clone());
                 return variant;
             }
@@ -208,33 +208,37 @@ impl Kernel {
     }
 
     /// Notes what came of a variant. `text` is the fingerprint of its PTX.
-    fn record(&mut self, aim: &Aim, variant: Variant, text: String, figures: Option<Figures>) {
+    fn record(&mut self, objective: &Objective, variant: Variant, text: String, figures: Option<Figures>) {
         let figures = figures.filter(|figures| self.has_room(&variant, figures));
-        let figures = figures.map(|figures| self.with_slots(aim, &variant, figures));
+        let figures = figures.map(|figures| self.with_slots(objective, &variant, figures));
         let figures = *self.known.entry(text.clone()).or_insert(figures);
         let figures = figures.map(|figures| self.as_counted(&variant, figures));
         if let Some(figures) = &figures {
             self.limit_if_given_up(&variant, figures);
         }
-        self.tried.push(Tried { variant, text: Some(text), figures });
+        self.tried.push(TriedVariant { variant, text: Some(text), figures });
     }
 
     /// Whether every launch of stock has room for a variant of another compiler: if only the launch says how much shared
     /// memory it adds, the variant itself has no more than stock.
     fn has_room(&self, variant: &Variant, figures: &Figures) -> bool {
         let is_known = variant.compiler() == 0 || self.block.dynamic_shared.is_some();
-        is_known || figures.real.shared_bytes <= self.stock.real.shared_bytes
+        is_known || figures.ptxas_report.shared_bytes <= self.stock.ptxas_report.shared_bytes
     }
 
     /// What a variant costs, slots in shared memory included.
-    pub fn of_variant(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
-        self.as_counted(variant, self.with_slots(aim, variant, figures))
+    pub fn of_variant(&self, objective: &Objective, variant: &Variant, figures: Figures) -> Figures {
+        self.as_counted(variant, self.with_slots(objective, variant, figures))
     }
 
-    fn with_slots(&self, aim: &Aim, variant: &Variant, figures: Figures) -> Figures {
+    fn with_slots(&self, objective: &Objective, variant: &Variant, figures: Figures) -> Figures {
         let alone = self.stock.counts_instructions_alone;
-        let figures = figures.with_arrays(aim.allowance).with_instructions_alone(alone);
-        if variant.spills_to_shared() { figures.with_slots_in_shared(&self.stock, aim.shared_cost) } else { figures }
+        let figures = figures.with_arrays(objective.allowance).with_instructions_alone(alone);
+        if variant.spills_to_shared() {
+            figures.with_slots_in_shared(&self.stock, objective.shared_cost)
+        } else {
+            figures
+        }
     }
 
     fn as_counted(&self, variant: &Variant, figures: Figures) -> Figures {
@@ -259,35 +263,38 @@ impl Kernel {
     }
 
     /// Whether a variant with these figures may count.
-    pub fn is_admissible(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> bool {
+    pub fn is_admissible(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> bool {
         // Nobody has asked for fewer warps, however many it holds.
-        let may_say_blocks = aim.allowance.fewer_warps || !variant.moves_along(Axis::Blocks);
+        let may_say_blocks = objective.allowance.fewer_warps || !variant.moves_along(Axis::Blocks);
         let is_reshaped = variant.optimisations().ahead() != Ahead::STOCK;
-        figures.is_no_worse(&self.stock, aim.allowance)
+        figures.is_no_worse(&self.stock, objective.allowance)
             && may_say_blocks
             && (!is_reshaped || figures.leaves_arrays(&self.stock))
-            && !self.is_hopeless_choice(aim, variant)
+            && !self.is_hopeless_choice(objective, variant)
     }
 
     /// What may win of all but some variants: it may count, no comparison speaks against it, it is better than stock, and it is
     /// no worse than the code of the better compiler. O(what was tried).
     fn may_win<'k>(
         &'k self,
-        aim: &'k Aim,
+        objective: &'k Objective,
         is_left_out: impl Fn(&Variant) -> bool + 'k,
     ) -> impl Fn(&Variant, &Figures) -> bool + 'k {
         let counts = move |variant: &Variant, figures: &Figures| {
-            let is_set_aside =
-                || self.findings.has_refused(variant) || self.findings.has_barred(variant, aim.allowance.uncompared);
-            self.is_admissible(aim, variant, figures) && !is_set_aside() && !is_left_out(variant)
+            let is_set_aside = || {
+                self.findings.has_refused(variant)
+                    || self.findings.has_disqualified(variant, objective.allowance.uncompared)
+            };
+            self.is_admissible(objective, variant, figures) && !is_set_aside() && !is_left_out(variant)
         };
-        let better = self.better_compiler(aim, &counts).map(|(variant, figures)| (variant.clone(), figures));
+        let better = self.better_compiler(objective, &counts).map(|(variant, figures)| (variant.clone(), figures));
         move |variant, figures| {
-            let is_better = || figures.is_better(&self.stock, &aim.preference);
+            let is_better = || figures.is_better(&self.stock, &objective.preference);
             let wins = || match &better {
                 Some((as_it_is, bar)) => {
-                    let is_as_good = || figures.compare(bar, &aim.preference).is_le();
-                    variant == as_it_is || figures.is_no_worse(bar, aim.allowance) && (is_better() || is_as_good())
+                    let is_as_good = || figures.compare(bar, &objective.preference).is_le();
+                    variant == as_it_is
+                        || figures.is_no_worse(bar, objective.allowance) && (is_better() || is_as_good())
                 }
                 None => is_better(),
             };
@@ -296,9 +303,9 @@ impl Kernel {
     }
 
     /// All variants that may win, as far as is known now, the best first.
-    pub fn winners(&self, aim: &Aim) -> Vec<Variant> {
-        let may_win = self.may_win(aim, |_| false);
-        self.ranked(aim, self.judged().filter(|(variant, figures)| may_win(variant, figures)))
+    pub fn winners(&self, objective: &Objective) -> Vec<Variant> {
+        let may_win = self.may_win(objective, |_| false);
+        self.ranked(objective, self.judged().filter(|(variant, figures)| may_win(variant, figures)))
     }
 
     /// Notes a variant that is lost, and why; without a text where LLVM made none.
@@ -306,13 +313,15 @@ impl Kernel {
         self.lost += 1;
         self.first_loss.get_or_insert(problem);
         self.known.extend(text.clone().map(|text| (text, None)));
-        self.tried.push(Tried { variant, text, figures: None });
+        self.tried.push(TriedVariant { variant, text, figures: None });
     }
 
     /// What was tried and ptxas took, and no comparison speaks against, in the order in which it was tried.
     fn judged(&self) -> impl Iterator<Item = (&Variant, Figures)> {
         let judged = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
-        judged.filter(|(variant, _)| !self.findings.has_refused(variant) && !self.findings.has_barred(variant, false))
+        judged.filter(|(variant, _)| {
+            !self.findings.has_refused(variant) && !self.findings.has_disqualified(variant, false)
+        })
     }
 
     /// What was judged, of variants with the same PTX the first.
@@ -323,38 +332,38 @@ impl Kernel {
 
     /// The best of what is no worse than stock, and than the code of a better compiler; of equals the first of our own code;
     /// stock where nothing is better.
-    pub fn best(&self, aim: &Aim) -> (Variant, Figures) {
-        self.best_but_for(aim, |_| false)
+    pub fn best(&self, objective: &Objective) -> (Variant, Figures) {
+        self.best_but_for(objective, |_| false)
     }
 
     /// The best without some of the variants.
-    pub fn best_but_for(&self, aim: &Aim, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
+    pub fn best_but_for(&self, objective: &Objective, is_left_out: impl Fn(&Variant) -> bool) -> (Variant, Figures) {
         let tried = self.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
-        let may_win = self.may_win(aim, is_left_out);
+        let may_win = self.may_win(objective, is_left_out);
         let better = tried.filter(|(variant, figures)| may_win(variant, figures));
         // Of equals, our own code: it needs no other file.
         let best = better.min_by(|one, other| {
             let by_compiler = || one.0.compiler().cmp(&other.0.compiler());
-            one.1.compare(&other.1, &aim.preference).then_with(by_compiler)
+            one.1.compare(&other.1, &objective.preference).then_with(by_compiler)
         });
         best.map_or((Variant::Stock, self.stock), |(variant, figures)| (variant.clone(), figures))
     }
 
     /// The best after each variant, in the order in which they were tried.
-    pub fn course(&self, aim: &Aim) -> Vec<Figures> {
+    pub fn course(&self, objective: &Objective) -> Vec<Figures> {
         let mut best = self.stock;
-        let may_win = self.may_win(aim, |_| false);
+        let may_win = self.may_win(objective, |_| false);
         let better_than = |best: &Figures, variant: &Variant, figures: &Figures| {
-            may_win(variant, figures) && figures.compare(best, &aim.preference).is_lt()
+            may_win(variant, figures) && figures.compare(best, &objective.preference).is_lt()
         };
-        let after = |Tried { variant, figures, .. }: &Tried| {
+        let after = |TriedVariant { variant, figures, .. }: &TriedVariant| {
             best = figures.filter(|figures| better_than(&best, variant, figures)).unwrap_or(best);
             best
         };
         self.tried.iter().map(after).collect()
     }
 
-    fn tried(&self, variant: &Variant) -> Option<&Tried> {
+    fn tried(&self, variant: &Variant) -> Option<&TriedVariant> {
         self.tried.iter().find(|tried| tried.variant == *variant)
     }
 
@@ -375,25 +384,25 @@ impl Kernel {
 
     /// Variants by what came of them, best first: those that are admissible before those that are not, equal ones in their
     /// order.
-    fn ranked<'a>(&self, aim: &Aim, judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Vec<Variant> {
-        let of = |(variant, figures)| (!self.is_admissible(aim, variant, &figures), figures, variant);
+    fn ranked<'a>(&self, objective: &Objective, judged: impl Iterator<Item = (&'a Variant, Figures)>) -> Vec<Variant> {
+        let of = |(variant, figures)| (!self.is_admissible(objective, variant, &figures), figures, variant);
         let mut ranked: Vec<(bool, Figures, &Variant)> = judged.map(of).collect();
-        ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &aim.preference)));
+        ranked.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| one.1.compare(&other.1, &objective.preference)));
         ranked.into_iter().map(|(_, _, variant)| variant.clone()).collect()
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::evidence::Sass;
     use super::super::figures::{Allowance, preference, tests::figures};
+    use super::super::ptxas_output::Sass;
     use super::super::question::{Answer, Question};
     use super::*;
     use crate::target::machine::{Architecture, SHARED_COST};
 
-    pub(in super::super) fn aim(seed: u32) -> Aim {
+    pub(in super::super) fn objective(seed: u32) -> Objective {
         let architecture = Architecture::by_name("sm_90").expect("is known");
-        Aim {
+        Objective {
             architecture,
             allowance: Allowance::default(),
             seed,
@@ -415,13 +424,13 @@ pub(super) mod tests {
     /// Searches to the end, with an answer to each question.
     pub(super) fn answered(kernel: &mut Kernel, runs: usize, mut answer: impl FnMut(Question) -> Answer) {
         loop {
-            let questions = kernel.ask(&aim(0), runs);
-            assert_eq!(kernel.ask(&aim(0), runs), questions, "what is not answered is asked again");
+            let questions = kernel.ask(&objective(0), runs);
+            assert_eq!(kernel.ask(&objective(0), runs), questions, "what is not answered is asked again");
             if questions.is_empty() {
                 return;
             }
             let answers = questions.into_iter().map(&mut answer).collect();
-            kernel.tell(&aim(0), answers);
+            kernel.tell(&objective(0), answers);
         }
     }
 
@@ -438,8 +447,13 @@ pub(super) mod tests {
             let mut kernel = kernel();
             let mut all = Vec::new();
             for number in 0..30u32 {
-                let variant = kernel.propose(&aim(seed));
-                kernel.record(&aim(seed), variant.clone(), number.to_string(), Some(figures(number * 7 % 50, 32, 500)));
+                let variant = kernel.propose(&objective(seed));
+                kernel.record(
+                    &objective(seed),
+                    variant.clone(),
+                    number.to_string(),
+                    Some(figures(number * 7 % 50, 32, 500)),
+                );
                 all.push(variant);
             }
             all
@@ -454,13 +468,13 @@ pub(super) mod tests {
     fn stock_is_the_worst_that_comes_out() {
         let mut kernel = kernel();
         for (number, outcome) in [None, Some(figures(0, 16, 400)), Some(figures(0, 32, 501))].into_iter().enumerate() {
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant.clone(), number.to_string(), outcome);
-            assert_eq!(kernel.best(&aim(0)).0, Variant::Stock);
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), outcome);
+            assert_eq!(kernel.best(&objective(0)).0, Variant::Stock);
         }
-        let variant = kernel.propose(&aim(0));
-        kernel.record(&aim(0), variant.clone(), "good".into(), Some(figures(8, 32, 480)));
-        assert_eq!(kernel.best(&aim(0)), (variant, figures(8, 32, 480)));
+        let variant = kernel.propose(&objective(0));
+        kernel.record(&objective(0), variant.clone(), "good".into(), Some(figures(8, 32, 480)));
+        assert_eq!(kernel.best(&objective(0)), (variant, figures(8, 32, 480)));
     }
 
     /// The course of a search never gets worse, begins with stock and ends with the best.
@@ -469,22 +483,22 @@ pub(super) mod tests {
         let mut kernel = kernel();
         let outcomes = [Some(figures(100, 32, 499)), Some(figures(50, 16, 400)), Some(figures(60, 32, 500)), None];
         for (number, outcome) in outcomes.into_iter().chain([Some(figures(90, 32, 1))]).enumerate() {
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant.clone(), number.to_string(), outcome);
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), outcome);
         }
-        let course = kernel.course(&aim(0));
+        let course = kernel.course(&objective(0));
         assert_eq!(course.iter().map(Figures::spill_bytes).collect::<Vec<_>>(), [100, 100, 60, 60, 60]);
         assert_eq!(course[0], kernel.stock, "one instruction of 500 is not worth while");
-        assert_eq!(course.last(), Some(&kernel.best(&aim(0)).1));
+        assert_eq!(course.last(), Some(&kernel.best(&objective(0)).1));
     }
 
     /// What ptxas said of the same PTX holds for every variant that makes it.
     #[test]
     fn same_ptx_same_figures() {
         let mut kernel = kernel();
-        let variant = kernel.propose(&aim(0));
+        let variant = kernel.propose(&objective(0));
         assert_eq!(kernel.known("stock"), Some(Some(kernel.stock)));
-        kernel.record(&aim(0), variant, "stock".into(), None);
+        kernel.record(&objective(0), variant, "stock".into(), None);
         assert_eq!(kernel.tried[0].figures, Some(kernel.stock));
     }
 }

@@ -3,7 +3,7 @@
 //! First the defaults and most orders. Then, from the best that was found, what is near it: loads in inline assembly
 //! that move or not, one of LLVM's optimisations less or more, spills to shared memory, limits on registers that cost
 //! no warp or win one, other names, copies left alone, values computed again; and small changes of good orders at
-//! random, for as long as the budget lasts. What is tried depends on the figures and the seed alone.
+//! random, for as long as the effort lasts. What is tried depends on the figures and the seed alone.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -12,11 +12,11 @@ use super::Kernel;
 use super::effects::Effects;
 use super::limits::ROUNDING;
 use crate::target::machine::{SHARED_PER_BLOCK, WARP_SIZE};
-use crate::tune::aim::Aim;
 use crate::tune::figures::{Figures, launch};
-use crate::tune::kept::Kept;
+use crate::tune::objective::Objective;
 use crate::tune::optimisations::{Ahead, Choices, Optimisations};
 use crate::tune::recipe::KEPT_WAYS;
+use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
 /// How many orders are tried on every kernel; of the others, what is near the best.
@@ -114,33 +114,33 @@ impl Kernel {
 
     /// Fills the queue: where there is other compilers' code with what is tried on all of it, behind the choices ahead of
     /// LLVM's optimisations with what is tried on every kernel, then with what is near the best.
-    pub(super) fn look_around(&mut self, aim: &Aim) {
+    pub(super) fn fill_queue(&mut self, objective: &Objective) {
         if !std::mem::replace(&mut self.has_ranked, true) {
-            self.queue.extend(self.of_compilers(aim));
+            self.queue.extend(self.of_compilers(objective));
             return;
         }
         if std::mem::take(&mut self.has_first_choices) {
-            return self.continue_with_best_choice(aim);
+            return self.continue_with_best_choice(objective);
         }
-        let mut orders = self.ranked(aim, self.judged());
-        orders.retain(|variant| !self.is_hopeless_choice(aim, variant));
-        let (best, figures) = self.best(aim);
-        self.queue.extend(self.with_free_registers(aim, best.compiler()));
-        self.queue.extend(self.with_all_registers(aim, &best, &figures));
-        self.queue.extend(self.with_kept_values(aim, &best, &figures));
+        let mut orders = self.ranked(objective, self.judged());
+        orders.retain(|variant| !self.is_hopeless_choice(objective, variant));
+        let (best, figures) = self.best(objective);
+        self.queue.extend(self.with_free_registers(objective, best.compiler()));
+        self.queue.extend(self.with_all_registers(objective, &best, &figures));
+        self.queue.extend(self.with_kept_values(objective, &best, &figures));
         let effects = Effects::of(self.judged());
-        let mut around = self.near(aim, &effects, &best, &figures, &orders);
+        let mut around = self.near(objective, &effects, &best, &figures, &orders);
         let mut base = orders.get(self.perturbed as usize % 3).or(orders.first()).unwrap_or(&best);
-        if let Some((variant, figures)) = self.least_accesses_for_spills(aim, &figures) {
+        if let Some((variant, figures)) = self.least_accesses_for_spills(objective, &figures) {
             // What it spills is little beside what it saves: half of what is tried is to spare that.
-            let others = std::mem::replace(&mut around, self.near(aim, &effects, variant, &figures, &orders));
+            let others = std::mem::replace(&mut around, self.near(objective, &effects, variant, &figures, &orders));
             around = in_turn(around, others);
             base = if self.perturbed.is_multiple_of(2) { variant } else { base };
         }
         let base = base.clone();
         self.perturbed += 1;
         // A new seed each time, and one that no other `--seed` gives.
-        let seed = aim.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
+        let seed = objective.seed.wrapping_mul(0x9E37_79B1).wrapping_add(self.perturbed).max(1);
         around.push(base.with_order(base.order(), seed));
         self.queue.extend(around);
     }
@@ -148,22 +148,23 @@ impl Kernel {
     /// What is near a variant, and was not in vain elsewhere; if all of it was, all.
     fn near(
         &self,
-        aim: &Aim,
+        objective: &Objective,
         effects: &Effects,
         base: &Variant,
         figures: &Figures,
         orders: &[Variant],
     ) -> Vec<Variant> {
-        let is_new = |variant: &Variant| !self.proposed.contains(variant) && !self.is_hopeless_choice(aim, variant);
-        let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(aim, base, variant);
-        let near = self.around(aim, base, figures, orders, is_promising);
-        if near.is_empty() { self.around(aim, base, figures, orders, is_new) } else { near }
+        let is_new =
+            |variant: &Variant| !self.proposed.contains(variant) && !self.is_hopeless_choice(objective, variant);
+        let is_promising = |variant: &Variant| is_new(variant) && !effects.is_in_vain(objective, base, variant);
+        let near = self.around(objective, base, figures, orders, is_promising);
+        if near.is_empty() { self.around(objective, base, figures, orders, is_new) } else { near }
     }
 
     /// What is near a variant, as far as it is wanted. `orders` are the variants that were judged, best first.
     fn around(
         &self,
-        aim: &Aim,
+        objective: &Objective,
         base: &Variant,
         figures: &Figures,
         orders: &[Variant],
@@ -175,11 +176,11 @@ impl Kernel {
         if self.may_spill_to_shared && figures.spill_bytes() > 0 {
             around.push(base.with_smem_spilling());
         }
-        around.extend(self.held_to_warps(aim, figures));
-        around.extend(self.leanest_with_more_warps(aim, figures));
-        around.extend(self.limits(aim, base, figures));
+        around.extend(self.held_to_warps(objective, figures));
+        around.extend(self.leanest_with_more_warps(objective, figures));
+        around.extend(self.limits(objective, base, figures));
         if let Some(other) = orders.iter().find(|variant| *variant != base) {
-            around.extend(self.limits(aim, other, figures));
+            around.extend(self.limits(objective, other, figures));
         }
         // Whether a limit costs spills depends on the order more than on what it cost before.
         around.retain(|variant| !self.proposed.contains(variant));
@@ -195,7 +196,7 @@ impl Kernel {
         } else {
             around.extend(orders_and_values.chain(registers).filter(&is_wanted));
         }
-        // A small budget is to see some of everything. What changes nothing costs no run.
+        // A small effort is to see some of everything. What changes nothing costs no run.
         around.truncate(if has_optimisations { 1 } else { 3 });
         // What bits spare adds to what an order does.
         if base.bits() != Variant::DEFAULT.bits() {
@@ -220,14 +221,14 @@ impl Kernel {
 
     /// An order with predicates as bits where bits alone have spared a tenth of the spills or more, and may count: what they spare
     /// adds to what an order does.
-    pub(super) fn with_sparing_bits(&self, aim: &Aim, variant: Variant) -> Variant {
+    pub(super) fn with_sparing_bits(&self, objective: &Objective, variant: Variant) -> Variant {
         let default = Variant::DEFAULT.bits();
         if !variant.has_order() || variant.kept().is_some() || variant.bits() != default {
             return variant;
         }
         let spares = |(with, figures): (&Variant, Figures)| {
             let is_alone = with.bits() == "on" && !with.has_order() && with.kept().is_none();
-            let may_count = is_alone && self.is_admissible(aim, with, &figures);
+            let may_count = is_alone && self.is_admissible(objective, with, &figures);
             let without = self.figures(&with.with_bits(default)).filter(|_| may_count);
             without.is_some_and(|without| 10 * figures.spill_cost() < 9 * without.spill_cost())
         };
@@ -236,14 +237,14 @@ impl Kernel {
 
     /// How values may be kept in shared memory, as far as the kernel decides: for all registers that a block may have, each
     /// value that pays by itself and outside of loops. `None` where it is not known how the kernel is launched.
-    pub(super) fn kept(&self, aim: &Aim) -> Option<Kept> {
+    pub(super) fn kept(&self, objective: &Objective) -> Option<SpillOptions> {
         let (threads, dynamic_shared) = (self.most_threads()?, self.block.dynamic_shared?);
-        let registers = aim.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
+        let registers = objective.architecture.registers_for_blocks(threads, 1).unwrap_or_default();
         let stock = &self.stock;
-        let free = || stock.blocks.free_shared(aim.architecture, &launch(&stock.real, self.block));
+        let free = || stock.blocks.free_shared(objective.architecture, &launch(&stock.ptxas_report, self.block));
         let limit = self.block.threads.is_none().then(free).filter(|&free| free < SHARED_PER_BLOCK);
         let threads = (!self.block.says_threads).then_some(threads);
-        Some(Kept { threads, limit, ..Kept::for_registers(registers, dynamic_shared) })
+        Some(SpillOptions { threads, limit, ..SpillOptions::for_registers(registers, dynamic_shared) })
     }
 
     /// The most threads of a block: those that somebody says, or those of the largest block that stock can be launched with.
@@ -253,12 +254,12 @@ impl Kernel {
     }
 
     /// The default and the best with values kept in shared memory, if the best spills and the size of its blocks is known.
-    pub(super) fn with_kept_values(&self, aim: &Aim, best: &Variant, figures: &Figures) -> Vec<Variant> {
+    pub(super) fn with_kept_values(&self, objective: &Objective, best: &Variant, figures: &Figures) -> Vec<Variant> {
         // What is kept spares other values than an order does, so it is tried in LLVM's own order, too.
         let default = Variant::DEFAULT.on_code_of(best.compiler());
-        let ways = (0..WAYS.len()).filter_map(|way| self.kept_by(aim, way, figures));
-        let of = |base: &Variant, kept: &Kept| base.with_kept_values(kept.clone());
-        let ways: Vec<Kept> = ways.collect();
+        let ways = (0..WAYS.len()).filter_map(|way| self.kept_by(objective, way, figures));
+        let of = |base: &Variant, kept: &SpillOptions| base.with_kept_values(kept.clone());
+        let ways: Vec<SpillOptions> = ways.collect();
         let first = ways.first().map(|kept| of(&default, kept));
         let others = ways.iter().flat_map(|kept| [of(best, kept), of(&default, kept)]);
         let is_new = |variant: &Variant| !self.proposed.contains(variant);
@@ -268,10 +269,10 @@ impl Kernel {
 
     /// How values are kept by one of the ways, in a variant that spills so much; `None` where nothing is spilled, or the size of
     /// its blocks is not known.
-    pub(super) fn kept_by(&self, aim: &Aim, way: usize, figures: &Figures) -> Option<Kept> {
-        let (kept, threads) = (self.kept(aim)?, self.most_threads()?);
+    pub(super) fn kept_by(&self, objective: &Objective, way: usize, figures: &Figures) -> Option<SpillOptions> {
+        let (kept, threads) = (self.kept(objective)?, self.most_threads()?);
         // What ptxas holds to fewer registers for the sake of warps spills more than shared memory has room for.
-        if figures.spill_bytes() == 0 || figures.real.registers + ROUNDING < kept.registers {
+        if figures.spill_bytes() == 0 || figures.ptxas_report.registers + ROUNDING < kept.registers {
             return None;
         }
         let Way { slack, in_loops, values, quarters, accesses } = WAYS[way];
@@ -282,18 +283,18 @@ impl Kernel {
         let limit = limit.into_iter().chain(kept.limit).min();
         let hoists = matches!(accesses, Accesses::Hoisted);
         let access_bytes = if matches!(accesses, Accesses::Wide) { 8 } else { 4 };
-        Some(Kept { slack, in_loops, hoists, access_bytes, values, limit, ..kept })
+        Some(SpillOptions { slack, in_loops, hoists, access_bytes, values, limit, ..kept })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::config::Skip;
+    use crate::config::SkipPasses;
 
-    use super::super::tests::{aim, kernel, kernel_with};
+    use super::super::tests::{kernel, kernel_with, objective};
     use super::*;
-    use crate::tune::evidence::{Real, Sass};
     use crate::tune::figures::{Block, tests::figures};
+    use crate::tune::ptxas_output::{PtxasReport, Sass};
 
     /// Variants differ from each other, the defaults come first, and all orders are among the first.
     #[test]
@@ -301,9 +302,9 @@ mod tests {
         let mut kernel = kernel();
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             assert!(!seen.contains(&variant), "{variant}");
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert_eq!(seen[0], Variant::DEFAULT);
@@ -318,9 +319,9 @@ mod tests {
         let mut kernel = kernel();
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..16u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             let outcome = if variant.bits() == "on" { figures(10, 32, 500) } else { figures(100 - number, 32, 500) };
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             seen.push(variant);
         }
         let orders = seen[4..].iter().filter(|variant| variant.has_order());
@@ -333,13 +334,13 @@ mod tests {
     fn toggles() {
         let mut kernel = kernel();
         let mut tried: Vec<Optimisations> = Vec::new();
-        let slsr = Optimisations::without(Skip::SLSR);
+        let slsr = Optimisations::without(SkipPasses::SLSR);
         for number in 0..90u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             let optimisations = variant.optimisations();
             let is_good = optimisations.toggled(Optimisations::TOLD).of_ir() == slsr;
             let outcome = if is_good { figures(10, 32, 500) } else { figures(100, 32, 500) };
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(outcome));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(outcome));
             tried.push(optimisations);
         }
         let toggles = Optimisations::TOGGLES;
@@ -359,7 +360,7 @@ mod tests {
     #[test]
     fn toggles_first() {
         let mut kernel = kernel_with(figures(0, 32, 500));
-        let variants: Vec<Variant> = (0..10).map(|_| kernel.propose(&aim(0))).collect();
+        let variants: Vec<Variant> = (0..10).map(|_| kernel.propose(&objective(0))).collect();
         assert_eq!(variants[0], Variant::DEFAULT);
         let for_warps = Optimisations::FOR_WARPS.map(|optimisations| Variant::DEFAULT.optimised(optimisations));
         assert_eq!(variants[1..5], for_warps);
@@ -374,11 +375,11 @@ mod tests {
         let mut kernel = kernel.without_recipes();
         let mut seen: Vec<Variant> = Vec::new();
         for number in 0..60u32 {
-            let variant = kernel.propose(&aim(0));
+            let variant = kernel.propose(&objective(0));
             assert!(!seen.contains(&variant), "{variant}");
             assert_eq!(variant.optimisations(), Optimisations::STOCK);
             assert!(!variant.to_string().contains("assembly-loads"), "{variant}");
-            kernel.record(&aim(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
+            kernel.record(&objective(0), variant.clone(), number.to_string(), Some(figures(100 - number % 7, 32, 500)));
             seen.push(variant);
         }
         assert!(Variant::orders().all(|order| seen.iter().any(|variant| variant.order() == order)));
@@ -391,10 +392,10 @@ mod tests {
     fn kept_for_the_largest_block() {
         let unknown = Block { threads: None, says_threads: false, dynamic_shared: Some(0) };
         let with = |block: Block| {
-            let real = Real { registers: 255, spill_store_bytes: 400, ..Real::default() };
-            let stock = Figures::new(real, Sass::default(), aim(0).architecture, block);
+            let ptxas_report = PtxasReport { registers: 255, spill_store_bytes: 400, ..PtxasReport::default() };
+            let stock = Figures::new(ptxas_report, Sass::default(), objective(0).architecture, block);
             let kernel = Kernel::new("k", "0", block, stock, "stock".into(), Choices::Nothing);
-            kernel.kept(&aim(0)).map(|kept| (kept.registers, kept.threads, kept.limit))
+            kernel.kept(&objective(0)).map(|kept| (kept.registers, kept.threads, kept.limit))
         };
         assert_eq!(with(unknown), Some((255, Some(256), Some(28_160))));
         assert_eq!(with(Block { dynamic_shared: None, ..unknown }), None);
@@ -408,7 +409,7 @@ mod tests {
         for (spills, allowed, expected) in [(100, true, true), (0, true, false), (100, false, false)] {
             let mut kernel = kernel_with(figures(spills, 32, 500));
             kernel.may_spill_to_shared = allowed;
-            let variants: Vec<Variant> = (0..16).map(|_| kernel.propose(&aim(0))).collect();
+            let variants: Vec<Variant> = (0..16).map(|_| kernel.propose(&objective(0))).collect();
             assert_eq!(variants.iter().any(Variant::spills_to_shared), expected, "{spills} bytes, {allowed}");
         }
     }

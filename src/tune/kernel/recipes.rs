@@ -1,17 +1,17 @@
 //! What recipes make of a kernel, and which one comes next: the one that is expected to gain most.
 
 use super::Kernel;
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
 use crate::tune::learned::expectation::Neighbours;
 use crate::tune::learned::experience::Experience;
 use crate::tune::learned::gain::{Counts, gain};
 use crate::tune::learned::traits::Traits;
+use crate::tune::objective::Objective;
 use crate::tune::recipe::{Base, Recipe, Step};
 use crate::tune::variant::Variant;
 
 /// The recipes that a kernel was given, by their numbers, each with what it made of it.
-pub(super) type Given = Vec<(usize, Variant)>;
+pub(super) type AppliedRecipes = Vec<(usize, Variant)>;
 
 /// A recipe that may come next.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,83 +26,86 @@ pub(super) struct Candidate {
 impl Kernel {
     /// The numbers of the recipes that have made a variant.
     pub fn recipes_of(&self, variant: &Variant) -> impl Iterator<Item = usize> {
-        self.given.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
+        self.applied_recipes.iter().filter(move |(_, made)| made == variant).map(|(number, _)| *number)
     }
 
     /// The number of the look that has found the values that a variant keeps, if one has.
-    pub fn look_of(&self, variant: &Variant) -> Option<usize> {
+    pub fn inspection_of(&self, variant: &Variant) -> Option<usize> {
         let recipes = Recipe::all();
-        let mut looks = self.given.iter().filter(|(number, _)| recipes[*number].step == Step::Look);
+        let mut inspections =
+            self.applied_recipes.iter().filter(|(number, _)| recipes[*number].step == Step::InspectSpills);
         let has_found = |looked: &Variant| looked.order() == variant.order() && looked.limit() == variant.limit();
-        (!variant.named().is_empty()).then(|| looks.find(|(_, looked)| has_found(looked)))?.map(|(number, _)| *number)
+        (!variant.named().is_empty())
+            .then(|| inspections.find(|(_, looked)| has_found(looked)))?
+            .map(|(number, _)| *number)
     }
 
     /// What is known of the kernel ahead of any run.
-    pub fn traits(&self, aim: &Aim) -> Traits {
+    pub fn traits(&self, objective: &Objective) -> Traits {
         let stock = &self.stock;
         Traits {
             instructions: stock.sass.instructions,
-            registers: stock.real.registers,
+            registers: stock.ptxas_report.registers,
             spill_cost: stock.spill_cost(),
             local: stock.sass.local,
             stack_traffic: stock.sass.stack_traffic,
             work: stock.sass.work,
             shared_traffic: stock.sass.shared_traffic,
             warps: stock.warps,
-            may_win_warps: self.winning_step(aim, stock).is_some(),
+            may_win_warps: self.winning_step(objective, stock).is_some(),
             may_keep: self.most_threads().is_some() && self.block.dynamic_shared.is_some() && !self.is_relocatable,
         }
     }
 
     /// What the best recipes gained on kernels like this one, on average.
-    pub fn hope(&self, aim: &Aim) -> f64 {
-        Neighbours::new(Experience::shipped(), &self.traits(aim)).hope()
+    pub fn hope(&self, objective: &Objective) -> f64 {
+        Neighbours::new(Experience::shipped(), &self.traits(objective)).hope()
     }
 
     /// What a variant gains by the formula; nothing where it may not win.
-    fn gain_of(&self, aim: &Aim, variant: &Variant, figures: &Figures) -> f64 {
+    fn gain_of(&self, objective: &Objective, variant: &Variant, figures: &Figures) -> f64 {
         let counts = |of: &Figures| Counts {
             spill_cost: of.spill_cost() as f64,
             warps: if of.counts_instructions_alone { 0.0 } else { f64::from(of.warps) },
             instructions: f64::from(of.instructions()),
         };
-        if self.is_admissible(aim, variant, figures) { gain(&counts(&self.stock), &counts(figures)) } else { 0.0 }
+        if self.is_admissible(objective, variant, figures) { gain(&counts(&self.stock), &counts(figures)) } else { 0.0 }
     }
 
     /// What each recipe of which something is known has gained. Of a look, that is the gain of the best variant that keeps what was
     /// found.
-    fn observed(&self, aim: &Aim) -> Vec<(usize, f64)> {
-        let gain = |variant: &Variant, figures: Figures| self.gain_of(aim, variant, &figures);
+    fn observed(&self, objective: &Objective) -> Vec<(usize, f64)> {
+        let gain = |variant: &Variant, figures: Figures| self.gain_of(objective, variant, &figures);
         let recipes = Recipe::all();
-        let of_looks = || {
+        let of_inspections = || {
             let kept = self.judged().filter(|(variant, _)| !variant.named().is_empty());
             kept.map(|(variant, figures)| gain(variant, figures)).reduce(f64::max)
         };
         let observed = |(number, variant): &(usize, Variant)| match recipes[*number].step {
-            Step::Look => Some((*number, of_looks()?)),
+            Step::InspectSpills => Some((*number, of_inspections()?)),
             _ => Some((*number, self.tried(variant)?.figures.map_or(0.0, |figures| gain(variant, figures)))),
         };
-        self.given.iter().filter_map(observed).collect()
+        self.applied_recipes.iter().filter_map(observed).collect()
     }
 
     /// The recipes that may come next, those first that are expected to gain most; of equals in the order of the list.
     /// O(recipes · recorded kernels).
-    pub(super) fn candidates(&self, aim: &Aim) -> Vec<Candidate> {
-        let mut neighbours = Neighbours::new(Experience::shipped(), &self.traits(aim));
-        for (number, gain) in self.observed(aim) {
+    pub(super) fn candidates(&self, objective: &Objective) -> Vec<Candidate> {
+        let mut neighbours = Neighbours::new(Experience::shipped(), &self.traits(objective));
+        for (number, gain) in self.observed(objective) {
             neighbours.observe(number, gain);
         }
-        let best = self.best(aim);
-        let known = self.gain_of(aim, &best.0, &best.1);
-        let is_given = |number: usize| self.given.iter().any(|(given, _)| *given == number);
+        let best = self.best(objective);
+        let known = self.gain_of(objective, &best.0, &best.1);
+        let is_given = |number: usize| self.applied_recipes.iter().any(|(applied, _)| *applied == number);
         let open = Recipe::all().iter().enumerate().filter(|(number, _)| !is_given(*number));
         let candidate = |(number, recipe): (usize, &Recipe)| {
-            let variant = self.prepared(aim, *recipe, &best)?;
-            let variant = if recipe.step == Step::Look { variant } else { self.freed(aim, variant) };
-            let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(aim, limit));
-            let is_new = recipe.step == Step::Look || !self.proposed.contains(&variant);
+            let variant = self.prepared(objective, *recipe, &best)?;
+            let variant = if recipe.step == Step::InspectSpills { variant } else { self.freed(objective, variant) };
+            let is_allowed = variant.limit().is_none_or(|limit| self.may_be_limited_to(objective, limit));
+            let is_new = recipe.step == Step::InspectSpills || !self.proposed.contains(&variant);
             let is_left_out = self.is_left_out(&variant).is_some();
-            let is_wanted = is_allowed && is_new && !is_left_out && !self.is_hopeless_choice(aim, &variant);
+            let is_wanted = is_allowed && is_new && !is_left_out && !self.is_hopeless_choice(objective, &variant);
             let improvement = neighbours.improvement(number, known);
             is_wanted.then_some(Candidate { number, step: recipe.step, variant, improvement })
         };
@@ -113,11 +116,11 @@ impl Kernel {
 
     /// Notes that a recipe is tried.
     pub(super) fn give(&mut self, candidate: &Candidate) {
-        self.given.push((candidate.number, candidate.variant.clone()));
+        self.applied_recipes.push((candidate.number, candidate.variant.clone()));
     }
 
     /// What a recipe makes of this kernel now, of which this is the best variant; nothing where it has nothing to change.
-    fn prepared(&self, aim: &Aim, recipe: Recipe, best: &(Variant, Figures)) -> Option<Variant> {
+    fn prepared(&self, objective: &Objective, recipe: Recipe, best: &(Variant, Figures)) -> Option<Variant> {
         let (base, figures) = match recipe.base {
             Base::Text => (Variant::DEFAULT, self.default().unwrap_or(self.stock)),
             Base::Best if best.0 == Variant::Stock || best.0 == Variant::DEFAULT => return None,
@@ -132,22 +135,23 @@ impl Kernel {
             Step::Names(names, coalesces) => Some(base.with_registers(names, coalesces)),
             Step::SharedAddresses => Some(base.toggled_shared_addresses()),
             Step::SimdVideo => Some(base.toggled_simd_video()),
-            Step::FewerRegisters => self.winning_step(aim, &figures).map(|limit| base.with_limit(limit)),
-            Step::AllRegisters => self.limit_at_no_cost(aim, &figures).map(|limit| base.with_limit(limit)),
+            Step::FewerRegisters => self.winning_step(objective, &figures).map(|limit| base.with_limit(limit)),
+            Step::AllRegisters => self.limit_at_no_cost(objective, &figures).map(|limit| base.with_limit(limit)),
             Step::SmemSpilling => {
                 (self.may_spill_to_shared && figures.spill_bytes() > 0).then(|| base.with_smem_spilling())
             }
-            Step::Kept(way) => self.kept_by(aim, way, &figures).map(|kept| base.with_kept_values(kept)),
-            Step::Look => self.worth_a_look(&base, &figures),
+            Step::Kept(way) => self.kept_by(objective, way, &figures).map(|kept| base.with_kept_values(kept)),
+            Step::InspectSpills => self.variant_to_inspect(&base, &figures),
             Step::Loops => Some(base.with_turned_loops()),
         }?;
-        (variant != base || matches!(recipe.step, Step::Default | Step::Look)).then_some(variant)
+        (variant != base || matches!(recipe.step, Step::Default | Step::InspectSpills)).then_some(variant)
     }
 
     /// The most registers that cost no warp, where ptxas takes fewer and spills.
-    fn limit_at_no_cost(&self, aim: &Aim, figures: &Figures) -> Option<u32> {
-        let limits = self.limits(aim, &Variant::DEFAULT, figures).into_iter().filter_map(|variant| variant.limit());
-        limits.filter(|&limit| limit > figures.real.registers || figures.spill_bytes() > 0).max()
+    fn limit_at_no_cost(&self, objective: &Objective, figures: &Figures) -> Option<u32> {
+        let limits =
+            self.limits(objective, &Variant::DEFAULT, figures).into_iter().filter_map(|variant| variant.limit());
+        limits.filter(|&limit| limit > figures.ptxas_report.registers || figures.spill_bytes() > 0).max()
     }
 }
 
@@ -195,8 +199,9 @@ mod tests {
         once.sort_unstable();
         once.dedup();
         assert_eq!(once.len(), judged.len());
-        let given: std::collections::BTreeSet<usize> = kernel.given.iter().map(|(number, _)| *number).collect();
-        assert_eq!(given.len(), kernel.given.len(), "each once");
+        let applied_recipes: std::collections::BTreeSet<usize> =
+            kernel.applied_recipes.iter().map(|(number, _)| *number).collect();
+        assert_eq!(applied_recipes.len(), kernel.applied_recipes.len(), "each once");
         let orders = judged.iter().filter(|variant| variant.has_order()).count();
         assert!(orders >= 10 && judged.len() > 30, "{} of {}", orders, judged.len());
     }

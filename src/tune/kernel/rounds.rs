@@ -2,9 +2,9 @@
 
 use super::Kernel;
 use super::recipes::Candidate;
-use crate::tune::aim::{Aim, Budget};
 use crate::tune::figures::Figures;
 use crate::tune::findings::Compared;
+use crate::tune::objective::{Objective, RunLimits};
 use crate::tune::price::Work;
 use crate::tune::question::{Answer, NoAnswer, Question, Spilled};
 use crate::tune::recipe::Step;
@@ -52,7 +52,7 @@ pub(super) struct Rounds {
     /// The variant that is compared with stock.
     compared: Option<Variant>,
     /// The variants whose machine code is looked at.
-    looked_at: Vec<Variant>,
+    inspected: Vec<Variant>,
     /// The variants of this round whose texts are asked for.
     drawn: Vec<Variant>,
     /// The variants of this round whose texts are known.
@@ -83,7 +83,7 @@ impl Rounds {
 impl Kernel {
     /// What to find out next, all of it at once, where so many variants may be judged; nothing where the search is over,
     /// or where answers come later. Asked again before it is told, it asks the same again.
-    pub(in super::super) fn ask(&mut self, aim: &Aim, runs: usize) -> Vec<Question> {
+    pub(in super::super) fn ask(&mut self, objective: &Objective, runs: usize) -> Vec<Question> {
         if self.rounds.waits {
             return Vec::new();
         }
@@ -91,40 +91,40 @@ impl Kernel {
             let new = self.rounds.attempts.iter().filter(|attempt| attempt.is_new);
             return new.map(|attempt| Question::Figures(attempt.variant.clone())).collect();
         }
-        if !self.rounds.looked_at.is_empty() {
-            return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+        if !self.rounds.inspected.is_empty() {
+            return self.rounds.inspected.iter().cloned().map(Question::Spilled).collect();
         }
         if self.rounds.drawn.is_empty() && self.is_spent(runs) && !self.rounds.has_turned_loops {
             self.rounds.has_turned_loops = true;
-            let turned = self.best(aim).0.with_turned_loops();
+            let turned = self.best(objective).0.with_turned_loops();
             // It may be a recipe's.
             let is_new = !self.proposed.contains(&turned) && self.is_left_out(&turned).is_none();
             self.rounds.drawn.extend(is_new.then_some(turned));
         } else if self.rounds.drawn.is_empty() && !self.is_spent(runs) {
-            self.rounds.compared = if self.tries_all { None } else { self.due_comparison(aim) };
+            self.rounds.compared = if self.tries_all { None } else { self.due_comparison(objective) };
             if let Some(variant) = &self.rounds.compared {
                 return vec![Question::Compared(variant.clone())];
             }
             self.propose_wide();
-            let candidates = self.due_candidates(aim);
+            let candidates = self.due_candidates(objective);
             if candidates.is_empty() && self.ends_with_recipes() {
                 self.rounds.is_exhausted = true;
-                return self.ask(aim, runs);
+                return self.ask(objective, runs);
             }
-            self.rounds.looked_at = match &candidates[..] {
-                [first, ..] if first.step == Step::Look => {
+            self.rounds.inspected = match &candidates[..] {
+                [first, ..] if first.step == Step::InspectSpills => {
                     self.give(first);
                     vec![first.variant.clone()]
                 }
                 [_, ..] => Vec::new(),
-                [] => self.to_look_at(aim, 2 * self.rounds.left_of(runs) <= runs),
+                [] => self.to_inspect(objective, 2 * self.rounds.left_of(runs) <= runs),
             };
-            self.rounds.looked_at.truncate(self.rounds.left_of(runs));
-            if !self.rounds.looked_at.is_empty() {
-                return self.rounds.looked_at.iter().cloned().map(Question::Spilled).collect();
+            self.rounds.inspected.truncate(self.rounds.left_of(runs));
+            if !self.rounds.inspected.is_empty() {
+                return self.rounds.inspected.iter().cloned().map(Question::Spilled).collect();
             }
             if !candidates.is_empty() {
-                let ahead = candidates.iter().take_while(|candidate| candidate.step != Step::Look);
+                let ahead = candidates.iter().take_while(|candidate| candidate.step != Step::InspectSpills);
                 let width = self.width(runs);
                 for candidate in ahead.take(width) {
                     self.give(candidate);
@@ -136,24 +136,24 @@ impl Kernel {
                 }
                 return self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect();
             }
-            let widths = self.until_next_look().into_iter().chain(self.until_first_order());
+            let widths = self.until_next_inspection().into_iter().chain(self.until_first_order());
             // Recipes come behind what is to be tried ahead of them.
-            let ahead = self.queue.len() + self.looks.queue.len();
+            let ahead = self.queue.len() + self.inspections.queue.len();
             let most = if self.by_recipes && ahead > 0 { ahead.min(ROUND) } else { ROUND };
             let width = widths.min().unwrap_or(most).clamp(1, most);
-            self.draw(aim, width, runs);
+            self.draw(objective, width, runs);
             if self.rounds.drawn.is_empty() {
                 // All that was left of the runs is spared.
-                return self.ask(aim, runs);
+                return self.ask(objective, runs);
             }
         }
         self.rounds.drawn.iter().map(|variant| Question::Text(variant.clone())).collect()
     }
 
     /// Draws so many variants that are tried, as far as runs are left.
-    fn draw(&mut self, aim: &Aim, width: usize, runs: usize) {
+    fn draw(&mut self, objective: &Objective, width: usize, runs: usize) {
         while self.rounds.drawn.len() < width.min(self.rounds.left_of(runs)) {
-            let variant = self.propose(aim);
+            let variant = self.propose(objective);
             match self.is_left_out(&variant) {
                 Some(spares_run) => self.rounds.spare(usize::from(spares_run)),
                 None => self.rounds.drawn.push(variant),
@@ -162,45 +162,45 @@ impl Kernel {
     }
 
     /// Takes the answers to what was asked, in the order of the questions.
-    pub(in super::super) fn tell(&mut self, aim: &Aim, answers: Vec<Answer>) {
+    pub(in super::super) fn tell(&mut self, objective: &Objective, answers: Vec<Answer>) {
         let (mut judged, mut spilled) = (Vec::new(), Vec::new());
         for answer in answers {
             match answer {
                 Answer::Text(text) => self.note_text(text),
                 Answer::Figures(figures) => judged.push(figures),
                 Answer::Spilled(registers) => spilled.push(registers),
-                Answer::Compared(compared) => return self.take_compared(aim, compared),
+                Answer::Compared(compared) => return self.take_compared(objective, compared),
             }
         }
         if !spilled.is_empty() {
-            return self.take_spilled(aim, spilled);
+            return self.take_spilled(objective, spilled);
         }
         self.rounds.drawn.clear();
         self.rounds.waits = judged.contains(&Err(NoAnswer::Later));
         let is_to_judge = judged.is_empty() && self.rounds.attempts.iter().any(|attempt| attempt.is_new);
         if !is_to_judge && !self.rounds.waits {
-            self.end_round(aim, judged);
+            self.end_round(objective, judged);
         }
     }
 
     /// Takes what came of the comparison that was asked for. One that was broken off says nothing.
-    fn take_compared(&mut self, aim: &Aim, compared: Option<Compared>) {
+    fn take_compared(&mut self, objective: &Objective, compared: Option<Compared>) {
         if let (Some(variant), Some(compared)) = (self.rounds.compared.take(), compared) {
-            self.note_comparison(aim, variant, compared);
+            self.note_comparison(objective, variant, compared);
         }
     }
 
     /// Takes what was found of the variants that were to be looked at.
-    fn take_spilled(&mut self, aim: &Aim, spilled: Vec<Result<Spilled, NoAnswer>>) {
+    fn take_spilled(&mut self, objective: &Objective, spilled: Vec<Result<Spilled, NoAnswer>>) {
         self.rounds.waits = spilled.contains(&Err(NoAnswer::Later));
         if self.rounds.waits {
             return;
         }
-        for (variant, spilled) in std::mem::take(&mut self.rounds.looked_at).into_iter().zip(spilled) {
+        for (variant, spilled) in std::mem::take(&mut self.rounds.inspected).into_iter().zip(spilled) {
             if spilled != Err(NoAnswer::BrokenOff) {
                 self.rounds.judged += 1;
-                self.rounds.spent += Work::of_look(self.run());
-                self.note_spilled(aim, variant, spilled.ok());
+                self.rounds.spent += Work::of_inspection(self.run());
+                self.note_spilled(objective, variant, spilled.ok());
             }
         }
     }
@@ -220,14 +220,14 @@ impl Kernel {
 
     /// The recipes that come next, those first that are expected to gain most. In a share of work, none that is not worth its
     /// price.
-    fn due_candidates(&self, aim: &Aim) -> Vec<Candidate> {
-        let is_due = self.by_recipes && self.queue.is_empty() && self.looks.queue.is_empty();
+    fn due_candidates(&self, objective: &Objective) -> Vec<Candidate> {
+        let is_due = self.by_recipes && self.queue.is_empty() && self.inspections.queue.is_empty();
         if !is_due {
             return Vec::new();
         }
         let left = self.work_left();
         let price = |candidate: &Candidate| {
-            if candidate.step == Step::Look { Work::of_look(self.run()) } else { self.run() }
+            if candidate.step == Step::InspectSpills { Work::of_inspection(self.run()) } else { self.run() }
         };
         let is_affordable = |candidate: &Candidate| left.is_none_or(|left| price(candidate) <= left);
         let is_beyond = self.rounds.spent + self.run() > self.work_of_variants(self.rounds.in_times);
@@ -236,20 +236,20 @@ impl Kernel {
             left.is_none()
                 || candidate.improvement >= least * price(candidate).share_of(self.run()) * self.rounds.exactingness
         };
-        let mut candidates = self.candidates(aim);
+        let mut candidates = self.candidates(objective);
         candidates.retain(|candidate| is_affordable(candidate) && is_worth(candidate));
         candidates
     }
 
     /// Whether nothing comes behind the recipes.
     fn ends_with_recipes(&self) -> bool {
-        let is_empty = self.queue.is_empty() && self.looks.queue.is_empty();
+        let is_empty = self.queue.is_empty() && self.inspections.queue.is_empty();
         self.by_recipes && is_empty && (self.tries_all || self.work.is_some())
     }
 
     /// How many variants of it are judged. One more is judged at the end: the best with turned loops.
-    pub fn share_of(&self, budget: &Budget) -> usize {
-        if self.is_for_loops_alone { 0 } else { budget.runs }
+    pub fn share_of(&self, run_limits: &RunLimits) -> usize {
+        if self.is_for_loops_alone { 0 } else { run_limits.runs }
     }
 
     /// Gives it a share of work, of which so much is in times of what ptxas takes: the rest is for small files, and spent on what
@@ -328,7 +328,7 @@ impl Kernel {
     }
 
     /// Ends the round. `judged` are the figures of the attempts that are new.
-    fn end_round(&mut self, aim: &Aim, judged: Vec<Result<Figures, NoAnswer>>) {
+    fn end_round(&mut self, objective: &Objective, judged: Vec<Result<Figures, NoAnswer>>) {
         let told = judged.iter().filter(|answer| **answer != Err(NoAnswer::BrokenOff)).count();
         self.rounds.judged += told;
         self.rounds.spent += (0..told).map(|_| self.run()).sum();
@@ -340,7 +340,7 @@ impl Kernel {
                 (Ok(text), None) if self.known(&text).is_none() => {}
                 (Err(reason), _) => self.lose(variant, None, reason.to_string()),
                 (Ok(text), Some(Err(reason))) => self.lose(variant, Some(text), reason.to_string()),
-                (Ok(text), figures) => self.record(aim, variant, text, figures.and_then(Result::ok)),
+                (Ok(text), figures) => self.record(objective, variant, text, figures.and_then(Result::ok)),
             }
         }
     }
@@ -348,7 +348,7 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel};
+    use super::super::tests::{kernel, objective};
     use super::*;
     use crate::tune::figures::tests::figures;
 
@@ -356,12 +356,12 @@ mod tests {
     #[test]
     fn broken_off_is_not_tried() {
         let mut kernel = kernel();
-        let questions = kernel.ask(&aim(0), 4);
+        let questions = kernel.ask(&objective(0), 4);
         let texts = ["one", "other", "one", "third"].map(|text| Answer::Text(Ok(text.into())));
-        kernel.tell(&aim(0), texts.into());
-        assert_eq!(kernel.ask(&aim(0), 4).len(), 3);
+        kernel.tell(&objective(0), texts.into());
+        assert_eq!(kernel.ask(&objective(0), 4).len(), 3);
         let judged = [Err(NoAnswer::BrokenOff), Ok(figures(50, 32, 500)), Err(NoAnswer::Refused("no".into()))];
-        kernel.tell(&aim(0), judged.map(Answer::Figures).into());
+        kernel.tell(&objective(0), judged.map(Answer::Figures).into());
         let tried: Vec<Question> = kernel.tried.iter().map(|tried| Question::Text(tried.variant.clone())).collect();
         assert_eq!(tried, [questions[1].clone(), questions[3].clone()]);
         assert_eq!((kernel.runs(), kernel.lost, kernel.tried[0].figures), (2, 1, Some(figures(50, 32, 500))));

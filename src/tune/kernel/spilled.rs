@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use super::Kernel;
 use crate::config::{NamedRegister, RegisterNames};
 use crate::target::machine::SHARED_PER_BLOCK;
-use crate::tune::aim::Aim;
 use crate::tune::figures::Figures;
-use crate::tune::kept::Kept;
+use crate::tune::objective::Objective;
 use crate::tune::question::Spilled;
+use crate::tune::spill_options::SpillOptions;
 use crate::tune::variant::{Names, Variant};
 
 /// How many variants' machine code is looked at ahead of all else that is near the best.
-const FIRST_LOOKS: usize = 4;
+const FIRST_INSPECTIONS: usize = 4;
 
 /// How many are looked at at first, at once.
 const AT_FIRST: usize = 2;
@@ -43,7 +43,7 @@ const SLACK_OF_FEW: u32 = 24;
 
 /// What was looked at, and what came of it.
 #[derive(Default)]
-pub(super) struct Looks {
+pub(super) struct SpillInspections {
     /// The variants whose machine code was looked at.
     seen: Vec<Variant>,
     /// What is tried ahead of all else.
@@ -54,7 +54,7 @@ pub(super) struct Looks {
     later: VecDeque<Variant>,
 }
 
-impl Looks {
+impl SpillInspections {
     /// How many variants were looked at.
     pub(super) fn count(&self) -> usize {
         self.seen.len()
@@ -64,18 +64,18 @@ impl Looks {
 impl Kernel {
     /// The variants whose spilled values are to be looked for: none where that is not due. They have the names of the code.
     /// It is due where nothing is left of what is tried on every kernel, and once half of the runs are over.
-    pub(super) fn to_look_at(&self, aim: &Aim, is_half_over: bool) -> Vec<Variant> {
-        let most = (FIRST_LOOKS + self.perturbed as usize).saturating_sub(self.looks.seen.len());
+    pub(super) fn to_inspect(&self, objective: &Objective, is_half_over: bool) -> Vec<Variant> {
+        let most = (FIRST_INSPECTIONS + self.perturbed as usize).saturating_sub(self.inspections.seen.len());
         // Behind the choices ahead of LLVM's optimisations, the orders are to come.
         let has_tried_all = self.queue.is_empty() && !self.has_first_choices;
-        let is_due = self.looks.queue.is_empty() && (has_tried_all || is_half_over);
-        if !is_due || !self.may_look() {
+        let is_due = self.inspections.queue.is_empty() && (has_tried_all || is_half_over);
+        if !is_due || !self.can_inspect() {
             return Vec::new();
         }
         let stock = std::iter::once((&Variant::DEFAULT, self.stock));
         let worth: Vec<(&Variant, Figures)> =
-            stock.chain(self.judged_once()).filter(|(_, figures)| self.is_worth_a_look(figures)).collect();
-        let is_new = |variant: &Variant| !self.looks.seen.contains(variant);
+            stock.chain(self.judged_once()).filter(|(_, figures)| self.may_pay_to_inspect(figures)).collect();
+        let is_new = |variant: &Variant| !self.inspections.seen.contains(variant);
         let with_own_names = |variant: &Variant| variant.with_registers(Names::Llvm, variant.coalesces());
         // What was kept is worth more of it where it spared most.
         let kept = worth.iter().filter(|(variant, _)| !variant.named().is_empty() && is_new(variant));
@@ -84,18 +84,18 @@ impl Kernel {
         if let Some((variant, _)) = least.filter(|_| most > 0) {
             return vec![(*variant).clone()];
         }
-        if !self.looks.seen.is_empty() && self.perturbed == 0 {
+        if !self.inspections.seen.is_empty() && self.perturbed == 0 {
             return Vec::new();
         }
         // What spills no more than fits may spill nothing then, and the fewest instructions count.
         let fitting = worth.iter().filter(|(_, figures)| self.slot_bytes(figures) <= u64::from(SHARED_PER_BLOCK));
         let shortest = fitting.min_by_key(|(_, figures)| figures.sass.instructions);
         let shortest = shortest.map(|(variant, _)| (*variant).clone()).into_iter();
-        let by_rank = shortest.chain(self.ranked(aim, worth.iter().copied()));
+        let by_rank = shortest.chain(self.ranked(objective, worth.iter().copied()));
         // What spills alike spills the same values.
         let spills = |variant: &Variant| self.figures(variant).map(|figures| spills(&figures));
         let mut found: Vec<Variant> = Vec::new();
-        let mut seen: Vec<_> = self.looks.seen.iter().filter_map(spills).collect();
+        let mut seen: Vec<_> = self.inspections.seen.iter().filter_map(spills).collect();
         for (variant, alike) in by_rank.map(|variant| (with_own_names(&variant), spills(&variant))) {
             if is_new(&variant) && !found.contains(&variant) && !alike.is_some_and(|alike| seen.contains(&alike)) {
                 found.push(variant);
@@ -107,33 +107,35 @@ impl Kernel {
     }
 
     /// How many variants are to be drawn at once, so that what is found of them tells what to look at next.
-    pub(super) fn until_next_look(&mut self) -> Option<usize> {
-        if self.looks.queue.is_empty() {
-            let later = std::mem::take(&mut self.looks.later);
-            self.looks.queue = self.asked_for(later);
+    pub(super) fn until_next_inspection(&mut self) -> Option<usize> {
+        if self.inspections.queue.is_empty() {
+            let later = std::mem::take(&mut self.inspections.later);
+            self.inspections.queue = self.asked_for(later);
         }
-        let will_look = self.looks.seen.is_empty() && self.may_look() && self.is_worth_a_look(&self.stock);
-        match self.looks.queue.len() {
-            0 => will_look.then_some(self.queue.len()),
+        let will_inspect =
+            self.inspections.seen.is_empty() && self.can_inspect() && self.may_pay_to_inspect(&self.stock);
+        match self.inspections.queue.len() {
+            0 => will_inspect.then_some(self.queue.len()),
             waiting => Some(waiting),
         }
     }
 
     /// A variant whose machine code is worth a look by itself, and was not looked at.
-    pub(super) fn worth_a_look(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
+    pub(super) fn variant_to_inspect(&self, variant: &Variant, figures: &Figures) -> Option<Variant> {
         let variant = variant.with_registers(Names::Llvm, variant.coalesces());
-        let is_worth = self.may_look() && self.is_worth_a_look(figures) && !self.looks.seen.contains(&variant);
+        let is_worth =
+            self.can_inspect() && self.may_pay_to_inspect(figures) && !self.inspections.seen.contains(&variant);
         is_worth.then_some(variant)
     }
 
     /// Whether somebody can tell what is spilled, and slots are possible.
-    fn may_look(&self) -> bool {
-        self.may_be_looked_at && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
+    fn can_inspect(&self) -> bool {
+        self.may_be_inspected && self.most_threads().is_some() && self.block.dynamic_shared.is_some()
     }
 
     /// Whether a good part of what is spilled finds room in shared memory, and little else is worse than in stock. Where stock has
     /// nothing in local memory, slots cost more than that.
-    fn is_worth_a_look(&self, figures: &Figures) -> bool {
+    fn may_pay_to_inspect(&self, figures: &Figures) -> bool {
         let most = u64::from(self.stock.sass.instructions) * u64::from(MOST_HUNDREDTHS);
         figures.spill_bytes() > 0
             && self.stock.sass.local > 0
@@ -145,40 +147,40 @@ impl Kernel {
 
     /// Bytes of slots for all that is spilled, if no two values share one.
     fn slot_bytes(&self, figures: &Figures) -> u64 {
-        u64::from(figures.real.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
+        u64::from(figures.ptxas_report.spill_store_bytes) * u64::from(self.most_threads().unwrap_or_default())
     }
 
     /// Notes what a look at a variant found, and proposes ways of keeping the values that ptxas spills in it.
-    pub(super) fn note_spilled(&mut self, aim: &Aim, variant: Variant, spilled: Option<Spilled>) {
-        self.looks.seen.push(variant.clone());
+    pub(super) fn note_spilled(&mut self, objective: &Objective, variant: Variant, spilled: Option<Spilled>) {
+        self.inspections.seen.push(variant.clone());
         let Some(Spilled { registers: spilled, text, figures }) = spilled else { return };
         if figures.is_some() && self.known(&text).is_none() {
             self.proposed.push(variant.clone());
-            self.record(aim, variant.clone(), text, figures);
+            self.record(objective, variant.clone(), text, figures);
         }
         let before = variant.named();
         let is_new = |found: &&NamedRegister| !before.iter().any(|known| known.name == found.name);
         let new: Vec<_> = spilled.iter().filter(is_new).collect();
-        let Some(kept) = self.kept(aim).filter(|_| !new.is_empty()) else { return };
+        let Some(kept) = self.kept(objective).filter(|_| !new.is_empty()) else { return };
         let named: RegisterNames = before.iter().chain(new).cloned().collect();
         let way = |(in_loops, access_bytes)| {
-            variant.with_kept_values(Kept { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
+            variant.with_kept_values(SpillOptions { named: named.clone(), in_loops, access_bytes, ..kept.clone() })
         };
-        self.looks.queue.push_back(way(FIRST_WAY));
-        self.looks.wide.push_back(way(WIDE));
-        self.looks.later.push_front(way(OUTSIDE));
+        self.inspections.queue.push_back(way(FIRST_WAY));
+        self.inspections.wide.push_back(way(WIDE));
+        self.inspections.later.push_front(way(OUTSIDE));
         if self.stock.spill_bytes() == 0 {
             let (in_loops, values) = ("on", Some(FEW));
-            let few = Kept { slack: SLACK_OF_FEW, in_loops, values, ..kept };
-            self.looks.later.push_back(variant.with_kept_values(few));
+            let few = SpillOptions { slack: SLACK_OF_FEW, in_loops, values, ..kept };
+            self.inspections.later.push_back(variant.with_kept_values(few));
         }
     }
 
     /// Proposes wide accesses, if the last values that were kept ask for them.
     pub(super) fn propose_wide(&mut self) {
-        if self.looks.queue.is_empty() {
-            let wide = std::mem::take(&mut self.looks.wide);
-            self.looks.queue = self.asked_for(wide);
+        if self.inspections.queue.is_empty() {
+            let wide = std::mem::take(&mut self.inspections.wide);
+            self.inspections.queue = self.asked_for(wide);
         }
     }
 
@@ -194,7 +196,7 @@ impl Kernel {
             return !self.judged().any(|(other, figures)| is_same(other) && figures.spill_bytes() == 0);
         }
         let (in_loops, access_bytes) = FIRST_WAY;
-        let first = variant.with_kept_values(Kept { in_loops, access_bytes, ..kept.clone() });
+        let first = variant.with_kept_values(SpillOptions { in_loops, access_bytes, ..kept.clone() });
         let limited = self.limit_of_kept.map(|limit| first.with_limit(limit));
         let figures = limited.and_then(|limited| self.figures(&limited)).or_else(|| self.figures(&first));
         let Some(figures) = figures else { return false };
@@ -216,17 +218,22 @@ impl Kernel {
 
 /// What is equal where ptxas spills the same values, nearly always.
 fn spills(figures: &Figures) -> (u32, u32, u64, u32) {
-    (figures.real.spill_store_bytes, figures.real.spill_load_bytes, figures.weighted_spills(), figures.sass.local)
+    (
+        figures.ptxas_report.spill_store_bytes,
+        figures.ptxas_report.spill_load_bytes,
+        figures.weighted_spills(),
+        figures.sass.local,
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, answered};
+    use super::super::tests::{answered, objective};
     use super::*;
     use crate::tune::agreement::Agreement;
-    use crate::tune::evidence::Sass;
     use crate::tune::figures::{Block, tests::figures};
     use crate::tune::optimisations::{Ahead, Choices, Optimisations};
+    use crate::tune::ptxas_output::Sass;
     use crate::tune::question::{Answer, Question};
 
     const BLOCK: Block = Block { threads: Some(128), says_threads: true, dynamic_shared: Some(0) };
@@ -238,7 +245,7 @@ mod tests {
         if choices == Choices::Nothing {
             kernel = kernel.without_recipes();
         }
-        let [mut looked_at, mut judged]: [Vec<Variant>; 2] = Default::default();
+        let [mut inspected, mut judged]: [Vec<Variant>; 2] = Default::default();
         let answer = |question: Question| match question {
             Question::Text(variant) => Answer::Text(Ok(variant.to_string())),
             Question::Figures(variant) => {
@@ -248,26 +255,26 @@ mod tests {
             }
             Question::Spilled(variant) => {
                 let text = variant.to_string();
-                looked_at.push(variant);
+                inspected.push(variant);
                 Answer::Spilled(Ok(Spilled { registers: spilled.iter().copied().collect(), text, figures: None }))
             }
             Question::Compared(_) => Answer::Compared(Some(Agreement::Same.into())),
         };
         answered(&mut kernel, runs, answer);
-        [looked_at, judged]
+        [inspected, judged]
     }
 
     /// Once the first orders are judged, the variant with the fewest instructions and the one that spills least are looked at,
     /// and the values that they spill are kept.
     #[test]
     fn spilled_values_are_kept() {
-        let [looked_at, judged] = searched(BLOCK, figures(100, 32, 500), Choices::Nothing, &["%r7", "%rd2"], 16);
+        let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), Choices::Nothing, &["%r7", "%rd2"], 16);
         let own_names = |number: usize| judged[number].with_registers(Names::Llvm, true);
-        assert_eq!(looked_at[..2], [own_names(0), own_names(7)]);
+        assert_eq!(inspected[..2], [own_names(0), own_names(7)]);
         let kept: Vec<&Variant> = judged.iter().filter(|variant| !variant.named().is_empty()).collect();
         assert!(kept.len() >= 2 && kept[..2] == [&judged[8], &judged[9]], "{kept:?}");
         assert!(kept.iter().all(|variant| variant.named().to_string() == "%r7+%rd2"), "{kept:?}");
-        assert_eq!(looked_at.len() + judged.len(), 17, "a look is a run, and the last one has turned loops");
+        assert_eq!(inspected.len() + judged.len(), 17, "a look is a run, and the last one has turned loops");
     }
 
     /// Wide accesses are tried where the same values spare spills, and values that stay outside of loops where they move more
@@ -277,17 +284,17 @@ mod tests {
         for (spills, traffic, expected) in [(100, 0, vec![]), (20, 0, vec![WIDE]), (20, 9000, vec![WIDE, OUTSIDE])] {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::Nothing);
             kernel.queue.clear();
-            let [variant] = &kernel.to_look_at(&aim(0), false)[..] else { panic!("there is stock alone") };
+            let [variant] = &kernel.to_inspect(&objective(0), false)[..] else { panic!("there is stock alone") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "text".into(), figures: None };
-            kernel.note_spilled(&aim(0), variant.clone(), Some(found));
-            let first = kernel.propose(&aim(0));
+            kernel.note_spilled(&objective(0), variant.clone(), Some(found));
+            let first = kernel.propose(&objective(0));
             let mut outcome = figures(spills, 32, 500);
             outcome.sass.shared_traffic = traffic;
-            kernel.record(&aim(0), first, "first".into(), Some(outcome));
+            kernel.record(&objective(0), first, "first".into(), Some(outcome));
             kernel.propose_wide();
-            let mut asked: Vec<Variant> = kernel.looks.queue.drain(..).collect();
-            kernel.until_next_look();
-            asked.extend(kernel.looks.queue.drain(..));
+            let mut asked: Vec<Variant> = kernel.inspections.queue.drain(..).collect();
+            kernel.until_next_inspection();
+            asked.extend(kernel.inspections.queue.drain(..));
             let ways = asked.iter().filter_map(Variant::kept).map(|kept| (kept.in_loops, kept.access_bytes));
             assert_eq!(ways.collect::<Vec<_>>(), expected, "{spills} bytes");
         }
@@ -299,25 +306,25 @@ mod tests {
     fn of_variants_that_alone_spill() {
         let without = figures(0, 32, 500);
         let stock = Figures { sass: Sass { local: 100, ..without.sass }, ..without };
-        for (left, is_looked_at, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
+        for (left, is_inspected, keeps_few) in [(0, false, false), (8, true, true), (56, false, true)] {
             let mut kernel = Kernel::new("k", "0", BLOCK, stock, "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
             let inlined = Variant::DEFAULT.optimised(Optimisations::ahead_of(Ahead::CHOICES[0]));
             let spilling = Some(figures(56, 32, 250));
-            kernel.record(&aim(0), inlined, "inlined".into(), spilling);
-            let [variant] = &kernel.to_look_at(&aim(0), false)[..] else { panic!("there is one that spills") };
+            kernel.record(&objective(0), inlined, "inlined".into(), spilling);
+            let [variant] = &kernel.to_inspect(&objective(0), false)[..] else { panic!("there is one that spills") };
             let found = Spilled { registers: ["%r1"].into_iter().collect(), text: "own".into(), figures: spilling };
-            kernel.note_spilled(&aim(0), variant.clone(), Some(found));
-            let kept = kernel.propose(&aim(0));
-            kernel.record(&aim(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
-            assert_eq!(kernel.to_look_at(&aim(0), false).contains(&kept), is_looked_at, "{left} bytes");
-            kernel.until_next_look();
-            let few = kernel.looks.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
+            kernel.note_spilled(&objective(0), variant.clone(), Some(found));
+            let kept = kernel.propose(&objective(0));
+            kernel.record(&objective(0), kept.clone(), "kept".into(), Some(figures(left, 32, 250)));
+            assert_eq!(kernel.to_inspect(&objective(0), false).contains(&kept), is_inspected, "{left} bytes");
+            kernel.until_next_inspection();
+            let few = kernel.inspections.queue.iter().filter_map(Variant::kept).filter(|kept| kept.values == Some(FEW));
             assert_eq!(few.count(), usize::from(keeps_few), "{left} bytes");
-            kernel.looks.queue.clear();
+            kernel.inspections.queue.clear();
             kernel.stock = without;
-            assert_eq!(kernel.to_look_at(&aim(0), false), [], "no array pays for slots");
+            assert_eq!(kernel.to_inspect(&objective(0), false), [], "no array pays for slots");
         }
     }
 
@@ -329,9 +336,9 @@ mod tests {
             let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
             kernel.queue.clear();
             kernel.has_first_choices = false;
-            kernel.record(&aim(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
-            kernel.record(&aim(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
-            assert_eq!(kernel.to_look_at(&aim(0), false).len(), expected, "{text}, {spills} bytes");
+            kernel.record(&objective(0), Variant::DEFAULT, "default".into(), Some(figures(90, 32, 490)));
+            kernel.record(&objective(0), inlined.clone(), text.into(), Some(figures(spills, 32, 480)));
+            assert_eq!(kernel.to_inspect(&objective(0), false).len(), expected, "{text}, {spills} bytes");
         }
     }
 
@@ -339,11 +346,11 @@ mod tests {
     #[test]
     fn looks_begin_with_the_second_half() {
         for choices in [Choices::CodeGeneration, Choices::All] {
-            let [looked_at, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
+            let [inspected, judged] = searched(BLOCK, figures(100, 32, 500), choices, &["%r7"], 16);
             let has_names = |variant: &&Variant| !variant.named().is_empty();
-            assert!(looked_at.len() >= 2 && !looked_at[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
+            assert!(inspected.len() >= 2 && !inspected[..2].iter().any(|variant| has_names(&variant)), "{choices:?}");
             // What was kept and still spills is looked at next.
-            assert!(looked_at[2..].iter().all(|variant| has_names(&variant)), "{looked_at:?}");
+            assert!(inspected[2..].iter().all(|variant| has_names(&variant)), "{inspected:?}");
             assert!(!judged[..8].iter().any(|variant| has_names(&variant)));
             assert!(judged[8..10].iter().all(|variant| has_names(&variant)), "{judged:?}");
         }
@@ -354,17 +361,17 @@ mod tests {
     fn orders_come_ahead_of_looks() {
         let mut kernel = Kernel::new("k", "0", BLOCK, figures(100, 32, 500), "stock".into(), Choices::All);
         for _ in 0..=Ahead::CHOICES.len() {
-            assert_eq!(kernel.to_look_at(&aim(0), false), []);
-            let variant = kernel.propose(&aim(0));
-            kernel.record(&aim(0), variant, "default".into(), Some(figures(90, 32, 490)));
+            assert_eq!(kernel.to_inspect(&objective(0), false), []);
+            let variant = kernel.propose(&objective(0));
+            kernel.record(&objective(0), variant, "default".into(), Some(figures(90, 32, 490)));
         }
-        assert_eq!(kernel.to_look_at(&aim(0), false), []);
-        assert_eq!(kernel.to_look_at(&aim(0), true).len(), 1);
-        assert_eq!(kernel.propose(&aim(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
+        assert_eq!(kernel.to_inspect(&objective(0), false), []);
+        assert_eq!(kernel.to_inspect(&objective(0), true).len(), 1);
+        assert_eq!(kernel.propose(&objective(0)), Variant::DEFAULT.optimised(Optimisations::TOLD));
         while !kernel.queue.is_empty() {
-            kernel.propose(&aim(0));
+            kernel.propose(&objective(0));
         }
-        assert_eq!(kernel.to_look_at(&aim(0), false).len(), 1);
+        assert_eq!(kernel.to_inspect(&objective(0), false).len(), 1);
     }
 
     /// Nothing is looked at where no slots are possible, or where next to nothing of what is spilled has room; and what is
@@ -378,7 +385,7 @@ mod tests {
         assert!(nothing(Block { dynamic_shared: None, ..BLOCK }, spilling, Choices::Nothing));
         assert!(nothing(BLOCK, figures(90_000, 32, 500), Choices::Nothing));
         assert!(nothing(BLOCK, figures(100, 32, MOST_INSTRUCTIONS + 100), Choices::Nothing));
-        let [looked_at, judged] = searched(BLOCK, spilling, Choices::Nothing, &[], 24);
-        assert!(!looked_at.is_empty() && judged.iter().all(|variant| variant.named().is_empty()));
+        let [inspected, judged] = searched(BLOCK, spilling, Choices::Nothing, &[], 24);
+        assert!(!inspected.is_empty() && judged.iter().all(|variant| variant.named().is_empty()));
     }
 }

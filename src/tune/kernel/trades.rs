@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::Kernel;
-use crate::tune::aim::Aim;
 use crate::tune::axis::Axis;
 use crate::tune::figures::{Allowance, Figures};
+use crate::tune::objective::Objective;
 use crate::tune::variant::Variant;
 
 impl Kernel {
@@ -18,17 +18,17 @@ impl Kernel {
 
     /// The best, and what spills half as much or less and would count if it might hold fewer warps, where it may not. Of what a
     /// comparison has to show to come to its end, one has.
-    pub fn half_the_spills_for_warps(&self, aim: &Aim) -> Option<(Figures, Variant, Figures)> {
+    pub fn half_the_spills_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
         let is_settled =
             |variant: &Variant| !variant.moves_along(Axis::Blocks) || self.known_comparison(variant).is_some();
-        self.spared_for_warps(aim).filter(|(_, variant, _)| is_settled(variant))
+        self.spared_for_warps(objective).filter(|(_, variant, _)| is_settled(variant))
     }
 
     /// The same, compared or not.
-    pub(super) fn spared_for_warps(&self, aim: &Aim) -> Option<(Figures, Variant, Figures)> {
-        let (_, best) = self.best(aim);
-        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !aim.allowance.fewer_warps)?;
-        let allowing = Aim { allowance: Allowance { fewer_warps: true, ..aim.allowance }, ..*aim };
+    pub(super) fn spared_for_warps(&self, objective: &Objective) -> Option<(Figures, Variant, Figures)> {
+        let (_, best) = self.best(objective);
+        let (variant, least) = self.least_spills_for_warps(&best).filter(|_| !objective.allowance.fewer_warps)?;
+        let allowing = Objective { allowance: Allowance { fewer_warps: true, ..objective.allowance }, ..*objective };
         let would_count = self.is_admissible(&allowing, variant, &least);
         let is_half = best.spill_bytes() > 0 && 2 * least.spill_bytes() <= best.spill_bytes();
         (would_count && is_half).then(|| (best, variant.clone(), least))
@@ -36,18 +36,19 @@ impl Kernel {
 
     /// The best, and what accesses local memory a quarter as often or less and would win if it might spill for that, where it may
     /// not.
-    pub fn quarter_of_the_accesses_for_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
-        let (_, best) = self.best(aim);
-        let spilling = self.least_accesses_for_spills(aim, &best).filter(|(_, least)| is_paid_in_spills(&best, least));
+    pub fn quarter_of_the_accesses_for_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(objective);
+        let spilling =
+            self.least_accesses_for_spills(objective, &best).filter(|(_, least)| is_paid_in_spills(&best, least));
         spilling.map(|(_, least)| (best, least))
     }
 
     /// The best, and what holds more warps and would win without it, for a tenth of the spills that the best spares.
-    pub fn more_warps_for_few_spills(&self, aim: &Aim) -> Option<(Figures, Figures)> {
-        let (_, best) = self.best(aim);
+    pub fn more_warps_for_few_spills(&self, objective: &Objective) -> Option<(Figures, Figures)> {
+        let (_, best) = self.best(objective);
         let spared = self.stock.spill_cost().saturating_sub(best.spill_cost());
         let most = best.spill_cost() + spared / 10;
-        let may_win = self.may_win(aim, |_| false);
+        let may_win = self.may_win(objective, |_| false);
         let does = |(variant, figures): &(&Variant, Figures)| {
             let is_paid = is_paid_in_spills(&best, figures) && figures.spill_cost() <= most;
             figures.warps > best.warps && is_paid && may_win(variant, figures)
@@ -58,17 +59,22 @@ impl Kernel {
 
     /// What accesses local memory a quarter as often as `best`, or less, and would win if it might spill for that, where it may not:
     /// the best of these.
-    pub(super) fn least_accesses_for_spills(&self, aim: &Aim, best: &Figures) -> Option<(&Variant, Figures)> {
-        if aim.allowance.spills_for_arrays || best.sass.local == 0 {
+    pub(super) fn least_accesses_for_spills(
+        &self,
+        objective: &Objective,
+        best: &Figures,
+    ) -> Option<(&Variant, Figures)> {
+        if objective.allowance.spills_for_arrays || best.sass.local == 0 {
             return None;
         }
-        let allowance = Allowance { spills_for_arrays: true, ..aim.allowance };
+        let allowance = Allowance { spills_for_arrays: true, ..objective.allowance };
         let would_win = |(variant, figures): &(&Variant, Figures)| {
             let [figures, stock] = [*figures, self.stock].map(|figures| figures.with_arrays(allowance));
-            let would_count = figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &aim.preference);
-            would_count && !self.is_hopeless_choice(aim, variant) && figures.counts()[0] <= best.sass.local / 4
+            let would_count =
+                figures.is_no_worse(&stock, allowance) && figures.is_better(&stock, &objective.preference);
+            would_count && !self.is_hopeless_choice(objective, variant) && figures.counts()[0] <= best.sass.local / 4
         };
-        self.judged().filter(would_win).min_by(|one, other| one.1.compare(&other.1, &aim.preference))
+        self.judged().filter(would_win).min_by(|one, other| one.1.compare(&other.1, &objective.preference))
     }
 }
 
@@ -79,12 +85,12 @@ fn is_paid_in_spills(best: &Figures, other: &Figures) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{aim, kernel, kernel_with, of_arrays};
+    use super::super::tests::{kernel, kernel_with, objective, of_arrays};
     use super::*;
     use crate::tune::agreement::Agreement;
-    use crate::tune::evidence::Sass;
     use crate::tune::figures::tests::figures;
     use crate::tune::figures::{Measure, preference};
+    use crate::tune::ptxas_output::Sass;
 
     /// What fewer warps would save is told where it is half of the spills and costs nothing else, and where they are not
     /// allowed anyway.
@@ -92,21 +98,21 @@ mod tests {
     fn spills_for_warps() {
         let saved = |outcome: Figures, fewer_warps| {
             let mut kernel = kernel();
-            let aim = Aim { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..aim(0) };
+            let objective = Objective { allowance: Allowance { fewer_warps, ..Allowance::default() }, ..objective(0) };
             for (number, outcome) in [figures(80, 32, 500), outcome].into_iter().enumerate() {
-                let variant = kernel.propose(&aim);
-                kernel.record(&aim, variant, number.to_string(), Some(outcome));
+                let variant = kernel.propose(&objective);
+                kernel.record(&objective, variant, number.to_string(), Some(outcome));
             }
-            kernel.half_the_spills_for_warps(&aim).map(|(best, _, least)| (best, least))
+            kernel.half_the_spills_for_warps(&objective).map(|(best, _, least)| (best, least))
         };
         assert_eq!(saved(figures(40, 16, 500), false), Some((figures(80, 32, 500), figures(40, 16, 500))));
         let arrays = Allowance { spills_for_arrays: true, ..Allowance::default() };
         let mut kernel =
             kernel_with(Figures { sass: Sass { stack_traffic: 400, ..Sass::default() }, ..figures(0, 32, 500) });
         kernel.stock.counts_arrays = true;
-        let (aim, variant) = (Aim { allowance: arrays, ..aim(0) }, kernel.propose(&aim(0)));
-        kernel.record(&aim, variant, "without".into(), Some(figures(0, 16, 500)));
-        assert_eq!(kernel.half_the_spills_for_warps(&aim), None, "arrays are no spills");
+        let (objective, variant) = (Objective { allowance: arrays, ..objective(0) }, kernel.propose(&objective(0)));
+        kernel.record(&objective, variant, "without".into(), Some(figures(0, 16, 500)));
+        assert_eq!(kernel.half_the_spills_for_warps(&objective), None, "arrays are no spills");
         for (outcome, fewer_warps) in [
             (figures(41, 16, 500), false),
             (figures(40, 16, 501), false),
@@ -129,26 +135,27 @@ mod tests {
             let mut kernel = kernel();
             kernel.wants_blocks = true;
             kernel.add_rare_choices();
-            let variants = [kernel.propose(&aim(0)), kernel.propose(&aim(0))];
+            let variants = [kernel.propose(&objective(0)), kernel.propose(&objective(0))];
             let blocks = Variant::DEFAULT.with_blocks_said();
             assert_eq!(variants, [Variant::DEFAULT, blocks.clone()]);
             let outcomes = [figures(80, 32, 500), figures(0, warps, 500)];
             for (variant, outcome) in variants.into_iter().zip(outcomes) {
-                kernel.record(&aim(0), variant.clone(), variant.to_string(), Some(outcome));
+                kernel.record(&objective(0), variant.clone(), variant.to_string(), Some(outcome));
             }
             let mut asked = Vec::new();
-            while let Some(variant) = kernel.ask_comparison(&aim(0)) {
-                assert_eq!(kernel.half_the_spills_for_warps(&aim(0)), None, "it is not compared");
+            while let Some(variant) = kernel.ask_comparison(&objective(0)) {
+                assert_eq!(kernel.half_the_spills_for_warps(&objective(0)), None, "it is not compared");
                 let of = if variant == blocks { agreement.clone() } else { Agreement::Same };
-                kernel.tell_comparison(&aim(0), variant.clone(), of.into());
+                kernel.tell_comparison(&objective(0), variant.clone(), of.into());
                 asked.push(variant);
             }
             assert_eq!(asked, [Variant::DEFAULT, blocks.clone()]);
-            assert_eq!(kernel.best(&aim(0)), (Variant::DEFAULT, figures(80, 32, 500)));
+            assert_eq!(kernel.best(&objective(0)), (Variant::DEFAULT, figures(80, 32, 500)));
             assert_eq!(kernel.findings.winner, Some(Agreement::Same), "what is said of the winner stays");
-            let told = kernel.half_the_spills_for_warps(&aim(0)).map(|(_, variant, _)| variant);
+            let told = kernel.half_the_spills_for_warps(&objective(0)).map(|(_, variant, _)| variant);
             assert_eq!(told, expected.then_some(blocks.clone()));
-            let asking = Aim { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..aim(0) };
+            let asking =
+                Objective { allowance: Allowance { fewer_warps: true, ..Allowance::default() }, ..objective(0) };
             assert_eq!(kernel.best(&asking).0 == blocks, expected, "{agreement:?}");
         }
     }
@@ -158,12 +165,12 @@ mod tests {
     #[test]
     fn warps_for_spills() {
         let told = |outcome: Figures, first: &[Measure]| {
-            let (aim, mut kernel) = (Aim { preference: preference(first), ..aim(0) }, kernel());
+            let (objective, mut kernel) = (Objective { preference: preference(first), ..objective(0) }, kernel());
             for (number, outcome) in [figures(10, 32, 400), outcome].into_iter().enumerate() {
-                let variant = kernel.propose(&aim);
-                kernel.record(&aim, variant, number.to_string(), Some(outcome));
+                let variant = kernel.propose(&objective);
+                kernel.record(&objective, variant, number.to_string(), Some(outcome));
             }
-            kernel.more_warps_for_few_spills(&aim)
+            kernel.more_warps_for_few_spills(&objective)
         };
         assert_eq!(told(figures(19, 40, 500), &[]), Some((figures(10, 32, 400), figures(19, 40, 500))));
         assert_eq!(told(figures(19, 40, 500), &[Measure::Warps]), None);
@@ -180,19 +187,20 @@ mod tests {
         let stock = of_arrays(4000, 1000, figures(0, 32, 500));
         let saved = |outcome: Figures, spills_for_arrays| {
             let allowance = Allowance { spills_for_arrays, ..Allowance::default() };
-            let (aim, mut kernel) = (Aim { allowance, ..aim(0) }, kernel_with(stock.with_arrays(allowance)));
-            let variant = kernel.propose(&aim);
-            kernel.record(&aim, variant, "spills".into(), Some(outcome));
-            let won = kernel.best(&aim).1.sass == outcome.sass;
+            let (objective, mut kernel) =
+                (Objective { allowance, ..objective(0) }, kernel_with(stock.with_arrays(allowance)));
+            let variant = kernel.propose(&objective);
+            kernel.record(&objective, variant, "spills".into(), Some(outcome));
+            let won = kernel.best(&objective).1.sass == outcome.sass;
             assert_eq!(won, spills_for_arrays, "{outcome:?}");
-            kernel.quarter_of_the_accesses_for_spills(&aim).map(|(_, least)| least.sass.local)
+            kernel.quarter_of_the_accesses_for_spills(&objective).map(|(_, least)| least.sass.local)
         };
         assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), false), Some(250));
         assert_eq!(saved(of_arrays(64, 250, figures(64, 32, 500)), true), None);
         let mut without = kernel_with(figures(0, 32, 500));
-        let variant = without.propose(&aim(0));
-        without.record(&aim(0), variant, "shorter".into(), Some(figures(0, 32, 400)));
-        assert_eq!(without.quarter_of_the_accesses_for_spills(&aim(0)), None, "there are no arrays");
+        let variant = without.propose(&objective(0));
+        without.record(&objective(0), variant, "shorter".into(), Some(figures(0, 32, 400)));
+        assert_eq!(without.quarter_of_the_accesses_for_spills(&objective(0)), None, "there are no arrays");
         for outcome in [
             of_arrays(64, 251, figures(64, 32, 500)),
             of_arrays(64, 250, figures(64, 16, 500)),

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::{KernelId, Search};
-use crate::tune::kernel::{Kernel, Kind, Lessons, TEACHERS};
+use crate::tune::kernel::{Kernel, Lessons, TEACHERS, TemplateGroup};
 
 impl Search {
     /// The kernels in phases, each kernel in one of them: what is searched in a phase needs the phases before it, and nothing of
     /// its own. The first has the first instance of each template, and all kernels that are no instances.
     pub fn phases(&self) -> Vec<Vec<KernelId>> {
         let mut phases: Vec<Vec<KernelId>> = vec![Vec::new(); TEACHERS + 1];
-        let mut seen: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
+        let mut seen: BTreeMap<TemplateGroup<'_>, usize> = BTreeMap::new();
         for (id, kernel) in self.kernels.iter_enumerated() {
-            let before = kernel.kind().map_or(0, |kind| {
-                let seen = seen.entry(kind).or_default();
+            let before = kernel.template_group().map_or(0, |template_group| {
+                let seen = seen.entry(template_group).or_default();
                 std::mem::replace(seen, *seen + 1)
             });
             phases[before.min(TEACHERS)].push(id);
@@ -33,7 +33,7 @@ impl Search {
                 continue;
             }
             if !teachers.is_empty() {
-                let lessons = Lessons::of(&self.aim, &self.kernels[id], &teachers);
+                let lessons = Lessons::of(&self.objective, &self.kernels[id], &teachers);
                 self.kernels[id].learn(lessons);
             }
             ready.push(id);
@@ -43,9 +43,9 @@ impl Search {
 
     /// The first instances of a kernel's kind, up to the kernel itself.
     fn teachers(&self, kernel: KernelId) -> Vec<&Kernel> {
-        let Some(kind) = self.kernels[kernel].kind() else { return Vec::new() };
+        let Some(template_group) = self.kernels[kernel].template_group() else { return Vec::new() };
         let before = self.kernels.iter_enumerated().take_while(|&(id, _)| id != kernel);
-        let instances = before.filter(|(_, other)| other.kind() == Some(kind));
+        let instances = before.filter(|(_, other)| other.template_group() == Some(template_group));
         instances.map(|(_, other)| other).take(TEACHERS).collect()
     }
 }

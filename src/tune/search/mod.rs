@@ -8,10 +8,10 @@ mod instances;
 #[cfg(test)]
 mod tests;
 
-use super::aim::{Aim, Budget};
 use super::figures::Figures;
 use super::findings::Compared;
 use super::kernel::Kernel;
+use super::objective::{Objective, RunLimits};
 use super::question::{Answer, Question};
 use super::variant::Variant;
 use crate::define_index;
@@ -25,25 +25,25 @@ define_index! {
 /// A search of several kernels.
 pub struct Search {
     /// What it is for.
-    pub aim: Aim,
+    pub objective: Objective,
     /// How much it may ask.
-    pub budget: Budget,
+    pub run_limits: RunLimits,
     /// What it is about.
     pub kernels: IndexVec<KernelId, Kernel>,
 }
 
 impl Search {
-    /// What to find out next about a kernel, all of it at once; nothing where its budget is spent, or where answers
+    /// What to find out next about a kernel, all of it at once; nothing where its effort is spent, or where answers
     /// come later. Asked again before it is told, it asks the same again.
     pub fn ask(&mut self, kernel: KernelId) -> Vec<Question> {
         let kernel = &mut self.kernels[kernel];
-        let runs = kernel.share_of(&self.budget);
-        kernel.ask(&self.aim, runs)
+        let runs = kernel.share_of(&self.run_limits);
+        kernel.ask(&self.objective, runs)
     }
 
     /// Takes the answers to what was asked last about a kernel, in the order of the questions.
     pub fn tell(&mut self, kernel: KernelId, answers: Vec<Answer>) {
-        self.kernels[kernel].tell(&self.aim, answers);
+        self.kernels[kernel].tell(&self.objective, answers);
     }
 
     /// Whether something that was asked has its answer later.
@@ -53,17 +53,17 @@ impl Search {
 
     /// The best of what is no worse than stock; stock where nothing is better.
     pub fn best(&self, kernel: KernelId) -> (Variant, Figures) {
-        self.kernels[kernel].best(&self.aim)
+        self.kernels[kernel].best(&self.objective)
     }
 
     /// The variant of a kernel that wins unless it computes something else than stock; `None` where stock wins, or where a
     /// comparison has found nothing against the winner.
     pub fn ask_comparison(&mut self, kernel: KernelId) -> Option<Variant> {
-        self.kernels[kernel].ask_comparison(&self.aim)
+        self.kernels[kernel].ask_comparison(&self.objective)
     }
 
     /// Takes what came of the comparison of a variant.
     pub fn tell_comparison(&mut self, kernel: KernelId, variant: Variant, compared: Compared) {
-        self.kernels[kernel].tell_comparison(&self.aim, variant, compared);
+        self.kernels[kernel].tell_comparison(&self.objective, variant, compared);
     }
 }

@@ -75,7 +75,7 @@ fn searched(case: &Case, turns: u64, mut is_later: impl FnMut(&str) -> bool) -> 
                 }
                 let figures = judge.figures(&text, &stock);
                 let with_slots = figures.clone().ok().map(|figures| {
-                    let (cost, figures) = (case.aim.shared_cost, figures.with_arrays(case.aim.allowance));
+                    let (cost, figures) = (case.objective.shared_cost, figures.with_arrays(case.objective.allowance));
                     if variant.spills_to_shared() { figures.with_slots_in_shared(&stock, cost) } else { figures }
                 });
                 assert!(told.insert(text, with_slots).is_none(), "the same PTX is asked for once");
@@ -100,7 +100,7 @@ fn value(figures: &Figures, measure: Measure) -> i64 {
 }
 
 /// The digits of accesses of local memory, written with four digits, come behind what is spilled.
-fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
+fn values(figures: &Figures, objective: &Objective) -> Vec<i64> {
     let digits = |mut local: u32| {
         let mut digits = 0;
         while local > 0 {
@@ -114,12 +114,12 @@ fn values(figures: &Figures, aim: &Aim) -> Vec<i64> {
         Measure::Instructions => vec![value(figures, measure), i64::from(figures.rolled.is_none())],
         _ => vec![value(figures, measure)],
     };
-    aim.preference.iter().flat_map(with_digits).collect()
+    objective.preference.iter().flat_map(with_digits).collect()
 }
 
 /// What would be worse than stock in figures that count, in words.
 fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'static str> {
-    let bytes = |of: &Figures| of.real.spill_store_bytes + of.real.spill_load_bytes;
+    let bytes = |of: &Figures| of.ptxas_report.spill_store_bytes + of.ptxas_report.spill_load_bytes;
     let instructions = |of: &Figures| u64::from(of.instructions());
     let most = instructions(stock) + u64::from(allowance.more_instructions) * instructions(stock) / 100;
     [
@@ -128,7 +128,7 @@ fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'s
         (figures.warps < stock.warps && !allowance.fewer_warps, "warps"),
         (figures.blocks.largest() < stock.blocks.largest(), "the largest block"),
         (!figures.blocks.hold_no_fewer(&stock.blocks) && !allowance.fewer_warps, "warps of some size of blocks"),
-        (figures.real.advice > stock.real.advice, "what ptxas complains of"),
+        (figures.ptxas_report.advice > stock.ptxas_report.advice, "what ptxas complains of"),
         (instructions(figures) > most, "instructions"),
     ]
     .into_iter()
@@ -136,10 +136,10 @@ fn worse(figures: &Figures, stock: &Figures, allowance: Allowance) -> Option<&'s
 }
 
 /// Whether figures are better than stock's: by the benchmark where there is one, else by the preference.
-fn is_better(figures: &Figures, stock: &Figures, aim: &Aim) -> bool {
+fn is_better(figures: &Figures, stock: &Figures, objective: &Objective) -> bool {
     match (figures.timing, stock.timing) {
         (Some(one), Some(stock)) => stock.median - one.median > one.spread.max(stock.spread),
-        (None, None) => values(figures, aim) < values(stock, aim),
+        (None, None) => values(figures, objective) < values(stock, objective),
         _ => false,
     }
 }
@@ -156,13 +156,15 @@ fn reshapes(variant: &Variant) -> bool {
 
 /// Whether fewer instructions in its code are no gain.
 fn does_less(variant: &Variant) -> bool {
-    ["inline=less", "unroll=asked", "unroll=cut", "skip="].iter().any(|option| variant.to_string().contains(option))
+    ["inline=less", "unroll=asked", "unroll=cut", "skip-passes="]
+        .iter()
+        .any(|option| variant.to_string().contains(option))
 }
 
 /// Whether a variant may execute more than stock for the registers that it spares.
 fn may_execute_more(variant: &Variant) -> bool {
     let text = variant.to_string();
-    let skips = text.split(';').find(|option| option.starts_with("skip=")).unwrap_or_default();
+    let skips = text.split(';').find(|option| option.starts_with("skip-passes=")).unwrap_or_default();
     let reshapes = ["inline=", "unroll=asked", "unroll=cut"].iter().any(|option| text.contains(option));
     reshapes || skips.contains("loop-reduce")
 }
@@ -170,7 +172,8 @@ fn may_execute_more(variant: &Variant) -> bool {
 /// Whether nothing but the checker's proof is needed for a variant: no optimisation of LLVM and no compiler is another one.
 fn is_proved(variant: &Variant) -> bool {
     let text = variant.to_string();
-    variant.compiler() == 0 && !["inline=", "unroll=", "skip=", "add="].iter().any(|option| text.contains(option))
+    variant.compiler() == 0
+        && !["inline=", "unroll=", "skip-passes=", "add-passes="].iter().any(|option| text.contains(option))
 }
 
 /// Which bar keeps a variant with these figures from winning, by what its comparison would come to, in words.
@@ -184,10 +187,10 @@ fn bar(
     if matches!(compared.agreement, Agreement::Different(_)) {
         return Some("it differs");
     }
-    if !is_proved(variant) && compared.agreement != Agreement::Same && !case.aim.allowance.uncompared {
+    if !is_proved(variant) && compared.agreement != Agreement::Same && !case.objective.allowance.uncompared {
         return Some("nothing shows that it computes the same");
     }
-    let bytes = |of: &Figures| of.real.spill_store_bytes + of.real.spill_load_bytes;
+    let bytes = |of: &Figures| of.ptxas_report.spill_store_bytes + of.ptxas_report.spill_load_bytes;
     let text = variant.to_string();
     let turns_loops = text.contains("loop-shape");
     let keeps_values =
@@ -219,7 +222,7 @@ impl Asked {
     /// The best of a kernel is stock, or what was told of its text is no worse than stock, and better; and nothing else
     /// that counts is better than the best, once all comparisons are told.
     fn check_best(&self, case: &Case, id: KernelId, is_compared: bool) {
-        let Search { aim, ref kernels, .. } = self.search;
+        let Search { objective, ref kernels, .. } = self.search;
         let (stock, (variant, best)) = (kernels[id].stock, self.search.best(id));
         if variant == Variant::Stock {
             assert_eq!(best, stock);
@@ -239,8 +242,8 @@ impl Asked {
             }
             let has_more_accesses = reshapes(&variant) && best.sass.local > stock.sass.local;
             assert!(case.judge.times || !has_more_accesses, "{variant} may have arrays in memory: {case:?}");
-            assert_eq!(worse(&best, &stock, aim.allowance), None, "{variant} is worse than stock: {case:?}");
-            assert!(is_better(&best, &stock, &aim), "{variant} is no better than stock: {case:?}");
+            assert_eq!(worse(&best, &stock, objective.allowance), None, "{variant} is worse than stock: {case:?}");
+            assert!(is_better(&best, &stock, &objective), "{variant} is no better than stock: {case:?}");
         }
         if case.judge.times {
             return;
@@ -260,17 +263,19 @@ impl Asked {
         let findings = &kernels[id].findings;
         let theirs = kernels[id].tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
         let theirs = theirs.filter(|(other, figures)| {
-            let is_set_aside = findings.has_refused(other) || findings.has_barred(other, aim.allowance.uncompared);
-            let counts = worse(figures, &stock, aim.allowance).is_none() && is_better(figures, &stock, &aim);
+            let is_set_aside =
+                findings.has_refused(other) || findings.has_disqualified(other, objective.allowance.uncompared);
+            let counts =
+                worse(figures, &stock, objective.allowance).is_none() && is_better(figures, &stock, &objective);
             matches!(other, Variant::Linked(_)) && !is_set_aside && counts
         });
         let held: Vec<(&Variant, Figures)> = theirs.collect();
-        let floor = held.iter().min_by_key(|(_, figures)| values(figures, &aim));
+        let floor = held.iter().min_by_key(|(_, figures)| values(figures, &objective));
         let floor =
             floor.filter(|(theirs, _)| judged().any(|(other, _)| other == *theirs)).map(|(_, figures)| *figures);
-        let worse_than_theirs = |figures: &Figures| floor.and_then(|floor| worse(figures, &floor, aim.allowance));
+        let worse_than_theirs = |figures: &Figures| floor.and_then(|floor| worse(figures, &floor, objective.allowance));
         let is_worse_than_held =
-            |figures: &Figures| held.iter().any(|(_, floor)| worse(figures, floor, aim.allowance).is_some());
+            |figures: &Figures| held.iter().any(|(_, floor)| worse(figures, floor, objective.allowance).is_some());
         assert_eq!(worse_than_theirs(&best), None, "{variant} is worse than another compiler's code: {case:?}");
         for (other, figures) in judged() {
             // Where ptxas unrolls less of turned loops, fewer instructions are no gain.
@@ -280,21 +285,25 @@ impl Asked {
             }
             // A few instructions less are no reason for other code.
             let differs = |measure: &Measure| value(&figures, *measure) != value(&stock, *measure);
-            let is_worthwhile = aim.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
+            let is_worthwhile = objective.preference.iter().any(|m| *m != Measure::Instructions && differs(m))
                 || figures.rolled.is_some()
                 || 100 * figures.instructions() <= 98 * stock.instructions();
-            let counts = worse(&figures, &stock, aim.allowance).is_none() && worse_than_theirs(&figures).is_none();
+            let counts =
+                worse(&figures, &stock, objective.allowance).is_none() && worse_than_theirs(&figures).is_none();
             let counts = counts && !is_worse_than_held(&figures);
-            if counts && is_better(&figures, &stock, &aim) && is_worthwhile {
-                assert!(values(&best, &aim) <= values(&figures, &aim), "{other} is better than {variant}: {case:?}");
+            if counts && is_better(&figures, &stock, &objective) && is_worthwhile {
+                assert!(
+                    values(&best, &objective) <= values(&figures, &objective),
+                    "{other} is better than {variant}: {case:?}"
+                );
             }
         }
     }
 
-    /// No variant is asked for twice, and no more are judged than the budget allows.
-    fn check_budget(&self, id: KernelId) {
+    /// No variant is asked for twice, and no more are judged than the limits allow.
+    fn check_limits(&self, id: KernelId) {
         let kernel = &self.search.kernels[id];
-        let runs = kernel.share_of(&self.search.budget);
+        let runs = kernel.share_of(&self.search.run_limits);
         let text = |question: &Question| match question {
             Question::Text(variant) => Some(variant.clone()),
             Question::Figures(_) | Question::Spilled(_) | Question::Compared(_) => None,
@@ -345,14 +354,14 @@ impl Asked {
 
 /// Whatever judges answer, what comes out of a search is stock, or no worse than stock in each figure and better by the
 /// preference; it is not what a comparison refused, nor what nothing shows to compute the same, nor what executes more for nothing;
-/// and no more is asked than the budget allows.
+/// and no more is asked than the limits allow.
 #[test]
 fn never_worse_than_stock() {
     arbtest::arbtest(|u| {
         let case = Case::draw(u)?;
         let mut asked = searched(&case, u.arbitrary()?, |_| false);
         for id in asked.search.kernels.ids() {
-            asked.check_budget(id);
+            asked.check_limits(id);
             asked.check_tried(id);
             asked.check_best(&case, id, false);
             asked.compare(&case, id);
@@ -375,11 +384,15 @@ fn never_worse_than_stock() {
                 asked.compared[id].iter().filter(is_different).count(),
                 "what differs is reported once"
             );
-            if let Some((best, variant, figures)) = kernel.with_uncompared(&asked.search.aim) {
-                assert!(!case.aim.allowance.uncompared && !is_proved(&variant));
+            if let Some((best, variant, figures)) = kernel.with_uncompared(&asked.search.objective) {
+                assert!(!case.objective.allowance.uncompared && !is_proved(&variant));
                 // Of what does less, stock's counts count.
                 let is_counted = best.least_counts != [0; 2] || figures.least_counts != [0; 2];
-                assert!(values(&figures, &case.aim) < values(&best, &case.aim) || case.judge.times || is_counted);
+                assert!(
+                    values(&figures, &case.objective) < values(&best, &case.objective)
+                        || case.judge.times
+                        || is_counted
+                );
             }
         }
         Ok(())
@@ -424,7 +437,7 @@ fn later_answers() {
                 assert!(all.starts_with(questions), "{case:?}");
             }
             for id in asked.search.kernels.ids() {
-                asked.check_budget(id);
+                asked.check_limits(id);
                 asked.check_tried(id);
                 asked.check_best(&case, id, false);
                 let lost = |asked: &Asked| asked.search.kernels[id].lost;

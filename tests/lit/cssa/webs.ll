@@ -10,12 +10,12 @@
 ; RUN: %llc-ra -nvptx-ra-cssa -nvptx-ra-cssa-verbosity=2 -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAYS
 ; RUN: %llc-ra -nvptx-ra-cssa -nvptx-ra-dump-before-cssa -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=DUMP
 ; RUN: %llc-ra -nvptx-ra-cssa -pass-remarks-missed=nvptx-cssa -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
-; RUN: not %llc-ra -nvptx-ra-usedessa=3 -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
+; RUN: not %llc-ra -nvptx-ra-cssa-interference=3 -mcpu=sm_90 %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRONG
 ; RUN: %llc -load-pass-plugin=%plugin -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=ABSENT
 ; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -nvptx-ra-position=off -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=PRESENT
-; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -nvptx-ra-usedessa=1 -O0 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
+; RUN: %llc -load-pass-plugin=%plugin -nvptx-ra-cssa -nvptx-ra-cssa-interference=1 -O0 -debug-pass=Structure -mcpu=sm_90 %s -o /dev/null 2>&1 \
 ; RUN:   | FileCheck %s --check-prefix=PRESENT
 ; REQUIRES: ptxas
 
@@ -30,7 +30,7 @@
 ; REMARK:    remark: {{.*}}a copy stays for the PHI of %{{[0-9]+}}: interference
 ; DUMP:      nvptx-ra: nvptx-cssa of 'last'
 ; DUMP:      = PHI %
-; WRONG:     nvptx-ra: command line: usedessa=3: unknown; use 0, 1 or 2
+; WRONG:     nvptx-ra: command line: cssa-interference=3: unknown; use 0, 1 or 2
 ; ABSENT-NOT: conventional SSA
 ; PRESENT:      {{Proxy Register}}
 ; PRESENT:      NVPTX conventional SSA

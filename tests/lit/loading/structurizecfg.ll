@@ -1,7 +1,7 @@
-; add=structurizecfg, which add=all includes, skips a function with a loop of several entries, and nests the branches of
+; add-passes=structurizecfg, which add-passes=all includes, skips a function with a loop of several entries, and nests the branches of
 ; all others. For any graph, a function computes the same with and without it.
 ; RUN: %llc-ra -mcpu=sm_90 %s -o %t.ptx
-; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-add=structurizecfg %s -o %t.structured.ptx
+; RUN: %llc-ra -mcpu=sm_90 -nvptx-ra-add-passes=structurizecfg %s -o %t.structured.ptx
 ; RUN: not cmp -s %t.ptx %t.structured.ptx
 ; RUN: sed -n '/entry two_entries/,/End function/p' %t.ptx > %t.alone && FileCheck %s < %t.alone
 ; RUN: sed -n '/entry two_entries/,/End function/p' %t.structured.ptx | diff %t.alone -
@@ -24,13 +24,13 @@
 ; RUN: %opt -passes=verify -S %t.irreducible.ll -o %t.same.ll
 ; RUN: %opt -load-pass-plugin=%plugin -passes=nvptx-structurize-reducible -S %t.irreducible.ll -o - | diff %t.same.ll -
 
-; The same holds for all of add= together, in its order.
+; The same holds for all of add-passes= together, in its order.
 ; DEFINE: %{all} = nvptx-assembly-effects,gvn-hoist,reassociate,slsr,slp-vectorizer,separate-const-offset-from-gep,sink,nvptx-structurize-reducible,reg2mem,mem2reg
 ; RUN: %opt -load-pass-plugin=%plugin -passes=%{all} -S %t.reducible.ll -o - | sed '/^target triple/d' \
 ; RUN:   | lli | diff %t.reducible.wanted -
 ; RUN: %opt -load-pass-plugin=%plugin -passes=%{all} -S %t.irreducible.ll -o - | sed '/^target triple/d' \
 ; RUN:   | lli | diff %t.irreducible.wanted -
-; RUN: %llc-ra -nvptx-ra-add=all -mcpu=sm_90 %s -o - %if ptxas %{ | %ptxas-verify -arch=sm_90 %}
+; RUN: %llc-ra -nvptx-ra-add-passes=all -mcpu=sm_90 %s -o - %if ptxas %{ | %ptxas-verify -arch=sm_90 %}
 
 target triple = "nvptx64-nvidia-cuda"
 

@@ -16,8 +16,8 @@
 ; RUN: %nvptx-ra allocate %s --json --allocator greedy,briggs,fatpoint | FileCheck %s --check-prefix=JSON
 ; JSON-COUNT-3: "tuple_copies":0,"tuple_moves":0.0,"tuples":{{[1-9]}}
 ;
-; RUN: %nvptx-ra allocate %s %s -O0,2 --summary --allocator greedy --budget 255,none | FileCheck %s --check-prefix=SUMMARY
-; SUMMARY: level budget allocator functions spilling ranges
+; RUN: %nvptx-ra allocate %s %s -O0,2 --summary --allocator greedy --register-limit 255,none | FileCheck %s --check-prefix=SUMMARY
+; SUMMARY: level limit allocator functions spilling ranges
 ; SUMMARY-NEXT: O0 255 greedy 2 0 0.00 % 0 {{.*}} build {{[0-9]+}} %, assign {{[0-9]+}} %
 ; SUMMARY-NEXT: O0 none greedy 2 0
 ; SUMMARY-NEXT: O2 255 greedy 2 0

@@ -1,8 +1,8 @@
 ; The allocators fit three values into three registers and spill with two. They accept IR, machine code, functions in
 ; text form and problems.
-; RUN: %nvptx-ra allocate %s --budget none,3 | FileCheck %s
+; RUN: %nvptx-ra allocate %s --register-limit none,3 | FileCheck %s
 ; CHECK: k: {{[0-9]+}} instructions, {{[0-9]+}} live ranges
-; CHECK: allocator budget R P spilled
+; CHECK: allocator limit R P spilled
 ; CHECK: live at once [[PEAK:[0-9]+]] 1
 ; CHECK-NEXT: greedy none [[PEAK]] 1 0 0 0 0
 ; CHECK-NEXT: briggs none [[PEAK]] 1 0 0 0 0
@@ -10,13 +10,13 @@
 ; CHECK-NEXT: briggs 3 {{[0-9]+}} 1 {{[1-9]}}
 ; The fat-point allocator finds the same, and refuses a register limit that no spilling can meet, with the least
 ; possible limit.
-; RUN: %nvptx-ra allocate %s --allocator fatpoint --preset ptxas --budget none,3 | FileCheck %s --check-prefix=FATPOINT
+; RUN: %nvptx-ra allocate %s --allocator fatpoint --preset ptxas --register-limit none,3 | FileCheck %s --check-prefix=FATPOINT
 ; FATPOINT: live at once [[PEAK:[0-9]+]] 1
 ; FATPOINT-NEXT: fatpoint none [[PEAK]] 1 0 0 0 0
 ; FATPOINT: fatpoint 3 {{[0-9]+}} 1 {{[1-9]}}
-; RUN: not %nvptx-ra allocate %s --allocator fatpoint --budget 2 2>&1 | FileCheck %s --check-prefix=UNMET
+; RUN: not %nvptx-ra allocate %s --allocator fatpoint --register-limit 2 2>&1 | FileCheck %s --check-prefix=UNMET
 ; UNMET: nvptx-ra: kernel 'k': register allocation failed with register count of 2: file R needs 3 at one instruction;
-; UNMET-SAME: raise the budget to 3
+; UNMET-SAME: raise the register limit to 3
 ; RUN: not %nvptx-ra allocate %s --allocator fat 2>&1 | FileCheck %s --check-prefix=ENGINES
 ; ENGINES: [possible values: greedy, briggs, fatpoint]
 ; RUN: not %nvptx-ra allocate %s --set RegAllocCoalescing=maybe 2>&1 | FileCheck %s --check-prefix=KNOB
@@ -47,7 +47,7 @@
 ; RUN: not %nvptx-ra allocate %s --set split-gain=-1 2>&1 | FileCheck %s --check-prefix=GAIN
 ; GAIN: nvptx-ra: --set split-gain=-1: not allowed; use a number from 0
 ; Pictures of the first function, or of the named one, with the first allocator's result.
-; RUN: %nvptx-ra allocate %s --function k --budget 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
+; RUN: %nvptx-ra allocate %s --function k --register-limit 3 --dot %t.dot --svg %t.svg | FileCheck %s --check-prefix=NAMED
 ; NAMED: k: {{[0-9]+}} instructions
 ; RUN: FileCheck %s --check-prefix=DOT --input-file=%t.dot
 ; DOT: graph "k" {
@@ -83,17 +83,21 @@
 ; RUN: %nvptx-ra allocate %s --preset cicc --set caller-saved=none --set loop-base=2 | FileCheck %s --check-prefix=CICC
 ; CICC: live at once 6 1
 ; CICC: briggs 255 6 1
-; RUN: not %nvptx-ra allocate %s --budget 0 2>&1 | FileCheck %s --check-prefix=NOTHING
-; NOTHING: nvptx-ra: kernel 'k': file R: a budget of 0 registers; raise the budget
-; RUN: not %nvptx-ra allocate %s --budget 1 2>&1 | FileCheck %s --check-prefix=WIDE
-; WIDE: nvptx-ra: kernel 'k': lr{{[0-9]+}}, class B64: 2 consecutive units do not fit into the 1 of file R; raise the budget
+; The name that the option had before says which it has now.
+; RUN: not %nvptx-ra allocate %s --budget 3 2>&1 | FileCheck %s --check-prefix=RENAMED
+; RENAMED: renamed; use --register-limit
+
+; RUN: not %nvptx-ra allocate %s --register-limit 0 2>&1 | FileCheck %s --check-prefix=NOTHING
+; NOTHING: nvptx-ra: kernel 'k': file R: a register limit of 0; raise the register limit
+; RUN: not %nvptx-ra allocate %s --register-limit 1 2>&1 | FileCheck %s --check-prefix=WIDE
+; WIDE: nvptx-ra: kernel 'k': lr{{[0-9]+}}, class B64: 2 consecutive units do not fit into the 1 of file R; raise the register limit
 ; RUN: not %nvptx-ra allocate %t.none.mfv 2>&1 | FileCheck %s --check-prefix=MISSING
 ; MISSING: nvptx-ra: {{.*}}: No such file or directory
 ; RUN: echo nonsense > %t.nothing.mfv
 ; RUN: not %nvptx-ra allocate %t.nothing.mfv 2>&1 | FileCheck %s --check-prefix=EMPTY
 ; EMPTY: nvptx-ra: {{.*}}: no function and no allocation problem; docs/mfv.md
-; RUN: not %nvptx-ra allocate %t.problem --budget 9 2>&1 | FileCheck %s --check-prefix=OWN
-; OWN: nvptx-ra: {{.*}}--budget: an allocation problem has its own; change the budgets of its files instead
+; RUN: not %nvptx-ra allocate %t.problem --register-limit 9 2>&1 | FileCheck %s --check-prefix=OWN
+; OWN: nvptx-ra: {{.*}}--register-limit: an allocation problem has its own; change the `budget` of its files instead
 ; RUN: echo nonsense > %t.bad.ll
 ; RUN: not %nvptx-ra allocate %t.bad.ll 2>&1 | FileCheck %s --check-prefix=BAD
 ; BAD: nvptx-ra: {{.*}}expected top-level entity{{.*}}; the input must be LLVM IR of this LLVM or an older one

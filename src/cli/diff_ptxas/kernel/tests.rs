@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use nvptx_ra::tune::predicted::Source;
 
-use super::super::build::Said;
+use super::super::build::PtxasWarning;
 use super::*;
 
 pub(in super::super) fn same() -> Meaning {
@@ -81,7 +81,7 @@ fn meanings() {
 /// What ptxas calls a loss is worse where it says it more often; other words are told and no more.
 #[test]
 fn words() {
-    let said = |count, is_loss| Said { text: "wgmma is serialized".into(), count, is_loss };
+    let said = |count, is_loss| PtxasWarning { text: "wgmma is serialized".into(), count, is_loss };
     let kernel = |is_loss| with(|of| of.said = BTreeMap::from([("C7510".into(), said(2, is_loss))]));
     assert_eq!((kernel(true).rank(0.05), kernel(false).rank(0.05)), (Rank::Worse, Rank::Other));
     assert_eq!(texts(&kernel(true)), ["0 → 2 times C7510: wgmma is serialized"]);

@@ -1,13 +1,13 @@
 //! The lints of a report: which of them count, what they find, and how that is printed.
 //!
-//! * [`subject`]: what the rules are told of a kernel;
+//! * [`input`]: what the rules are told of a kernel;
 //! * [`words`]: what ptxas says in words;
 //! * [`known`]: what a baseline already has stays silent;
 //! * [`text`], [`sarif`]: how findings are printed.
 
+pub(super) mod input;
 pub(super) mod known;
 mod sarif;
-pub(super) mod subject;
 mod text;
 mod words;
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nvptx_ra::error::Error;
-use nvptx_ra::lint::subject::Subject;
+use nvptx_ra::lint::input::LintInput;
 use nvptx_ra::lint::{Finding, Lint, rules};
 
 pub(super) use self::words::of_words;
@@ -72,8 +72,8 @@ impl Options {
 }
 
 /// What the lints find, those that are allowed left out: sorted by place.
-pub(super) fn find(subjects: &[Subject<'_>], others: Vec<Finding>, options: &Options) -> Vec<Finding> {
-    let found = subjects.iter().flat_map(|subject| rules::findings(subject, kernel_names::readable));
+pub(super) fn find(inputs: &[LintInput<'_>], others: Vec<Finding>, options: &Options) -> Vec<Finding> {
+    let found = inputs.iter().flat_map(|input| rules::findings(input, kernel_names::readable));
     let mut found: Vec<Finding> = found.chain(others).collect();
     let is_asked_for = |lint: Lint| !lint.is_silent() || options.deny.contains(&lint);
     found.retain(|finding| is_asked_for(finding.lint) && !options.allow.contains(&finding.lint));

@@ -9,17 +9,17 @@ use crate::page::grouped;
 
 /// A list: name, value, and a remark.
 pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
-    let real = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
+    let ptxas_report = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     html! {
         table.figures {
             @for (name, value, remark) in rows(report, forecast) {
                 tr { th { (name) } td.number { (value) } td.remark { (remark) } }
             }
-            @if let Some(real) = real {
-                @let spilled = real.spill_store_bytes + real.spill_load_bytes;
+            @if let Some(ptxas_report) = ptxas_report {
+                @let spilled = ptxas_report.spill_store_bytes + ptxas_report.spill_load_bytes;
                 tr {
                     th { "ptxas says" }
-                    td.number { (real.registers) }
+                    td.number { (ptxas_report.registers) }
                     td.remark { "registers, and " (grouped(u64::from(spilled))) " bytes of spills" }
                 }
             }
@@ -35,9 +35,9 @@ pub(super) fn figures(report: &Report, forecast: &Forecast) -> Markup {
 
 fn rows(report: &Report, forecast: &Forecast) -> Vec<(&'static str, String, String)> {
     let (least, most) = forecast.bound_signs();
-    let of = match forecast.budget {
+    let of = match forecast.register_limit {
         MAX_REGISTERS => format!("of {MAX_REGISTERS} that a thread can have"),
-        budget => format!("of {budget}, by launch bounds or a limit"),
+        register_limit => format!("of {register_limit}, by launch bounds or a limit"),
     };
     let spills = match (forecast.spill_store_bytes, forecast.spill_load_bytes) {
         (0, 0) => "bytes; none expected".to_owned(),

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 
-use super::super::truth::kernel::Curve;
-use super::super::truth::table::{by_line, instruction};
-use super::super::truth::{Kernel, Truth};
+use super::super::measurement::kernel::Curve;
+use super::super::measurement::table::{by_line, instruction};
+use super::super::measurement::{Kernel, Measurement};
 use crate::page::chart::{Scale, area, px, ticks};
 use crate::page::{grouped, key, most_of};
 
@@ -22,7 +22,7 @@ const DEPTHS: u32 = 4;
 const ROWS: usize = 24;
 
 /// The curve with its peak, loops and local memory, and below it the lines that hold the registers of the peak.
-pub(super) fn pressure(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
+pub(super) fn pressure(measurement: &Measurement, kernel: &Kernel, forecast: Option<&Forecast>) -> Markup {
     let Curve { stride, live, depths, local } = &kernel.curve;
     let (stride, end) = (*stride, kernel.instructions.max(1));
     let x = Scale::new(LEFT, RIGHT, end);
@@ -69,7 +69,7 @@ pub(super) fn pressure(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecas
             text.title.end x=(px(RIGHT)) y=(px(below + 24.0)) { "machine instruction" }
             line.peak x1=(px(peak)) x2=(px(peak)) y1="22" y2=(px(BOTTOM)) {}
             text.(anchor).peak x=(px(peak)) y="16" {
-                "peak: " (kernel.live[0]) " live at " (truth.at(&kernel.peak.point).split(" in ").next().unwrap_or_default())
+                "peak: " (kernel.live[0]) " live at " (measurement.at(&kernel.peak.point).split(" in ").next().unwrap_or_default())
             }
         }
         p.note {
@@ -80,12 +80,12 @@ pub(super) fn pressure(truth: &Truth, kernel: &Kernel, forecast: Option<&Forecas
                 " · " (key("forecast", "the forecast's words along the PTX, stretched to the same width"))
             }
         }
-        p { "Where most are live: " code { (instruction(&kernel.peak.point.text)) } " (" (truth.at(&kernel.peak.point)) ")" }
+        p { "Where most are live: " code { (instruction(&kernel.peak.point.text)) } " (" (measurement.at(&kernel.peak.point)) ")" }
         table.figures {
             @for (place, held) in lines.iter().take(ROWS) {
                 tr {
                     td.number { (held.len()) }
-                    td.remark { "from " (place.map_or("no known line".to_owned(), |place| truth.place(place))) }
+                    td.remark { "from " (place.map_or("no known line".to_owned(), |place| measurement.place(place))) }
                 }
             }
             @if lines.len() > ROWS { tr { td {} td.remark { (lines.len() - ROWS) " more lines" } } }

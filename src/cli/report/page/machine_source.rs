@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{Markup, html};
 
 use super::super::lines::SourceText;
+use super::super::measurement::kernel::LineFigures;
+use super::super::measurement::{Kernel, Measurement};
 use super::super::table::short;
-use super::super::truth::kernel::LineFigures;
-use super::super::truth::{Kernel, Truth};
 use crate::machine::source_lines::Place;
 use crate::page::grouped;
 
@@ -18,7 +18,7 @@ const CODE: usize = 200;
 const LETTERS: usize = 160;
 
 /// The lines that have code, file by file: that of the peak first.
-pub(super) fn source(truth: &Truth, kernel: &Kernel) -> Markup {
+pub(super) fn source(measurement: &Measurement, kernel: &Kernel) -> Markup {
     let mut files: BTreeMap<u32, Vec<(u32, LineFigures)>> = BTreeMap::new();
     let mut lines: Vec<_> = kernel.lines.iter().collect();
     // Where there are too many, those that cost most stay.
@@ -32,7 +32,7 @@ pub(super) fn source(truth: &Truth, kernel: &Kernel) -> Markup {
     files.sort_by_key(|(file, _)| (peak.map(|place| place.file) != Some(*file), *file));
     html! {
         @for (file, mut lines) in files {
-            @let path = truth.files.get(file as usize).map_or("", String::as_str);
+            @let path = measurement.files.get(file as usize).map_or("", String::as_str);
             @let text = SourceText::of_path(path);
             @let () = lines.sort_unstable_by_key(|&(line, _)| line);
             @let at_peak = peak.filter(|place| place.file == file).map(|place| place.line);

@@ -6,10 +6,10 @@
 mod figures;
 mod machine_pressure;
 mod machine_source;
-mod measured;
 mod occupancy;
 mod overview;
 mod pressure;
+mod sass;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ mod tests;
 use maud::{Markup, html};
 use nvptx_ra::forecast::Forecast;
 
-pub(super) use self::measured::page as measured;
+pub(super) use self::sass::page as sass;
 use super::Report;
 use super::lines::{by_line, has_lines};
 use super::table::short;

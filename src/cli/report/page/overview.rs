@@ -38,7 +38,7 @@ pub(super) fn overview(report: &Report) -> Markup {
 
 fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
     let spilled = u64::from(forecast.spill_bytes());
-    let real = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
+    let ptxas_report = report.measured.as_ref().and_then(|measured| measured.get(&forecast.name));
     let (least, most) = forecast.bound_signs();
     html! {
         tr {
@@ -52,9 +52,9 @@ fn row(report: &Report, number: usize, forecast: &Forecast) -> Markup {
             td { (bar(forecast.occupancy.warps, report.architecture.max_warps)) }
             td { (forecast.occupancy.limits) }
             @if report.measured.is_some() {
-                td.number { @if let Some(real) = real { (real.registers) } }
+                td.number { @if let Some(ptxas_report) = ptxas_report { (ptxas_report.registers) } }
                 td.number {
-                    @if let Some(real) = real { (grouped(u64::from(real.spill_store_bytes + real.spill_load_bytes))) }
+                    @if let Some(ptxas_report) = ptxas_report { (grouped(u64::from(ptxas_report.spill_store_bytes + ptxas_report.spill_load_bytes))) }
                 }
             }
         }

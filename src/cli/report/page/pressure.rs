@@ -79,9 +79,9 @@ pub(super) fn pressure(forecast: &Forecast, function: &Function, lines: &[Line<'
 impl Drawing<'_> {
     /// The area, the axis of words, where blocks begin, and the most registers that there may be.
     fn curve(&self) -> Markup {
-        let Forecast { curve, peak, budget, .. } = self.forecast;
+        let Forecast { curve, peak, register_limit, .. } = self.forecast;
         // A limit far above the curve would press it flat.
-        let limit = Some(*budget).filter(|&budget| budget < MAX_REGISTERS && budget <= 2 * peak.words);
+        let limit = Some(*register_limit).filter(|&most| most < MAX_REGISTERS && most <= 2 * peak.words);
         let most = peak.words.max(limit.unwrap_or(1));
         let y = Scale::new(BOTTOM, TOP, most);
         html! {

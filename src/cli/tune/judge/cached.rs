@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::tune::judged::{self, Judged};
+use nvptx_ra::tune::judgement::{self, Judgement};
 use nvptx_ra::tune::question::NoAnswer;
 
 use super::ptxas::Ptxas;
-use super::{Judge, Look};
+use super::{Inspection, Judge};
 use crate::cache::{self, Key};
 
 /// Knows what was answered before; asks another judge where it does not, and keeps the answer.
@@ -30,13 +30,13 @@ impl<'a> Cached<'a> {
 }
 
 impl Judge for Cached<'_> {
-    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+    fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
         let key = self.ptxas.key(ptx);
         let kept = self.folder.join(format!("{key}.txt"));
         if let Some(known) = fs::read(&kept).ok().and_then(|entry| unsealed(&key, &entry)) {
             return known.map_err(NoAnswer::Refused);
         }
-        let judged = self.behind.judge(ptx, limit, look)?;
+        let judged = self.behind.judge(ptx, limit, inspection)?;
         // A result that cannot be kept is found again.
         let _ = crate::output::write(&kept, &sealed(&key, &Ok(judged.clone())));
         Ok(judged)
@@ -44,13 +44,13 @@ impl Judge for Cached<'_> {
 }
 
 /// An answer as an entry of a cache.
-pub(in crate::tune) fn sealed(key: &Key, answer: &Result<Judged, String>) -> Vec<u8> {
-    cache::seal(key, judged::print(answer).as_bytes())
+pub(in crate::tune) fn sealed(key: &Key, answer: &Result<Judgement, String>) -> Vec<u8> {
+    cache::seal(key, judgement::print(answer).as_bytes())
 }
 
 /// The answer of an entry; `None` if the entry is damaged, or answers something else.
-fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judged, String>> {
-    judged::parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
+fn unsealed(key: &Key, entry: &[u8]) -> Option<Result<Judgement, String>> {
+    judgement::parse(std::str::from_utf8(cache::unseal(key, entry)?).ok()?)
 }
 
 #[cfg(test)]

@@ -10,24 +10,24 @@ pub(super) mod ptxas;
 
 use std::time::Duration;
 
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 
 /// Tells what ptxas makes of PTX; several threads may ask one.
 pub(super) trait Judge: Sync {
     /// What ptxas makes of the kernels of a file, within a time.
-    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer>;
+    fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer>;
 }
 
 /// How machine code is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Inspection {
     /// By the disassembler; what we read ourselves is compared with that.
-    Closely,
+    Disassembler,
     /// By the disassembler where there is local memory.
-    WhereStack,
+    DisassemblerIfStack,
     /// By reading it ourselves, unless that has been wrong before.
-    Quickly,
+    OwnReader,
     /// For the values that ptxas spills, by the source lines that the PTX gives its instructions.
-    ForSpills,
+    Spills,
 }

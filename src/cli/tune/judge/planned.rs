@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nvptx_ra::error::Error;
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
 use nvptx_ra::tune::question::NoAnswer;
 
 use super::ptxas::Ptxas;
-use super::{Judge, Look};
+use super::{Inspection, Judge};
 
 /// The runs that a search waits for.
 pub(in crate::tune) struct Planned<'a> {
@@ -24,7 +24,7 @@ pub(in crate::tune) struct Planned<'a> {
 #[derive(Default)]
 struct Runs {
     /// How long each may take, and how its machine code is looked at, by what it answers.
-    wanted: BTreeMap<String, (Duration, Look)>,
+    wanted: BTreeMap<String, (Duration, Inspection)>,
     /// The first file that could not be written.
     error: Option<Error>,
 }
@@ -43,7 +43,7 @@ impl<'a> Planned<'a> {
     ///
     /// # Errors
     /// An input could not be written.
-    pub(in crate::tune) fn wanted(&self) -> Result<BTreeMap<String, (Duration, Look)>, Error> {
+    pub(in crate::tune) fn wanted(&self) -> Result<BTreeMap<String, (Duration, Inspection)>, Error> {
         let runs = self.runs();
         runs.error.as_ref().map_or_else(|| Ok(runs.wanted.clone()), |error| Err(error.clone()))
     }
@@ -65,10 +65,10 @@ impl<'a> Planned<'a> {
     }
 
     /// Notes a run. Its input goes into the cache's folder, beside the answer that it will have.
-    pub(in crate::tune) fn note(&self, key: &str, ptx: &[u8], limit: Duration, look: Look) {
+    pub(in crate::tune) fn note(&self, key: &str, ptx: &[u8], limit: Duration, inspection: Inspection) {
         let mut runs = self.runs();
         let [input, _] = self.files(key);
-        if runs.wanted.insert(key.to_owned(), (limit, look)).is_none()
+        if runs.wanted.insert(key.to_owned(), (limit, inspection)).is_none()
             && let Err(error) = crate::output::write(&input, ptx)
         {
             runs.error.get_or_insert(error);
@@ -82,8 +82,8 @@ impl<'a> Planned<'a> {
 }
 
 impl Judge for Planned<'_> {
-    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
-        self.note(&self.ptxas.key(ptx).to_string(), ptx, limit, look);
+    fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
+        self.note(&self.ptxas.key(ptx).to_string(), ptx, limit, inspection);
         Err(NoAnswer::Later)
     }
 }

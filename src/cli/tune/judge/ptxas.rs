@@ -15,17 +15,17 @@ use std::time::Duration;
 use nvptx_ra::error::Error;
 use nvptx_ra::profile::fingerprint;
 use nvptx_ra::ptx::other_names;
-use nvptx_ra::tune::evidence::Real;
-use nvptx_ra::tune::judged::Judged;
+use nvptx_ra::tune::judgement::Judgement;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
 use nvptx_ra::tune::question::NoAnswer;
 use nvptx_ra::tune::relocatable::{Footprint, Relocatable};
 
-use super::{Judge, Look};
+use super::{Inspection, Judge};
 use crate::cache::{Key, KeyBuilder};
 use crate::machine::{relocatable, reported};
-use crate::ptxas::{self, Folder, Measured};
+use crate::ptxas::{self, Folder, PtxasReports};
 use crate::ptxas_run::{Assembled, Failure, crash};
-use crate::tune::process::{self, Limit, Trouble};
+use crate::tune::process::{self, Limit, RunFailure};
 
 /// The programs that are asked.
 #[derive(Clone, Debug)]
@@ -59,8 +59,8 @@ pub(crate) struct Build {
 }
 
 /// What was judged in a build.
-struct Known {
-    judged: Judged,
+struct JudgedModule {
+    judged: Judgement,
     /// What ptxas has printed, where it had the build's own options.
     messages: Option<String>,
 }
@@ -82,7 +82,7 @@ pub(in crate::tune) struct Ptxas {
     /// Asked before each run of ptxas.
     gate: Option<Gate>,
     /// What was judged before, by the fingerprint of the file; `None` where no build asks.
-    known: Option<Mutex<BTreeMap<String, Known>>>,
+    known: Option<Mutex<BTreeMap<String, JudgedModule>>>,
     /// Whether the build asks ptxas for figures.
     is_verbose: bool,
     /// Whether figures are those that ptxas prints, also where the build does not ask for them.
@@ -191,7 +191,7 @@ impl Ptxas {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
             // What a cache remembers has no machine code.
-            self.judge(ptx, limit, Look::Quickly)?;
+            self.judge(ptx, limit, Inspection::OwnReader)?;
         }
         Ok(cubin)
     }
@@ -201,7 +201,7 @@ impl Ptxas {
     pub(in crate::tune) fn machine_code(&self, ptx: &[u8], limit: Duration) -> Option<Vec<u8>> {
         let cubin = self.cubin_of(ptx);
         if !cubin.is_file() {
-            self.judged(ptx, limit, Look::Quickly).ok()?;
+            self.judged(ptx, limit, Inspection::OwnReader).ok()?;
         }
         fs::read(cubin).ok()
     }
@@ -236,7 +236,7 @@ impl Ptxas {
         assembler.args(&self.options).args(has_lines.then_some("-lineinfo")).arg("-o").arg(cubin).arg(input);
         let _permit = self.gate.as_ref().map(|gate| gate());
         let end = process::run(assembler, log, log, Limit::Computed(limit));
-        let end = end.map_err(|trouble| self.lost("ptxas", &trouble))?;
+        let end = end.map_err(|failure| self.lost("ptxas", &failure))?;
         let messages = String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned();
         match Failure::of(end.status, &messages) {
             None => {}
@@ -260,34 +260,34 @@ impl Ptxas {
     }
 
     /// What a program that came to no end has to say.
-    fn lost(&self, name: &str, trouble: &Trouble) -> NoAnswer {
+    fn lost(&self, name: &str, failure: &RunFailure) -> NoAnswer {
         self.had_trouble.store(true, Ordering::Relaxed);
-        let problem = format!("{name} {trouble}");
-        match trouble {
-            Trouble::TooLong(_) => NoAnswer::Refused(problem),
-            Trouble::Lost(_) => NoAnswer::Failed(problem),
+        let problem = format!("{name} {failure}");
+        match failure {
+            RunFailure::TooLong(_) => NoAnswer::Refused(problem),
+            RunFailure::Lost(_) => NoAnswer::Failed(problem),
         }
     }
 }
 
 /// What ptxas reports of the functions of an object, with what stands in the object alone.
-fn with_footprints(reported: Measured, object: &Relocatable) -> Measured {
-    let with_footprint = |(name, real): (String, Real)| {
+fn with_footprints(reported: PtxasReports, object: &Relocatable) -> PtxasReports {
+    let with_footprint = |(name, ptxas_report): (String, PtxasReport)| {
         let Footprint { registers, frame, stack, .. } = object.functions.get(&name)?.footprint;
-        let total_stack_bytes = real.total_stack_bytes.max(stack);
-        Some((name, Real { registers, stack_bytes: frame, total_stack_bytes, ..real }))
+        let total_stack_bytes = ptxas_report.total_stack_bytes.max(stack);
+        Some((name, PtxasReport { registers, stack_bytes: frame, total_stack_bytes, ..ptxas_report }))
     };
     reported.into_iter().filter_map(with_footprint).collect()
 }
 
 impl Judge for Ptxas {
-    fn judge(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
-        let known = |known: &Known| known.judged.clone();
-        if let Some(judged) = self.of_known(ptx, known).filter(|_| look != Look::ForSpills) {
+    fn judge(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
+        let known = |known: &JudgedModule| known.judged.clone();
+        if let Some(judged) = self.of_known(ptx, known).filter(|_| inspection != Inspection::Spills) {
             return Ok(judged);
         }
         self.runs.fetch_add(1, Ordering::Relaxed);
-        self.judged(ptx, limit, look)
+        self.judged(ptx, limit, inspection)
     }
 }
 
@@ -301,7 +301,7 @@ struct Files {
 
 impl Ptxas {
     /// What is known of a file that was judged in this build.
-    fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&Known) -> R) -> Option<R> {
+    fn of_known<R>(&self, ptx: &[u8], of: impl FnOnce(&JudgedModule) -> R) -> Option<R> {
         let known = self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&fingerprint(&String::from_utf8_lossy(ptx))).map(of)
     }
@@ -313,13 +313,13 @@ impl Ptxas {
     }
 
     /// What ptxas makes of a file. The machine code is kept until the end.
-    fn judged(&self, ptx: &[u8], limit: Duration, look: Look) -> Result<Judged, NoAnswer> {
+    fn judged(&self, ptx: &[u8], limit: Duration, inspection: Inspection) -> Result<Judgement, NoAnswer> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
         let file = |extension: &str| self.folder.path(&format!("{number}.{extension}"));
         let files = Files { input: file("ptx"), cubin: file("cubin"), log: file("log"), listing: file("sass") };
         let Files { input, cubin, log, listing } = &files;
         fs::write(input, ptx).map_err(|error| self.failed(&input.display(), &error))?;
-        let judged = self.read(&files, ptx, limit, look);
+        let judged = self.read(&files, ptx, limit, inspection);
         if judged.is_ok() {
             fs::rename(cubin, self.cubin_of(ptx)).map_err(|error| self.failed(&cubin.display(), &error))?;
         }
@@ -328,10 +328,10 @@ impl Ptxas {
             let _ = fs::remove_file(path);
         }
         let (judged, messages) = judged?;
-        if let Some(known) = self.known.as_ref().filter(|_| look != Look::ForSpills) {
+        if let Some(known) = self.known.as_ref().filter(|_| inspection != Inspection::Spills) {
             let known = &mut known.lock().unwrap_or_else(PoisonError::into_inner);
             let fingerprint = fingerprint(&String::from_utf8_lossy(ptx));
-            known.insert(fingerprint, Known { judged: judged.clone(), messages });
+            known.insert(fingerprint, JudgedModule { judged: judged.clone(), messages });
         }
         Ok(judged)
     }
@@ -342,9 +342,9 @@ impl Ptxas {
         files: &Files,
         ptx: &[u8],
         limit: Duration,
-        look: Look,
-    ) -> Result<(Judged, Option<String>), NoAnswer> {
-        let assembled = |prints| self.assembled(files, ptx, limit, look == Look::ForSpills, prints);
+        inspection: Inspection,
+    ) -> Result<(Judgement, Option<String>), NoAnswer> {
+        let assembled = |prints| self.assembled(files, ptx, limit, inspection == Inspection::Spills, prints);
         let mut prints = self.prints || self.is_relocatable;
         let (mut made, mut took) = assembled(prints)?;
         let reported = if prints { None } else { reported::reported(&made.cubin) };
@@ -360,11 +360,11 @@ impl Ptxas {
             (None, Some(reported)) => ptxas::with_advice(reported, &messages),
             (None, None) => ptxas::parse(&messages),
         };
-        let code = self.code(files, &cubin, limit, look, &reported)?;
-        let with_code = |(name, real)| code.get(&name).map(|&sass| (name, (real, sass)));
-        let spills = if look == Look::ForSpills { self.spills(&files.cubin, &cubin) } else { BTreeMap::new() };
+        let code = self.code(files, &cubin, limit, inspection, &reported)?;
+        let with_code = |(name, ptxas_report)| code.get(&name).map(|&sass| (name, (ptxas_report, sass)));
+        let spills = if inspection == Inspection::Spills { self.spills(&files.cubin, &cubin) } else { BTreeMap::new() };
         let kernels = reported.into_iter().filter_map(with_code).collect();
         let messages = (prints == self.is_verbose).then_some(messages);
-        Ok((Judged { kernels, took, spills, object }, messages))
+        Ok((Judgement { kernels, took, spills, object }, messages))
     }
 }

@@ -63,8 +63,8 @@ pub(super) fn share(tuned: &Tuned<'_>, axis: Axis) -> Share {
         share.tried += kernel.tried.iter().filter(|tried| moves(&tried.variant)).count();
         if moves(variant) {
             share.winners += 1;
-            let (_, without) = kernel.best_but_for(tuned.aim, moves);
-            share.needed += usize::from(figures.compare(&without, &tuned.aim.preference).is_lt());
+            let (_, without) = kernel.best_but_for(tuned.objective, moves);
+            share.needed += usize::from(figures.compare(&without, &tuned.objective.preference).is_lt());
             share.bytes += u64::from(without.spill_bytes().saturating_sub(figures.spill_bytes()));
         }
     }

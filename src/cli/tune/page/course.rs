@@ -33,7 +33,7 @@ pub(super) fn of_kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
         0 => INSTRUCTIONS,
         _ => SPILLS,
     };
-    let course = outcome.kernel.course(tuned.aim);
+    let course = outcome.kernel.course(tuned.objective);
     let heights: Vec<u32> = [stock].into_iter().chain(&course).map(measure.of).collect();
     chart(&heights, measure.name)
 }
@@ -42,7 +42,8 @@ pub(super) fn of_kernel(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
 pub(super) fn of_all(tuned: &Tuned<'_>) -> Markup {
     let is_spilling = tuned.kernels.iter().any(|outcome| outcome.kernel.stock.spill_bytes() > 0);
     let measure = if is_spilling { SPILLS } else { INSTRUCTIONS };
-    let courses: Vec<Vec<Figures>> = tuned.kernels.iter().map(|outcome| outcome.kernel.course(tuned.aim)).collect();
+    let courses: Vec<Vec<Figures>> =
+        tuned.kernels.iter().map(|outcome| outcome.kernel.course(tuned.objective)).collect();
     let length = courses.iter().map(Vec::len).max().unwrap_or(0);
     let at = |step: usize| {
         let of = |(outcome, course): (&Outcome<'_>, &Vec<Figures>)| {

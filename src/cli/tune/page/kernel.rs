@@ -67,9 +67,14 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
     let rows = [
         ("spills", before.spill_bytes(), after.spill_bytes(), "bytes, stored and loaded by a thread, in the code"),
         ("warps", before.warps, after.warps, "on an SM"),
-        ("registers", before.real.registers, after.real.registers, "of a thread"),
+        ("registers", before.ptxas_report.registers, after.ptxas_report.registers, "of a thread"),
         ("local memory", before.sass.local, after.sass.local, "machine instructions that access it"),
-        ("shared memory", before.real.shared_bytes, after.real.shared_bytes, "bytes of a block, static"),
+        (
+            "shared memory",
+            before.ptxas_report.shared_bytes,
+            after.ptxas_report.shared_bytes,
+            "bytes of a block, static",
+        ),
         (
             "instructions",
             before.sass.instructions,
@@ -105,12 +110,12 @@ fn before_and_after(before: &Figures, after: &Figures) -> Markup {
 /// What was tried, the best first: those that count before those that do not, and these before those that ptxas did not take.
 fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
     let kernel = outcome.kernel;
-    let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.aim.allowance);
+    let counts = |figures: &Figures| figures.is_no_worse(&kernel.stock, tuned.objective.allowance);
     let judged = kernel.tried.iter().filter_map(|tried| Some((&tried.variant, tried.figures?)));
     let mut ranked: Vec<(&Variant, Figures)> = judged.collect();
     ranked.sort_by(|(_, one), (_, other)| {
         let by_counting = counts(other).cmp(&counts(one));
-        by_counting.then_with(|| one.compare(other, &tuned.aim.preference))
+        by_counting.then_with(|| one.compare(other, &tuned.objective.preference))
     });
     let not_taken = kernel.tried.len() - ranked.len();
     html! {
@@ -127,12 +132,12 @@ fn variants(tuned: &Tuned<'_>, outcome: &Outcome<'_>) -> Markup {
                         tr.best[**variant == outcome.variant].lost[!counts(figures)] {
                             td.number { (change(figures.spill_bytes(), figures.spill_bytes())) }
                             td.number { (figures.warps) }
-                            td.number { (figures.real.registers) }
+                            td.number { (figures.ptxas_report.registers) }
                             td.number { (change(figures.sass.instructions, figures.sass.instructions)) }
                             td {
                                 @if **variant == outcome.variant { "▶" }
                                 @else if kernel.findings.has_refused(variant) { "computes something else" }
-                                @else if let Some(barred) = kernel.findings.barred_of(variant) { (barred.words()) }
+                                @else if let Some(disqualified) = kernel.findings.disqualification_of(variant) { (disqualified.words()) }
                                 @else if !counts(figures) { "worse than before" }
                             }
                             td.code { (variant) }

@@ -10,27 +10,27 @@ mod tests;
 use maud::html;
 
 use nvptx_ra::tune::agreement::Agreement;
-use nvptx_ra::tune::aim::Aim;
 use nvptx_ra::tune::figures::Figures;
 use nvptx_ra::tune::findings::Executed;
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::Objective;
 use nvptx_ra::tune::predicted::Predicted;
 use nvptx_ra::tune::variant::Variant;
 
-use super::driver::Cut;
+use super::driver::EarlyStop;
 use crate::page::{ALL_SHOWN, counted, grouped, shell};
 
 /// What a page tells.
 pub(super) struct Tuned<'a> {
     /// The name of the input.
     pub(super) input: &'a str,
-    pub(super) aim: &'a Aim,
+    pub(super) objective: &'a Objective,
     /// How the code is called that the search starts from.
     pub(super) stock: &'static str,
     /// How often ptxas ran.
     pub(super) runs: usize,
     /// Why the search ended ahead of its last run, if it did.
-    pub(super) cut: Option<Cut>,
+    pub(super) early_stop: Option<EarlyStop>,
     pub(super) kernels: Vec<Outcome<'a>>,
 }
 
@@ -72,7 +72,7 @@ impl Outcome<'_> {
 
 /// The page. The same search gives the same bytes.
 pub(super) fn page(tuned: &Tuned<'_>) -> String {
-    let title = format!("{} tuned for {}", tuned.input, tuned.aim.architecture.name);
+    let title = format!("{} tuned for {}", tuned.input, tuned.objective.architecture.name);
     let sum = |of: fn(&Outcome<'_>) -> u32| tuned.kernels.iter().map(|outcome| u64::from(of(outcome))).sum::<u64>();
     let (before, after) = (sum(|of| of.kernel.stock.spill_bytes()), sum(|of| of.figures.spill_bytes()));
     let said = html! {
@@ -81,7 +81,7 @@ pub(super) fn page(tuned: &Tuned<'_>) -> String {
             (counted(tuned.runs, "run")) " of ptxas: " b { (change(before, after)) }
             " bytes spilled. Before is the code " (tuned.stock) "; after is no worse in bytes spilled, warps and instructions, unless an "
             "option allowed it."
-            @if let Some(cut) = tuned.cut { " " b { (cut.sentence()) "." } }
+            @if let Some(early_stop) = tuned.early_stop { " " b { (early_stop.sentence()) "." } }
         }
     };
     // Opened is what gained most.

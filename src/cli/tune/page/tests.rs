@@ -2,13 +2,13 @@
 
 use nvptx_ra::index::EntityIndex as _;
 use nvptx_ra::target::machine::{Architecture, SHARED_COST};
-use nvptx_ra::tune::aim::Budget;
 use nvptx_ra::tune::axis::Axis;
 use nvptx_ra::tune::block_sizes::BlockSizes;
-use nvptx_ra::tune::evidence::{Real, Sass};
 use nvptx_ra::tune::figures::{Allowance, Block, preference};
 use nvptx_ra::tune::findings::Compared;
+use nvptx_ra::tune::objective::RunLimits;
 use nvptx_ra::tune::optimisations::Choices;
+use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
 use nvptx_ra::tune::question::{Answer, NoAnswer, Question};
 use nvptx_ra::tune::search::{KernelId, Search};
 use nvptx_ra::tune::timing::Timing;
@@ -22,10 +22,10 @@ use crate::page::assert_loads_nothing;
 const HOSTILE: &str = "<script>alert(1)</script>&\"'";
 
 fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
-    let real = Real { registers: 64, spill_store_bytes: spills, ..Real::default() };
+    let ptxas_report = PtxasReport { registers: 64, spill_store_bytes: spills, ..PtxasReport::default() };
     let sass = Sass { instructions, local: spills / 4, ..Sass::default() };
     Figures {
-        real,
+        ptxas_report,
         sass,
         warps,
         blocks: BlockSizes::default(),
@@ -43,12 +43,12 @@ fn figures(spills: u32, warps: u32, instructions: u32) -> Figures {
 fn search(names: &[&str], runs: usize, judge: impl Fn(&str, &str) -> Option<Figures>) -> Search {
     let architecture = Architecture::by_name("sm_90").expect("is known");
     let (allowance, preference) = (Allowance::default(), preference(&[]));
-    let aim = Aim { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
+    let objective = Objective { architecture, allowance, seed: 0, preference, shared_cost: SHARED_COST };
     let block = Block { threads: Some(128), says_threads: true, dynamic_shared: None };
     let stock = |name: &str| judge(name, "stock").expect("stock is judged");
     let kernel = |name: &&str| Kernel::new(name, "0", block, stock(name), "stock".into(), Choices::Nothing);
     let kernels = names.iter().map(kernel).collect::<Vec<_>>().into();
-    let mut search = Search { aim, budget: Budget::of_runs(runs), kernels };
+    let mut search = Search { objective, run_limits: RunLimits::of_runs(runs), kernels };
     for (number, name) in names.iter().enumerate() {
         let id = KernelId::new(number);
         let answer = |question: &Question| match question {
@@ -90,11 +90,18 @@ fn small() -> Search {
 
 fn tuned(search: &Search) -> Tuned<'_> {
     let outcome = |kernel| {
-        let (variant, figures) = Kernel::best(kernel, &search.aim);
+        let (variant, figures) = Kernel::best(kernel, &search.objective);
         Outcome { kernel, variant, figures }
     };
     let kernels = search.kernels.iter().map(outcome).collect();
-    Tuned { input: "in/<page>.ptx", aim: &search.aim, stock: "as given", runs: 9, cut: None, kernels }
+    Tuned {
+        input: "in/<page>.ptx",
+        objective: &search.objective,
+        stock: "as given",
+        runs: 9,
+        early_stop: None,
+        kernels,
+    }
 }
 
 /// The page of two kernels is the one that was looked at in a browser.
@@ -140,7 +147,7 @@ fn what_is_not_always_there() {
         "stock" => Some(Figures { timing: timing(12.5), ..figures(100, 32, 500) }),
         _ => Some(Figures { timing: timing(10.25), ..figures(90, 32, 500) }),
     });
-    let timed = page(&Tuned { cut: Some(Cut::Interruption), ..tuned(&search) });
+    let timed = page(&Tuned { early_stop: Some(EarlyStop::Interruption), ..tuned(&search) });
     assert!(timed.contains("12.5 → 10.25") && timed.contains("cut by an interruption"), "{timed}");
 }
 

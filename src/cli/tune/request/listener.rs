@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use nvptx_ra::target::machine::Architecture;
-use nvptx_ra::tune::aim::{Aim, Budget};
 use nvptx_ra::tune::kernel::Kernel;
+use nvptx_ra::tune::objective::{Objective, RunLimits};
 
 use super::lacks_warps;
-use crate::tune::driver::{Cut, Listener};
-use crate::tune::verdict::Left;
+use crate::tune::driver::{EarlyStop, Listener};
+use crate::tune::verdict::UnchangedKernel;
 
 /// Kernels like it have to have gained so much by all that was tried, as a share of the time, for a kernel to be searched within a
 /// share of ptxas's work.
@@ -19,12 +19,12 @@ const LEAST_HOPE: f64 = 0.003;
 pub(super) struct Log<'a> {
     pub(super) note: &'a (dyn Fn(&str) + Sync),
     pub(super) architecture: &'a Architecture,
-    pub(super) aim: &'a Aim,
+    pub(super) objective: &'a Objective,
     /// The kernels with loops that ptxas would unroll in another form.
     pub(super) loops: &'a BTreeSet<String>,
     /// The kernels that stock shows to have nothing to gain.
-    pub(super) left: Mutex<Vec<Left>>,
-    pub(super) budget: Budget,
+    pub(super) unchanged_kernels: Mutex<Vec<UnchangedKernel>>,
+    pub(super) run_limits: RunLimits,
     /// Is told how many kernels are done.
     pub(super) progress: &'a (dyn Fn(usize) + Sync),
     /// The kernels that are done.
@@ -47,13 +47,13 @@ impl Listener for Log<'_> {
 
     /// A stack may be an array's alone.
     fn admits(&self, kernel: &mut Kernel) -> bool {
-        let lacks = || lacks_warps(&kernel.stock.real, kernel.block, self.architecture);
+        let lacks = || lacks_warps(&kernel.stock.ptxas_report, kernel.block, self.architecture);
         let lacks_something = kernel.stock.spill_bytes() > 0 || !kernel.stock.counts_instructions_alone && lacks();
         kernel.is_for_loops_alone = !lacks_something;
         kernel.has_loops_to_turn = self.loops.contains(&kernel.name);
         let is_wanted = lacks_something || kernel.has_loops_to_turn;
-        let hope = kernel.hope(self.aim);
-        let has_hope = self.budget.effort.is_none() || hope >= LEAST_HOPE;
+        let hope = kernel.hope(self.objective);
+        let has_hope = self.run_limits.effort.is_none() || hope >= LEAST_HOPE;
         // Of turned loops nothing was recorded: they are tried in any case.
         kernel.is_for_loops_alone |= kernel.has_loops_to_turn && !has_hope;
         if is_wanted && (has_hope || kernel.has_loops_to_turn) {
@@ -64,23 +64,23 @@ impl Listener for Log<'_> {
         } else {
             "its stack is an array's, and it lacks no warps for want of registers".into()
         };
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push(Left::unsearched(&kernel.name, &reason));
+        let mut unchanged_kernels = self.unchanged_kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        unchanged_kernels.push(UnchangedKernel::unsearched(&kernel.name, &reason));
         self.note_over(kernel);
         false
     }
 
     fn note_round(&self, kernel: &Kernel) {
-        if kernel.is_over(kernel.share_of(&self.budget)) {
+        if kernel.is_over(kernel.share_of(&self.run_limits)) {
             self.note_over(kernel);
         }
     }
 
-    fn end(&self, cut: Option<Cut>) {
-        let reason = match cut {
+    fn end(&self, early_stop: Option<EarlyStop>) {
+        let reason = match early_stop {
             None => return,
-            Some(Cut::Interruption) => "the search was interrupted",
-            Some(Cut::Time) => "the time for the search is over",
+            Some(EarlyStop::Interruption) => "the search was interrupted",
+            Some(EarlyStop::Time) => "the time for the search is over",
         };
         (self.note)(&format!("{reason}: the best that was found so far is taken"));
     }

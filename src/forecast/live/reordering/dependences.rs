@@ -2,8 +2,8 @@
 
 use super::Input;
 use crate::analysis::{DependenceGraph, Edges, Grouping, Node};
-use crate::forecast::held::memory_accesses::{Accesses, Spaces};
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::memory_accesses::{Accesses, Spaces};
+use crate::forecast::footprint::words::Word;
 use crate::function::{Inst, Role};
 
 /// The order that a region's instructions must keep, and the words that they read and write. Made for one region after
@@ -35,7 +35,7 @@ impl Dependences {
         self.writes.clear();
         for inst in (first.0..end.0).map(Inst) {
             let node = Node(inst.0 - first.0);
-            self.memory.order(node, input.held.behaviours.accesses(inst), &mut self.edges);
+            self.memory.order(node, input.footprint.behaviours.accesses(inst), &mut self.edges);
             // Debug values keep nothing live and hold nothing back: no code comes of them.
             if input.function.role(inst) != Role::Debug {
                 self.edges.accesses_of(input.function, node, inst);
@@ -53,9 +53,9 @@ impl Dependences {
     fn collect_words(&mut self, input: &Input<'_>, inst: Inst) {
         for operand in input.function.operands(inst) {
             if let Some(reg) = operand.def() {
-                input.held.words.held(reg).for_each(|word| self.writes.push(word));
+                input.footprint.words.occupied(reg).for_each(|word| self.writes.push(word));
             } else if let Some(reg) = operand.use_reg() {
-                for word in input.held.words.held(reg) {
+                for word in input.footprint.words.occupied(reg) {
                     if !self.reads.current().contains(&word) {
                         self.reads.push(word);
                     }

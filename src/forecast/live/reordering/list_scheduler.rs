@@ -13,8 +13,8 @@ use std::ops::Range;
 use super::dependences::Dependences;
 use super::{Input, LiveWords, WordState};
 use crate::analysis::{DependenceGraph, Node, PendingNodes};
-use crate::forecast::held::opcode_facts::Motion;
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::opcode_facts::Motion;
+use crate::forecast::footprint::words::Word;
 use crate::index::{EntityIndex, IndexVec};
 
 /// What goes first of what frees nothing.
@@ -100,7 +100,7 @@ impl Queues {
         for node in dependences.nodes() {
             let is_own = |word: &&Word| states[**word].unread == 1 && !states[**word].stays;
             let is_new = |word: &&Word| !reads.of(node).contains(*word);
-            let is_join = input.held.behaviours.motion(dependences.inst(node)) == Motion::Free
+            let is_join = input.footprint.behaviours.motion(dependences.inst(node)) == Motion::Free
                 && reads.of(node).iter().filter(is_own).count() > writes.of(node).iter().filter(is_new).count();
             self.nodes[node].is_join = is_join;
             let place = if is_join { self.nodes[node].ready } else { node };
@@ -130,7 +130,7 @@ impl Queues {
         for node in dependences.nodes().rev() {
             let is_sunk = moves(input, dependences, node)
                 && (dependences.reads.of(node).len() < 2
-                    || input.held.behaviours.motion(dependences.inst(node)) == Motion::Load);
+                    || input.footprint.behaviours.motion(dependences.inst(node)) == Motion::Load);
             if is_sunk {
                 let successors = dependences.graph.successors.of(node).iter();
                 let readers = successors.clone().filter(|&&successor| moves(input, dependences, successor));
@@ -187,7 +187,7 @@ impl Queues {
 
 /// Whether a node may stand elsewhere, between what it reads and who reads it.
 fn moves(input: &Input<'_>, dependences: &Dependences, node: Node) -> bool {
-    matches!(input.held.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load)
+    matches!(input.footprint.behaviours.motion(dependences.inst(node)), Motion::Free | Motion::Load)
 }
 
 struct List<'a> {

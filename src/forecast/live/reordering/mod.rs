@@ -21,8 +21,8 @@ use regions::{Region, Regions, WordState};
 use super::pressure::WordPressures;
 use super::word_ranges::WordRanges;
 use crate::define_index;
-use crate::forecast::held::Held;
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::RegisterFootprint;
+use crate::forecast::footprint::words::Word;
 use crate::function::Function;
 use crate::index::IndexVec;
 
@@ -31,7 +31,7 @@ const BY_READERS_ABOVE: u32 = 64;
 
 /// What is live at once where the order is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::forecast) struct Reached {
+pub(in crate::forecast) struct ReorderedPressure {
     /// All words.
     pub(in crate::forecast) all: u32,
     /// Those that are not in uniform registers.
@@ -46,7 +46,7 @@ pub(in crate::forecast) struct Input<'a> {
     /// The function, out of SSA form.
     pub(in crate::forecast) function: &'a Function,
     /// What the hardware holds of it.
-    pub(in crate::forecast) held: &'a Held,
+    pub(in crate::forecast) footprint: &'a RegisterFootprint,
     /// Where its words are live.
     pub(in crate::forecast) word_ranges: &'a WordRanges,
     /// How many of them are live where, in the order of the code.
@@ -95,33 +95,33 @@ impl Reordering {
     /// No order has less live than a region has at its ends. Only regions that could raise the most of that are
     /// scheduled, those first in which most is live in the order of the code, and only until the order of the code is
     /// known to be no worse.
-    pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> Reached {
-        self.regions.compute(input.function, &input.held.loops);
+    pub(in crate::forecast) fn reach(&mut self, input: &Input<'_>) -> ReorderedPressure {
+        self.regions.compute(input.function, &input.footprint.loops);
         let in_order = |region: &Region| region.in_order(input.pressures);
         let in_order: IndexVec<RegionNumber, LiveWords> = self.regions.all().iter().map(in_order).collect();
-        let mut reached = Reached::default();
+        let mut reordered = ReorderedPressure::default();
         for region in self.regions.all().iter() {
-            reached.raise(region.at_ends(input.pressures), region.is_loop);
+            reordered.raise(region.at_ends(input.pressures), region.is_loop);
         }
         let raises = |&number: &RegionNumber| {
-            reached.raised_by(&self.regions.all()[number], in_order[number], input.pressures).is_some()
+            reordered.raised_by(&self.regions.all()[number], in_order[number], input.pressures).is_some()
         };
         let mut numbers: Vec<RegionNumber> = in_order.ids().filter(raises).collect();
         if numbers.is_empty() {
-            return reached;
+            return reordered;
         }
         numbers.sort_by_key(|&number| Reverse(in_order[number].all));
         self.regions.find_words(input);
         self.states.clear();
-        self.states.resize(input.held.words.len(), WordState::default());
+        self.states.resize(input.footprint.words.len(), WordState::default());
         for number in numbers {
             let (region, in_order) = (self.regions.all()[number], in_order[number]);
-            if let Some(wanted) = reached.raised_by(&region, in_order, input.pressures) {
+            if let Some(wanted) = reordered.raised_by(&region, in_order, input.pressures) {
                 let live = self.reach_in(input, number, in_order, wanted);
-                reached.raise(live, region.is_loop);
+                reordered.raise(live, region.is_loop);
             }
         }
-        reached
+        reordered
     }
 
     /// What is live at most in a region in the best of its orders, or as much as is `wanted`, or more. That of the code
@@ -140,12 +140,12 @@ impl Reordering {
         }
         let Region { first, end, .. } = self.regions.all()[number];
         self.dependences.compute(input, first, end, self.regions.restarts(number));
-        let reached = self.schedule(input, live, wanted, Order::ByDeadlines).least(in_order);
-        if reached.all <= BY_READERS_ABOVE {
-            return reached;
+        let reordered = self.schedule(input, live, wanted, Order::ByDeadlines).least(in_order);
+        if reordered.all <= BY_READERS_ABOVE {
+            return reordered;
         }
         self.begin(input, number);
-        self.schedule(input, live, reached, Order::ByReaders).least(reached)
+        self.schedule(input, live, reordered, Order::ByReaders).least(reordered)
     }
 
     /// What every word does at first in a region. Returns how many are live then.
@@ -170,7 +170,7 @@ impl Reordering {
     }
 }
 
-impl Reached {
+impl ReorderedPressure {
     /// What a region has in the order of the code, but 0 for what would raise nothing; `None` where no order of the
     /// region could raise anything.
     fn raised_by(&self, region: &Region, in_order: LiveWords, pressures: &WordPressures) -> Option<LiveWords> {

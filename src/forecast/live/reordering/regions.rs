@@ -2,7 +2,7 @@
 
 use super::{Input, LiveWords, RegionNumber};
 use crate::analysis::{Grouping, Loops, Point};
-use crate::forecast::held::words::Word;
+use crate::forecast::footprint::words::Word;
 use crate::forecast::live::pressure::{Pressure, WordPressures};
 use crate::forecast::live::word_ranges::WordRanges;
 use crate::function::{Function, Inst, Role};
@@ -134,7 +134,7 @@ impl Regions {
         }
         found.clear();
         found_restarts.clear();
-        for word in (0..input.held.words.len()).map(Word::new) {
+        for word in (0..input.footprint.words.len()).map(Word::new) {
             let first_found = found.len();
             let mut before = None;
             for &(start, end) in input.word_ranges.of(word) {

@@ -1,7 +1,7 @@
 //! Small functions whose best orders are plain.
 
-use super::{BY_READERS_ABOVE, Input, LiveWords, Reached, Reordering};
-use crate::forecast::held::Held;
+use super::{BY_READERS_ABOVE, Input, LiveWords, ReorderedPressure, Reordering};
+use crate::forecast::footprint::RegisterFootprint;
 use crate::forecast::live::Live;
 use crate::forecast::live::pressure::WordPressures;
 use crate::forecast::live::word_ranges::WordRanges;
@@ -9,17 +9,17 @@ use crate::function::Function;
 use crate::fuzzing::{Options, explore, lowered_function, reached as explored};
 
 /// What is live at most in the order of the code, and in the scheduler's. An opcode's role stands behind a colon.
-fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
+fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, ReorderedPressure) {
     let opcodes: String = opcodes.split(' ').map(|name| format!("opcode {}\n", name.replace(':', " "))).collect();
     let regs = vec!["B32"; regs].join(" ");
     let text = format!("mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n{body}\nend\n");
     let function = Function::parse(&text).expect("a view");
     function.validate().expect("a valid one");
-    let held = Held::by_name(&function);
-    let word_ranges = WordRanges::new(&held.words, &held.ranges);
+    let footprint = RegisterFootprint::by_name(&function);
+    let word_ranges = WordRanges::new(&footprint.words, &footprint.ranges);
     let mut pressures = WordPressures::default();
-    pressures.compute((&function, &held.words, &word_ranges), std::iter::empty(), |_| false);
-    let input = Input { function: &function, held: &held, word_ranges: &word_ranges, pressures: &pressures };
+    pressures.compute((&function, &footprint.words, &word_ranges), std::iter::empty(), |_| false);
+    let input = Input { function: &function, footprint: &footprint, word_ranges: &word_ranges, pressures: &pressures };
     (pressures.all.most(), Reordering::default().reach(&input))
 }
 
@@ -28,8 +28,8 @@ fn pressures(opcodes: &str, regs: usize, body: &str) -> (u32, Reached) {
 fn definitions_are_put_off() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = ADD32ri %0, 1\n%2 = ADD32ri %0, 2\n\
                 %3 = ADD32ri %0, 3\nST_i32 %1 :: write\nST_i32 %2 :: write\nST_i32 %3 :: write";
-    let (in_order, reached) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, body);
-    assert_eq!((in_order, reached.all), (3, 2));
+    let (in_order, reordered) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, body);
+    assert_eq!((in_order, reordered.all), (3, 2));
 }
 
 /// Sums are formed as soon as both their operands are there.
@@ -39,8 +39,8 @@ fn what_frees_registers_is_brought_forward() {
                 %3 = INT_PTX_SREG_TID_w\n%4 = ADD32rr %0, %1\n%5 = ADD32rr %4, %2\n%6 = ADD32rr %5, %3\n\
                 ST_i32 %6 :: write";
     let opcodes = "ADD32rr INT_PTX_SREG_TID_w INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y INT_PTX_SREG_TID_z ST_i32";
-    let (in_order, reached) = pressures(opcodes, 7, body);
-    assert_eq!((in_order, reached.all), (4, 2));
+    let (in_order, reordered) = pressures(opcodes, 7, body);
+    assert_eq!((in_order, reordered.all), (4, 2));
 }
 
 /// Products that stand far behind their operands are formed where these are, rather than kept as what both operands
@@ -62,10 +62,10 @@ fn sunk_products_are_brought_back() {
         let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{columns}{products}\n{debug}{stores}");
         pressures("ADD32rr DBG_VALUE:debug INT_PTX_SREG_TID_x LD_i32 MULT32rr ST_i32 SUB32rr", 16, &body)
     };
-    let (in_order, reached) = code("");
-    assert_eq!((in_order, reached.all), (8, 5));
+    let (in_order, reordered) = code("");
+    assert_eq!((in_order, reordered.all), (8, 5));
     // Debug values read nothing: what they name is still the products' own.
-    assert_eq!(code("DBG_VALUE %3, $noreg :: meta\nDBG_VALUE %8, $noreg :: meta\n"), (in_order, reached));
+    assert_eq!(code("DBG_VALUE %3, $noreg :: meta\nDBG_VALUE %8, $noreg :: meta\n"), (in_order, reordered));
 }
 
 /// A register that is written again holds nothing between its last reader and that: values are put off all the same.
@@ -76,8 +76,8 @@ fn registers_that_are_written_again() {
     let first: String = (1..4).map(|reg| add(reg) + &store(reg)).collect();
     let again: String = (1..4).map(add).chain((1..4).map(store)).collect();
     let body = format!("bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n{first}{again}");
-    let (in_order, reached) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, &body);
-    assert_eq!((in_order, reached.all), (3, 2));
+    let (in_order, reordered) = pressures("ADD32ri INT_PTX_SREG_TID_x ST_i32", 4, &body);
+    assert_eq!((in_order, reordered.all), (3, 2));
 }
 
 /// Where loads stand far ahead of readers that they share and that all end in the same sums, they go to their readers.
@@ -104,8 +104,8 @@ fn loads_go_to_their_readers() {
     );
     let opcodes =
         "INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y INT_PTX_SREG_TID_z LD_i32 MAD_LO_S32rrr MULT32rr ST_i32 SUB32rr";
-    let (in_order, reached) = pressures(opcodes, reg(columns, 0) as usize, &body);
-    assert_eq!((in_order, reached.all), (columns + 4, 5));
+    let (in_order, reordered) = pressures(opcodes, reg(columns, 0) as usize, &body);
+    assert_eq!((in_order, reordered.all), (columns + 4, 5));
 }
 
 /// Loads stay behind stores to whatever memory, so that their results cannot be put off past them.
@@ -114,8 +114,8 @@ fn stores_hold_loads() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\n%1 = LD_i32 0, 0, 1, 3, 32, -1, %0, 0 :: read global\n\
                 %2 = LD_i32 0, 0, 1, 3, 32, -1, %0, 4 :: read global\nST_i32 %0 :: write global\n\
                 ST_i32 %1 :: write global\nST_i32 %2 :: write global";
-    let (_, reached) = pressures("INT_PTX_SREG_TID_x LD_i32 ST_i32", 3, body);
-    assert_eq!(reached.all, 3);
+    let (_, reordered) = pressures("INT_PTX_SREG_TID_x LD_i32 ST_i32", 3, body);
+    assert_eq!(reordered.all, 3);
 }
 
 /// What comes into a loop is live all through it, wherever it is read there.
@@ -124,8 +124,8 @@ fn live_round_a_loop() {
     let body = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_TID_y\n\
                 bb1: frequency 8.0 depth 1 -> bb1 bb2\nST_i32 %0 :: write\nST_i32 %1 :: write\n%2 = ADD32rr %0, %1\n\
                 ST_i32 %2 :: write\nCBranch %0, bb1 :: terminator\nbb2: frequency 1.0 depth 0";
-    let (_, reached) = pressures("ADD32rr CBranch INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 3, body);
-    assert_eq!((reached.all, reached.varying_in_loops), (3, 3));
+    let (_, reordered) = pressures("ADD32rr CBranch INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 3, body);
+    assert_eq!((reordered.all, reordered.varying_in_loops), (3, 3));
 }
 
 /// What an instruction writes before it reads is not live from where the region starts.
@@ -133,14 +133,14 @@ fn live_round_a_loop() {
 fn early_clobbers_start_where_they_are_written() {
     let body = "bb0: frequency 1.0 depth 0\n%0 = INT_PTX_SREG_TID_x\nST_i32 %0 :: write\n\
                 INT_PTX_SREG_TID_y def early_clobber %1\nST_i32 %1 :: write";
-    let (in_order, reached) = pressures("INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 2, body);
-    assert_eq!((in_order, reached.all), (1, 1));
+    let (in_order, reordered) = pressures("INT_PTX_SREG_TID_x INT_PTX_SREG_TID_y ST_i32", 2, body);
+    assert_eq!((in_order, reordered.all), (1, 1));
 }
 
 /// At the start of a block it is taken for what comes in, with debug values ahead of it, too.
 #[test]
 fn early_clobbers_behind_debug_values() {
-    let reached = |debug: &str| {
+    let reordered = |debug: &str| {
         let body = format!(
             "@0 = \"\"\nbb0: frequency 1.0 depth 0 -> bb1\nbb1: frequency 9.0 depth 1 -> bb1 bb2\n{debug}\
              INLINEASM @0, 1, def early_clobber %1, %2 :: opaque\n%3 = MAD_LO_S32rrr %1, %0, %4\n\
@@ -148,23 +148,23 @@ fn early_clobbers_behind_debug_values() {
         );
         pressures("DBG_VALUE:debug INLINEASM MAD_LO_S32rrr ST_i32", 6, &body).1
     };
-    assert_eq!(reached("DBG_VALUE %4, $noreg :: meta\n"), reached(""));
+    assert_eq!(reordered("DBG_VALUE %4, $noreg :: meta\n"), reordered(""));
 }
 
 /// What is reached where each region is scheduled to its end.
-fn reach_all(input: &Input<'_>) -> Reached {
+fn reach_all(input: &Input<'_>) -> ReorderedPressure {
     let mut reordering = Reordering::default();
-    reordering.regions.compute(input.function, &input.held.loops);
+    reordering.regions.compute(input.function, &input.footprint.loops);
     reordering.regions.find_words(input);
-    reordering.states.resize(input.held.words.len(), super::WordState::default());
-    let mut reached = Reached::default();
+    reordering.states.resize(input.footprint.words.len(), super::WordState::default());
+    let mut reordered = ReorderedPressure::default();
     for number in reordering.regions.all().ids() {
         let region = reordering.regions.all()[number];
         let most = LiveWords { all: u32::MAX, varying: u32::MAX };
         let live = reordering.reach_in(input, number, region.in_order(input.pressures), most);
-        reached.raise(live, region.is_loop);
+        reordered.raise(live, region.is_loop);
     }
-    reached
+    reordered
 }
 
 /// Regions that are not scheduled, or not to their end, would have raised nothing.
@@ -172,11 +172,11 @@ fn reach_all(input: &Input<'_>) -> Reached {
 fn what_is_left_out_does_not_matter() {
     let check = |u: &mut arbitrary::Unstructured<'_>| {
         let function = lowered_function(u, &Options::default())?;
-        let held = Held::by_name(&function);
+        let footprint = RegisterFootprint::by_name(&function);
         let mut live = Live::default();
-        live.compute(&function, &held);
+        live.compute(&function, &footprint);
         let Live { word_ranges, pressures, .. } = &live;
-        let input = Input { function: &function, held: &held, word_ranges, pressures };
+        let input = Input { function: &function, footprint: &footprint, word_ranges, pressures };
         let all = reach_all(&input);
         explored("in loops", all.varying_in_loops > 0);
         explored("better than the code", all.all < input.pressures.all.most());

@@ -3,13 +3,13 @@
 use crate::index::EntityIndex as _;
 use crate::target::machine::Architecture;
 use crate::tune::agreement::{Agreement, Difference};
-use crate::tune::aim::{Aim, Budget};
-use crate::tune::evidence::{Real, Sass};
 use crate::tune::figures::{Allowance, Block, Figures, Measure, preference};
 use crate::tune::findings::{Compared, Executed};
 use crate::tune::kernel::Kernel;
+use crate::tune::objective::{Objective, RunLimits};
 use crate::tune::optimisations::Choices;
 use crate::tune::predicted::{Predicted, Source};
+use crate::tune::ptxas_output::{PtxasReport, Sass};
 use crate::tune::question::{NoAnswer, Spilled};
 use crate::tune::search::{KernelId, Search};
 use crate::tune::timing::Timing;
@@ -89,13 +89,13 @@ impl Judge {
         let near = |what: &str, stock: u32, steps: &[i64]| self.near(text, what, stock, steps);
         // More of these is better.
         let more = |what: &str, stock: u32, steps: &[i64]| 1_000 - near(what, 1_000 - stock, steps).min(1_000);
-        let half = -(i64::from(stock.real.spill_store_bytes) / 2);
-        let real = Real {
-            registers: near("registers", stock.real.registers, &[-32, -8, 0, 0, 8, 200]).clamp(16, 255),
-            spill_store_bytes: near("stores", stock.real.spill_store_bytes, &[-1000, half, -8, 0, 0, 4]),
-            spill_load_bytes: near("loads", stock.real.spill_load_bytes, &[-1000, -8, 0, 0, 0, 4]),
-            advice: near("advice", stock.real.advice, &[-1, 0, 0, 1]),
-            ..stock.real
+        let half = -(i64::from(stock.ptxas_report.spill_store_bytes) / 2);
+        let ptxas_report = PtxasReport {
+            registers: near("registers", stock.ptxas_report.registers, &[-32, -8, 0, 0, 8, 200]).clamp(16, 255),
+            spill_store_bytes: near("stores", stock.ptxas_report.spill_store_bytes, &[-1000, half, -8, 0, 0, 4]),
+            spill_load_bytes: near("loads", stock.ptxas_report.spill_load_bytes, &[-1000, -8, 0, 0, 0, 4]),
+            advice: near("advice", stock.ptxas_report.advice, &[-1, 0, 0, 1]),
+            ..stock.ptxas_report
         };
         let sass = Sass {
             instructions: near("instructions", stock.sass.instructions, &[-90, -12, -1, 0, 0, 1, 60]),
@@ -110,7 +110,7 @@ impl Judge {
         };
         let largest = more("smaller block", stock.blocks.largest(), &[-4, 0, 0, 4]);
         Ok(Figures {
-            real,
+            ptxas_report,
             sass,
             warps: more("fewer warps", stock.warps, &[-8, 0, 0, 8]).min(64),
             blocks: stock.blocks.changed(largest.min(32), self.draw(&format!("blocks {text}"), 4) as i8 - 1),
@@ -154,8 +154,8 @@ pub(super) fn stock_text(kernel: KernelId) -> String {
 #[derive(Debug)]
 pub(super) struct Case {
     pub(super) judge: Judge,
-    pub(super) aim: Aim,
-    budget: Budget,
+    pub(super) objective: Objective,
+    run_limits: RunLimits,
     /// Stock's figures and block of each kernel, whether LLVM's optimisations are choices, and whether spills to shared
     /// memory are.
     kernels: Vec<(Figures, Block, Choices, bool)>,
@@ -181,19 +181,19 @@ impl Case {
             uncompared: u.arbitrary()?,
         };
         let (seed, shared_cost) = (u.arbitrary()?, f64::from(u.int_in_range(25..=100)?) / 100.0);
-        let aim = Aim { architecture, allowance, seed, preference: preference(&first), shared_cost };
+        let objective = Objective { architecture, allowance, seed, preference: preference(&first), shared_cost };
         // Long searches take long here, too.
         let most = if u.ratio(1, 12)? { 40 } else { 12 };
-        let budget = Budget::of_runs(u.int_in_range(0..=most)?);
+        let run_limits = RunLimits::of_runs(u.int_in_range(0..=most)?);
         let kernel = |u: &mut arbitrary::Unstructured<'_>| {
             let spills = u.ratio(2, 3)?;
             let bytes = if spills { u.int_in_range(4..=400)? } else { 0 };
-            let real = Real {
+            let ptxas_report = PtxasReport {
                 registers: u.int_in_range(16..=255)?,
                 spill_store_bytes: bytes,
                 spill_load_bytes: bytes / 2,
                 advice: u.int_in_range(0..=2)?,
-                ..Real::default()
+                ..PtxasReport::default()
             };
             let of_arrays = if u.ratio(1, 3)? { u.int_in_range(4..=400)? } else { 0 };
             let (instructions, local) = (u.int_in_range(1..=900)?, (bytes + of_arrays) / 4);
@@ -204,7 +204,8 @@ impl Case {
             let dynamic_shared = u.ratio(2, 3)?.then_some(u.int_in_range(0..=100_000)?);
             let block = Block { threads, says_threads: u.arbitrary()?, dynamic_shared };
             let timing = times.then_some(Timing { median: 100.0, spread: 2.0 });
-            let stock = Figures { timing, ..Figures::new(real, sass, architecture, block) }.with_arrays(aim.allowance);
+            let stock = Figures { timing, ..Figures::new(ptxas_report, sass, architecture, block) }
+                .with_arrays(objective.allowance);
             let choices = *u.choose(&[Choices::Nothing, Choices::CodeGeneration, Choices::All])?;
             Ok((stock, block, choices, u.arbitrary()?))
         };
@@ -213,7 +214,7 @@ impl Case {
         let compilers = (1..=u.int_in_range(0..=2)?).collect();
         let template = |_| u.choose(&[None, Some("one"), Some("one"), Some("other")]).copied();
         let templates = (0..count).map(template).collect::<arbitrary::Result<_>>()?;
-        Ok(Self { judge, aim, budget, kernels, templates, compilers })
+        Ok(Self { judge, objective, run_limits, kernels, templates, compilers })
     }
 
     pub(super) fn search(&self) -> Search {
@@ -226,6 +227,6 @@ impl Case {
             kernel
         };
         let kernels = self.kernels.iter().enumerate().map(kernel).collect();
-        Search { aim: self.aim, budget: self.budget, kernels }
+        Search { objective: self.objective, run_limits: self.run_limits, kernels }
     }
 }

@@ -7,13 +7,13 @@ use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nvptx_ra::tune::evidence::{Sass, Spills};
+use nvptx_ra::tune::ptxas_output::{Sass, Spills};
 use nvptx_ra::tune::question::NoAnswer;
 
-use super::{Files, Look, Ptxas};
+use super::{Files, Inspection, Ptxas};
 use crate::machine::spills::spills;
 use crate::machine::{disassembler, listing, machine_code};
-use crate::ptxas::Measured;
+use crate::ptxas::PtxasReports;
 use crate::ptxas_run::crash;
 use crate::tune::process::{self, Limit};
 
@@ -27,14 +27,16 @@ impl Ptxas {
         files: &Files,
         cubin: &[u8],
         limit: Duration,
-        look: Look,
-        reported: &Measured,
+        inspection: Inspection,
+        reported: &PtxasReports,
     ) -> Result<BTreeMap<String, Sass>, NoAnswer> {
         let own = machine_code::read(cubin).unwrap_or_default();
-        let is_own_enough = match look {
-            Look::Closely => false,
-            Look::WhereStack => reported.values().all(|real| real.total_stack_bytes == 0),
-            Look::Quickly | Look::ForSpills => true,
+        let is_own_enough = match inspection {
+            Inspection::Disassembler => false,
+            Inspection::DisassemblerIfStack => {
+                reported.values().all(|ptxas_report| ptxas_report.total_stack_bytes == 0)
+            }
+            Inspection::OwnReader | Inspection::Spills => true,
         };
         let has_read_well = self.has_compared.load(Ordering::Relaxed) && self.reads_well.load(Ordering::Relaxed);
         // A build does not wait for what tests compare.
@@ -56,7 +58,7 @@ impl Ptxas {
         let mut disassembler = Command::new(&self.tools.cuobjdump);
         disassembler.arg("-sass").arg(cubin);
         let finished = process::run(disassembler, listing, listing, Limit::Computed(limit));
-        let status = finished.map_err(|trouble| self.lost("cuobjdump", &trouble))?.status;
+        let status = finished.map_err(|failure| self.lost("cuobjdump", &failure))?.status;
         if !status.success() {
             let refused = || "cuobjdump: it refuses what ptxas wrote; take both from one CUDA toolkit".into();
             return Err(NoAnswer::Refused(crash("cuobjdump", status).unwrap_or_else(refused)));

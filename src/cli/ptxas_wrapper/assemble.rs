@@ -1,0 +1,40 @@
+//! ptxas on another text, with the invocation's own options.
+
+use std::fs;
+use std::process::Stdio;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::ptx::other_names;
+
+use super::invocation::Invocation;
+use super::real_ptxas::RealPtxas;
+use crate::ptxas::Folder;
+use crate::ptxas_run::{Assembled, Failure};
+
+/// The runs of ptxas that an invocation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// This one alone: options that tell of one run tell of this one.
+    One,
+    /// Another one, on the unchanged text, and those of a search.
+    Several,
+}
+
+/// Assembles a text as the invocation's own would be. Neither its output nor its streams are touched.
+pub(super) fn assemble(invocation: &Invocation, ptxas: &RealPtxas, ptx: &[u8], runs: Runs) -> Result<Assembled, Error> {
+    let folder = Folder::new("ptxas")?;
+    let (text, output) = (folder.path("found.ptx"), folder.path("found.cubin"));
+    fs::write(&text, ptx).map_err(|error| Error::file(&text, &error))?;
+    let mut command = ptxas.command();
+    command.args(invocation.verbose.then_some("--verbose")).args(&invocation.options);
+    command.args(invocation.options_of_one_run.iter().filter(|_| runs == Runs::One));
+    command.arg("--output-file").arg(&output).arg(&text);
+    let done = command.stdin(Stdio::null()).output().map_err(|error| Error::file(&ptxas.path, &error))?;
+    let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+    if let Some(failure) = Failure::of(done.status, &messages) {
+        return Err(Error::pass(failure.about("what was found"), "the unchanged result stays"));
+    }
+    let cubin = fs::read(&output).map_err(|error| Error::file(&output, &error))?;
+    let named = |problem: String| Error::pass(problem, "the unchanged result stays");
+    Assembled { cubin, messages }.with_own_names(&other_names(ptx)).map_err(named)
+}

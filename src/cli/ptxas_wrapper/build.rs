@@ -1,0 +1,177 @@
+//! One invocation whose kernels may get better: what is known of its text, else ptxas on the text as it is and a search.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use nvptx_ra::error::Error;
+use nvptx_ra::ptx::Module;
+
+use super::assemble::Runs;
+use super::entry::Entry;
+use super::improve::{Improved, improve, is_left_out, kernels_to_search, known, line_of, say};
+use super::invocation::Source;
+use super::settings::Log;
+use super::stock_run::StockResult;
+use super::task::Task;
+use super::{check, deliver, profiles, records, stock_run};
+use crate::kernel_names::readable;
+use crate::ptxas_run::crash;
+use crate::{interrupt, output};
+
+/// Does what ptxas would do, or better.
+pub(super) fn run(task: &Task<'_>) -> Result<ExitCode, Error> {
+    // Reading the text takes time, also where the cache has the answer.
+    if !matches!(task.settings.log, Log::Nowhere) {
+        guarded(task, STAYS, || {
+            log_unread(task);
+            Ok(None::<()>)
+        });
+    }
+    let profile = task.profile.as_deref();
+    if profile.is_some_and(profiles::says_nothing) {
+        task.settings.note("nothing is better, by the profile of the text");
+        return as_it_is(task);
+    }
+    if !task.may_get_better() && task.settings.record.is_none() {
+        task.settings.note(&format!("ptxas runs alone: {}, and the text has no profile", task.settings.why_not()));
+        return as_it_is(task);
+    }
+    let place = task.place.as_ref().filter(|_| task.may_get_better());
+    let entry = place.and_then(|place| place.get(profile));
+    if let Some(entry) = &entry {
+        match &entry.choice {
+            None => {
+                say_left(task, entry);
+                return as_it_is(task);
+            }
+            Some(choice) if is_left_out(task, choice) => {
+                say(task, choice);
+                say_left(task, entry);
+            }
+            Some(choice) => {
+                let improved = guarded(task, STAYS, || known(task, entry, choice, Runs::One).map(Some));
+                if let Some(improved) = improved.and_then(|improved| put_in_place(task, improved)) {
+                    say(task, choice);
+                    say_left(task, entry);
+                    deliver::say(&[], &improved.messages);
+                    check_it(task, &improved.profile, &improved.cubin);
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+        }
+    }
+    let stock_result = stock_run::run(task.invocation, task.ptxas)?;
+    if !stock_result.status.success() {
+        let end =
+            crash("ptxas", stock_result.status).unwrap_or_else(|| format!("ptxas ends with {}", stock_result.status));
+        task.settings.note(&format!("nothing is searched: {end}"));
+    }
+    let is_searched = stock_result.status.success()
+        && entry.is_none_or(|entry| entry.choice.is_some_and(|choice| !is_left_out(task, &choice)));
+    let improved = if !task.may_get_better() {
+        record(task, &stock_result);
+        None
+    } else if is_searched {
+        guarded(task, STAYS, || improve(task, &stock_result))
+    } else {
+        None
+    };
+    let improved = improved.and_then(|improved| put_in_place(task, improved));
+    let messages = improved.as_ref().map_or(&stock_result.messages, |improved| &improved.messages);
+    deliver::say(&stock_result.output, messages);
+    match &improved {
+        Some(improved) => check_it(task, &improved.profile, &improved.cubin),
+        None => check_it(task, "", &stock_result.cubin),
+    }
+    Ok(end(&stock_result))
+}
+
+/// ptxas on the text as it is.
+fn as_it_is(task: &Task<'_>) -> Result<ExitCode, Error> {
+    let known = if task.settings.check { check::known(task, "") } else { None };
+    let is_checked = !task.settings.check || known.is_some();
+    // The standard input was read already.
+    if is_checked && task.input.source != Source::StandardInput {
+        known.iter().for_each(|known| check::say(task, known));
+        return Err(task.ptxas.become_it(&task.invocation.arguments));
+    }
+    let stock_result = stock_run::run(task.invocation, task.ptxas)?;
+    deliver::say(&stock_result.output, &stock_result.messages);
+    check_it(task, "", &stock_result.cubin);
+    Ok(end(&stock_result))
+}
+
+/// Compares what is delivered with the text, where the user asks for it. A ptxas that failed has delivered nothing.
+fn check_it(task: &Task<'_>, made_by: &str, cubin: &[u8]) {
+    if task.settings.check && !cubin.is_empty() && !interrupt::is_interrupted() {
+        let checked = guarded(task, "not checked", || check::of(task, made_by, cubin));
+        checked.iter().for_each(|checked| check::say(task, checked));
+    }
+}
+
+fn end(stock_result: &StockResult) -> ExitCode {
+    if interrupt::was_interrupted() { interrupt::exit_code() } else { deliver::end_as(stock_result.status) }
+}
+
+/// Notes a text for a later search, where the user asks for it and there is something to search.
+fn record(task: &Task<'_>, stock_result: &StockResult) {
+    let Some(folder) = task.settings.record.as_deref().filter(|_| stock_result.status.success()) else { return };
+    guarded(task, STAYS, || {
+        let (kernels, unchanged_kernels) = kernels_to_search(task, stock_result)?;
+        unchanged_kernels.iter().for_each(|kernel| task.settings.note(&line_of(kernel)));
+        if !kernels.is_empty() {
+            let kernels: Vec<String> = kernels.iter().map(|kernel| readable(kernel)).collect();
+            match records::write(folder, task) {
+                Ok(()) => task.settings.note(&format!("noted for a later search: {}", kernels.join(", "))),
+                Err(error) => task.settings.note(&format!("not noted for a later search: {error}")),
+            }
+        }
+        Ok(None::<()>)
+    });
+}
+
+/// Says of the kernels that stay as they are what the search has said of them. An earlier version has not kept that.
+fn say_left(task: &Task<'_>, entry: &Entry) {
+    if entry.choice.is_none() && entry.left.is_empty() {
+        task.settings.note("nothing is better, by the cache");
+    }
+    entry.left.iter().for_each(|left| task.settings.note(&format!("{}; by the cache", line_of(left))));
+}
+
+/// Names the functions that are not read in the log. A text that cannot be cut is not searched, and the log says so then.
+fn log_unread(task: &Task<'_>) {
+    let unread = Module::read(&task.input.name(), &task.input.text).map(|module| module.unread());
+    unread.unwrap_or_default().iter().for_each(|unread| task.settings.note(&unread.to_string()));
+}
+
+/// What is said of work that has failed.
+const STAYS: &str = "the unchanged result stays";
+
+/// What comes of work that may fail in any way: the log has why, behind `otherwise`.
+fn guarded<T>(task: &Task<'_>, otherwise: &str, work: impl FnOnce() -> Result<Option<T>, Error>) -> Option<T> {
+    // A panic is told by the log alone: a compiler's messages are ptxas's.
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let _ = std::panic::take_hook();
+    let problem = match done {
+        Ok(Ok(improved)) => return improved,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "internal error; please report this".into(),
+    };
+    task.settings.note(&format!("{otherwise}: {problem}"));
+    None
+}
+
+/// Puts a cubin where the invocation wants it. The result, where that was done.
+fn put_in_place(task: &Task<'_>, improved: Improved) -> Option<Improved> {
+    if interrupt::is_interrupted() {
+        return None;
+    }
+    match output::write(&task.invocation.output, &improved.cubin) {
+        Ok(()) => Some(improved),
+        Err(error) => {
+            task.settings.note(&format!("the unchanged result stays: {error}"));
+            None
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `NVPTX_RA_CHECK`: the machine code that a build gets beside the PTX that the build gave, both run on the CPU.
+//!
+//! It comes last: the result is in its place, and nothing here changes it or the exit status. Each text is compared once
+//! with what is delivered for it.
+
+use std::path::{Path, PathBuf};
+
+use nvptx_ra::emulate::Launches;
+use nvptx_ra::error::Error;
+use nvptx_ra::sass::cubin::Cubin;
+use nvptx_ra::sass::machine::Machine;
+use nvptx_ra::sass::meaning::Approximation;
+use nvptx_ra::tune::price::{LEAST, Work};
+use serde::{Deserialize, Serialize};
+
+use super::improve::work_of;
+use super::launch_note::LaunchNote;
+use super::task::Task;
+use crate::cache::Key;
+use crate::interrupt::is_interrupted;
+use crate::kernel_names::readable;
+use crate::meaning::{self, Compared, Meaning, Text};
+use crate::ninja::quoted;
+use crate::tune::agreement::MICROSECONDS_OF_A_STEP;
+use crate::{compare, dynamic_shared, output, private_folder};
+
+/// What a comparison may take, in times of what ptxas takes for the text.
+const TIMES: f64 = 1.0;
+
+/// What is said of the kernels of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Checked {
+    kernels: Vec<CheckedKernel>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CheckedKernel {
+    kernel: String,
+    meaning: Meaning,
+    /// Where a difference can be looked at.
+    folder: Option<PathBuf>,
+}
+
+/// What is known of the code that is made of the text by a profile, or without one.
+pub(super) fn known(task: &Task<'_>, made_by: &str) -> Option<Checked> {
+    task.place.as_ref()?.checked(made_by)
+}
+
+/// Compares a cubin with the text, unless that is known. `made_by` is the profile by which it was made, empty for the
+/// text as it is.
+pub(super) fn of(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Option<Checked>, Error> {
+    if let Some(checked) = known(task, made_by) {
+        return Ok(Some(checked));
+    }
+    let checked = compared(task, made_by, cubin)?;
+    if is_interrupted() {
+        return Ok(None);
+    }
+    if let Some(place) = &task.place {
+        place.put_checked(made_by, &checked).unwrap_or_else(|error| task.settings.note(&error.to_string()));
+    }
+    Ok(Some(checked))
+}
+
+/// Says what was found: a line for each kernel in the log, and a warning for each that differs.
+pub(super) fn say(task: &Task<'_>, checked: &Checked) {
+    for CheckedKernel { kernel, meaning, folder } in &checked.kernels {
+        let name = readable(kernel);
+        let place = folder.as_ref().map(|folder| format!("; {} shows it", folder.display())).unwrap_or_default();
+        task.settings.note(&format!("{name}: checked: {meaning}{place}"));
+        if meaning.is_different() {
+            say!(
+                "nvptx-ra: warning: {}: the machine code of kernel '{name}' does not compute what its PTX says: {}{place}",
+                task.input.name(),
+                meaning.reason()
+            );
+        }
+    }
+}
+
+fn compared(task: &Task<'_>, made_by: &str, cubin: &[u8]) -> Result<Checked, Error> {
+    let name = task.input.name();
+    let text = Text::read(&name, &task.input.text)?;
+    // The disassembler takes longer than ptxas.
+    let unknown = |reason: &str| Error::pass(reason, "nvptx-ra compare asks the disassembler");
+    let code = Cubin::read(cubin).ok_or_else(|| unknown("the machine code cannot be read"))?;
+    let disassemble = || Err(unknown("the machine code has instructions that only the disassembler knows"));
+    let machine = Machine::new(&code, Approximation::default(), disassemble)?;
+    let kernels: Vec<&str> =
+        machine.program.kernels().filter(|name| text.program.kernels().any(|own| own == *name)).collect();
+    let options: Vec<_> = task.invocation.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    let code = meaning::Code { machine: &machine, cubin, fuses: meaning::fuses(&options) };
+    let steps = steps(work_of(cubin), kernels.len());
+    let noted = LaunchNote::of(&String::from_utf8_lossy(&task.input.text)).dynamic_shared;
+    let kernel = |kernel: &str| {
+        let mut launches = meaning::launches(steps);
+        let said = dynamic_shared::bytes_of(&task.settings.dynamic_shared, kernel).or(noted);
+        let threads = &task.invocation.bounds.threads;
+        launches.dynamic_shared = said.unwrap_or(launches.dynamic_shared);
+        launches.threads = (!threads.is_empty()).then(|| threads.iter().product());
+        let compared = text.checked(kernel, &launches).compare(code);
+        let Compared { meaning, counterexample } = compared.unwrap_or_else(|error| Compared::open(error.problem));
+        // Code that does not wait shows it in any launch.
+        let shown_by = counterexample.map_or(launches, |counterexample| counterexample.launches);
+        let folder = meaning.is_different().then(|| keep(task, made_by, kernel, cubin, &meaning, &shown_by));
+        let folder = folder.and_then(|kept| {
+            kept.inspect_err(|error| task.settings.note(&format!("the difference is not kept: {error}"))).ok()
+        });
+        CheckedKernel { kernel: kernel.to_owned(), meaning, folder }
+    };
+    Ok(Checked { kernels: kernels.into_iter().map(kernel).collect() })
+}
+
+/// How many instructions of warps each of so many kernels may run, of a text for which ptxas takes so much.
+fn steps(of_ptxas: Work, kernels: usize) -> u64 {
+    of_ptxas.times(TIMES).max(LEAST).0 / MICROSECONDS_OF_A_STEP / kernels.max(1) as u64
+}
+
+/// Keeps what shows a difference: the PTX, the cubin, the commands and what was found. Gives the folder.
+fn keep(
+    task: &Task<'_>,
+    made_by: &str,
+    kernel: &str,
+    cubin: &[u8],
+    meaning: &Meaning,
+    launches: &Launches,
+) -> Result<PathBuf, Error> {
+    let letters = kernel.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').take(40);
+    let name: String = letters.collect();
+    let key = task.place.as_ref().map(|place| place.key_of_check(made_by));
+    let folder = match (&task.settings.cache, key) {
+        (Some(cache), Some(key)) => {
+            let all = private_folder::open(&cache.join("differences"))?;
+            private_folder::open(&all.join(format!("{name}-{}", short(&key))))?
+        }
+        _ => {
+            let new = tempfile::Builder::new().prefix(&format!("nvptx-ra-{name}-")).tempdir();
+            new.map_err(|error| Error::file(&std::env::temp_dir(), &error))?.keep()
+        }
+    };
+    let arguments = task.invocation.arguments.iter().map(|argument| quoted(&argument.to_string_lossy()));
+    let ptxas = quoted(&task.ptxas.path.to_string_lossy());
+    let build = std::iter::once(ptxas).chain(arguments).collect::<Vec<_>>().join(" ");
+    let compare = compare::command(["k.ptx", "k.cubin"], kernel, launches);
+    let files = [
+        ("k.ptx", task.input.text.as_slice()),
+        ("k.cubin", cubin),
+        ("commands", &format!("# the build's\n{build}\n# what shows the difference\n{compare}\n").into_bytes()),
+        ("comparison", &format!("{}: {meaning}\n", readable(kernel)).into_bytes()),
+    ];
+    files.iter().try_for_each(|(name, content)| output::write(&Path::new(&folder).join(name), content))?;
+    Ok(folder)
+}
+
+/// The first letters of a key, which tell the differences of a kernel apart.
+fn short(key: &Key) -> String {
+    key.to_string().chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small text gets half a second, a larger one what ptxas takes for it, and kernels share it.
+    #[test]
+    fn shares() {
+        let of = |work: u64, kernels| steps(Work(work), kernels);
+        assert_eq!((of(13_000, 1), of(4_000_000, 1), of(4_000_000, 10)), (125_000, 1_000_000, 100_000));
+        assert_eq!(of(0, 0), 125_000);
+    }
+}

@@ -1,0 +1,141 @@
+//! What is kept of a search, in the cache and in a folder of profiles.
+
+use nvptx_ra::error::Error;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::invocation::{Input, Invocation};
+use super::kernel_cache::KernelCache;
+use super::real_ptxas::RealPtxas;
+use super::settings::Settings;
+use crate::cache::{Cache, Key, KeyBuilder, program};
+use crate::tune::request::{ChangedKernel, UnchangedKernel};
+
+/// Bytes that a cache may take on disk.
+pub(super) const BOUND: u64 = 1 << 30;
+
+/// The result of a search, whatever the name of the file with the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    /// What ptxas prints of the text as it is, without the file's name.
+    pub(super) messages: String,
+    /// `None` if nothing is better than the text as it is.
+    pub(super) choice: Option<CachedChoice>,
+    /// The name of the file that was searched, and its processor; empty where an earlier version has not kept them.
+    #[serde(default)]
+    pub(super) file: String,
+    #[serde(default)]
+    pub(super) processor: String,
+    /// How long the search took.
+    #[serde(default)]
+    pub(super) milliseconds: u64,
+    /// The kernels that stay as they are; none where an earlier version has not kept them.
+    #[serde(default)]
+    pub(super) left: Vec<UnchangedKernel>,
+    /// How many of the kernels were not searched for this text, because earlier searches of other texts have found their answers.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) known: usize,
+}
+
+/// Whether a number says nothing.
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// A variant that is better.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CachedChoice {
+    /// How it is made: the text of a profile.
+    pub(super) profile: String,
+    /// The digest of what the cubin says of its kernels.
+    pub(super) figures: String,
+    pub(super) changes: Vec<ChangedKernel>,
+}
+
+/// The entry of an invocation: where it is, or is to be.
+pub(super) struct Place {
+    cache: Cache,
+    key: KeyBuilder,
+    /// What is the same for all kernels of the invocation.
+    of_kernels: KeyBuilder,
+    /// Of comparisons of what is delivered with the text.
+    of_checks: KeyBuilder,
+}
+
+impl Place {
+    /// `None` where there is to be no cache. The key has all that can change the answer but a profile of the text.
+    pub(super) fn of(
+        invocation: &Invocation,
+        input: &Input,
+        settings: &Settings,
+        ptxas: &RealPtxas,
+    ) -> Result<Option<Self>, Error> {
+        let Some(folder) = &settings.cache else { return Ok(None) };
+        let cache = Cache::open(folder, BOUND)?;
+        let ptxas = program::digest(&ptxas.path, Some(&cache)).map_err(|error| Error::file(&ptxas.path, &error))?;
+        let (mut key, mut of_kernels) = (KeyBuilder::new("search"), KeyBuilder::new("kernel"));
+        let mut of_checks = KeyBuilder::new("check");
+        key.field("text", &input.text);
+        of_checks.field("text", &input.text);
+        for key in [&mut key, &mut of_kernels, &mut of_checks] {
+            key.field("ptxas", ptxas.as_bytes());
+            for option in &invocation.options {
+                key.field("option", option.as_bytes());
+            }
+            for path in &invocation.files {
+                key.field("file", &std::fs::read(path).map_err(|error| Error::file(path, &error))?);
+            }
+        }
+        key.field("verbose", &[u8::from(invocation.verbose)]).field("settings", settings.of_search().as_bytes());
+        of_kernels.field("linked later", &[u8::from(invocation.is_relocatable)]);
+        of_kernels.field("settings", settings.of_kernels().as_bytes());
+        of_checks.field("left out", settings.exclusions.as_text().as_bytes());
+        of_checks.field("dynamic-shared", format!("{:?}", settings.dynamic_shared).as_bytes());
+        Ok(Some(Self { cache, key, of_kernels, of_checks }))
+    }
+
+    /// The answers of kernels that are searched as `how` says.
+    pub(super) fn kernels(&self, how: &str) -> KernelCache {
+        let mut alike = self.of_kernels.clone();
+        alike.field("how", how.as_bytes());
+        KernelCache::new(self.cache.clone(), alike)
+    }
+
+    /// The entry of the text, by its profile where it has one. What a search has found before counts only where that is the
+    /// profile.
+    pub(super) fn get(&self, profile: Option<&str>) -> Option<Entry> {
+        let entry = self.cache.get(&self.key(profile));
+        let is_profile = |entry: &Entry| entry.choice.as_ref().map(|choice| choice.profile.as_str()) == profile;
+        entry.or_else(|| profile.and_then(|_| self.cache.get(&self.key(None)).filter(is_profile)))
+    }
+
+    pub(super) fn put(&self, entry: &Entry, profile: Option<&str>) -> Result<(), Error> {
+        self.cache.put(&self.key(profile), entry)
+    }
+
+    /// What is known of the code that is made of the text by a profile, or without one.
+    pub(super) fn checked<T: DeserializeOwned>(&self, made_by: &str) -> Option<T> {
+        self.cache.get(&self.key_of_check(made_by))
+    }
+
+    pub(super) fn put_checked<T: Serialize>(&self, made_by: &str, checked: &T) -> Result<(), Error> {
+        self.cache.put(&self.key_of_check(made_by), checked)
+    }
+
+    pub(super) fn key_of_check(&self, made_by: &str) -> Key {
+        self.of_checks.clone().field("made by", made_by.as_bytes()).key()
+    }
+
+    fn key(&self, profile: Option<&str>) -> Key {
+        let mut key = self.key.clone();
+        if let Some(profile) = profile {
+            key.field("profile", profile.as_bytes());
+        }
+        key.key()
+    }
+}
+
+/// The digest of some bytes, in hexadecimal.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_string()
+}

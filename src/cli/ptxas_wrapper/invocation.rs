@@ -1,0 +1,298 @@
+//! What an invocation of ptxas asks for, as far as a search has to know it.
+//!
+//! The arguments themselves are kept as they were given: the run on the unchanged text gets exactly these.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::argument_parser::{self, ArgumentSources, ParsedArgument, UnreadableArguments};
+use super::options::{self, Class, Meaning, Row};
+
+/// The file that ptxas writes unless it is told otherwise.
+const DEFAULT_OUTPUT: &str = "elf.o";
+
+/// Where a text of PTX comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    File(PathBuf),
+    StandardInput,
+    /// The argument of `--input-as-string`.
+    Argument,
+}
+
+/// One text of PTX. ptxas links several into one cubin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Input {
+    pub source: Source,
+    /// Its bytes. Those of files and of standard input are there once [`super::inputs::read`] has read them.
+    pub text: Vec<u8>,
+}
+
+impl Input {
+    /// What ptxas calls it in its messages.
+    pub(crate) fn name(&self) -> String {
+        match &self.source {
+            Source::File(path) => path.to_string_lossy().into_owned(),
+            Source::StandardInput | Source::Argument => "-".into(),
+        }
+    }
+}
+
+/// The bounds that options set for all kernels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// `--maxrregcount`.
+    pub registers: Option<u32>,
+    /// `--maxntid`.
+    pub threads: Vec<u32>,
+    /// `--minnctapersm`.
+    pub blocks: Option<u32>,
+    /// `--override-directive-values`: they hold for kernels with directives of their own, too.
+    pub override_directives: bool,
+}
+
+/// What is done for an invocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// ptxas assembles the unchanged text, and then kernels are searched.
+    Search,
+    /// ptxas prints its version.
+    Version,
+    /// ptxas does it alone, for this reason.
+    PassThrough(String),
+}
+
+/// An invocation of ptxas.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    /// The arguments as they were given, without the program's name. They are never written anew.
+    pub arguments: Vec<OsString>,
+    /// The texts, in the order of the arguments.
+    pub inputs: Vec<Input>,
+    pub output: PathBuf,
+    /// `sm_90` and the like; `None` is this ptxas's default.
+    pub processor: Option<String>,
+    /// The level of optimisation: 2 or more where kernels are searched.
+    pub level: u32,
+    /// `--compile-only`: the output is linked later, with those of other texts.
+    pub is_relocatable: bool,
+    /// The kernels to compile; none named means all of them.
+    pub entries: Vec<String>,
+    pub bounds: Bounds,
+    /// `--register-usage-level`, where it is given.
+    pub register_usage: Option<u32>,
+    /// The threads of one ptxas: `--split-compile`, where it is given.
+    pub split_compile: Option<u32>,
+    /// ptxas takes part in make's jobserver.
+    pub jobserver: bool,
+    /// `--verbose`: figures of kernels are printed.
+    pub verbose: bool,
+    pub warnings_as_errors: bool,
+    pub no_warnings: bool,
+    /// `--warn-on-spills`.
+    pub warn_on_spills: bool,
+    /// `--warn-on-local-memory-usage`.
+    pub warn_on_local_memory: bool,
+    /// The arguments that have to stand beside another text, so that it is assembled as this one is: all options, those
+    /// of files of options among them, without inputs, output and `--verbose`. ptxas notes options in the cubin: that of
+    /// another text has the same note only with `--verbose` where the invocation is verbose, and without it elsewhere.
+    pub options: Vec<String>,
+    /// The same without those that name kernels: a kernel is judged in a text of its own.
+    pub options_of_one_kernel: Vec<String>,
+    /// Options that tell of one run of ptxas, as by a trace of times: they are no part of the others.
+    pub options_of_one_run: Vec<String>,
+    /// Files that ptxas reads beside the texts, so that their content counts as the options do.
+    pub files: Vec<PathBuf>,
+    pub action: Action,
+}
+
+impl Invocation {
+    /// Reads arguments. What cannot be understood completely passes through.
+    /// `takes_value` says whether ptxas takes a value for an option that is in no table, and `None` where it has none such.
+    pub(crate) fn read(arguments: Vec<OsString>, takes_value: &dyn Fn(&str) -> Option<bool>) -> Self {
+        let open = |path: &Path| std::fs::read(path);
+        let exists = |name: &str| Path::new(name).exists();
+        Self::read_with(arguments, ArgumentSources { open: &open, exists: &exists, takes_value })
+    }
+
+    fn read_with(arguments: Vec<OsString>, sources: ArgumentSources<'_>) -> Self {
+        let mut invocation = Self {
+            arguments,
+            inputs: Vec::new(),
+            output: DEFAULT_OUTPUT.into(),
+            processor: None,
+            level: 3,
+            is_relocatable: false,
+            entries: Vec::new(),
+            bounds: Bounds::default(),
+            register_usage: None,
+            split_compile: None,
+            jobserver: false,
+            verbose: false,
+            warnings_as_errors: false,
+            no_warnings: false,
+            warn_on_spills: false,
+            warn_on_local_memory: false,
+            options: Vec::new(),
+            options_of_one_kernel: Vec::new(),
+            options_of_one_run: Vec::new(),
+            files: Vec::new(),
+            action: Action::Search,
+        };
+        if let Err(UnreadableArguments(reason)) = invocation.understand(sources) {
+            invocation.action = Action::PassThrough(reason);
+        }
+        invocation
+    }
+
+    fn understand(&mut self, sources: ArgumentSources<'_>) -> Result<(), UnreadableArguments> {
+        let text = |argument: &OsString| argument.to_str().map(str::to_owned);
+        let arguments: Option<Vec<String>> = self.arguments.iter().map(text).collect();
+        let arguments = arguments.ok_or_else(|| UnreadableArguments("an argument is no text".into()))?;
+        let names_files = |row: &Row| row.class == Class::SearchWith(Meaning::OptionFile);
+        let words = argument_parser::expand(argument_parser::read(&arguments, sources)?, &names_files, sources, 0)?;
+        let mut alone = None;
+        for word in words {
+            let (row, value, spelling) = match word {
+                ParsedArgument::Input(name) => {
+                    self.inputs.push(Input { source: source(&name), text: Vec::new() });
+                    continue;
+                }
+                ParsedArgument::Unknown { name, value, spelling } => {
+                    if let Err(reason) = options::unknown(&name, value.as_deref(), sources.exists) {
+                        alone.get_or_insert_with(|| UnreadableArguments(format!("{name}: {reason}")));
+                    }
+                    self.options_of_one_kernel.extend(spelling.iter().cloned());
+                    self.options.extend(spelling);
+                    continue;
+                }
+                ParsedArgument::Option { row, value, spelling } => (row, value.unwrap_or_default(), spelling),
+            };
+            let mut because = |reason: &str| {
+                alone.get_or_insert_with(|| UnreadableArguments(format!("--{}: {reason}", row.long)));
+            };
+            match row.class {
+                Class::Search => {}
+                Class::PassThrough(reason) => because(reason),
+                Class::PassThroughUnless(idle, reason) if value != idle => because(reason),
+                Class::PassThroughUnless(..) => {}
+                Class::OfOneRun => {
+                    self.options_of_one_run.extend(spelling);
+                    continue;
+                }
+                Class::SearchWith(Meaning::Text) => {
+                    self.inputs.push(Input { source: Source::Argument, text: value.into_bytes() });
+                    continue;
+                }
+                Class::SearchWith(meaning) => {
+                    if let Err(UnreadableArguments(reason)) = self.note(meaning, &value) {
+                        because(&reason);
+                    }
+                    if matches!(meaning, Meaning::Output | Meaning::Verbose) {
+                        continue;
+                    }
+                }
+            }
+            if row.class != Class::SearchWith(Meaning::Entries) {
+                self.options_of_one_kernel.extend(spelling.iter().cloned());
+            }
+            self.options.extend(spelling);
+        }
+        let asks_for_help =
+            |reason: &UnreadableArguments| ["--help:", "--list"].iter().any(|start| reason.0.starts_with(start));
+        if self.action == Action::Version && !alone.as_ref().is_some_and(asks_for_help) {
+            return Ok(());
+        }
+        alone.map_or(Ok(()), Err)?;
+        if self.inputs.is_empty() {
+            return Err(UnreadableArguments("there is no input".into()));
+        }
+        let count = |source: &Source| self.inputs.iter().filter(|input| input.source == *source).count();
+        if count(&Source::StandardInput) > 1 {
+            return Err(UnreadableArguments("the standard input can be read once".into()));
+        }
+        if ![0, self.inputs.len()].contains(&count(&Source::Argument)) {
+            return Err(UnreadableArguments("inputs are files and strings".into()));
+        }
+        Ok(())
+    }
+
+    /// The text and the processor, for lines of the log; empty where no text is known.
+    pub(crate) fn about(&self) -> String {
+        let Some(first) = self.inputs.first() else { return String::new() };
+        let name = first.name();
+        let others = match self.inputs.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        let processor = self.processor.iter().map(|processor| format!(" for {processor}"));
+        format!("{name}{others}{}", processor.collect::<String>())
+    }
+
+    /// Notes what an option says. Of several, ptxas takes the last, except for names of kernels.
+    fn note(&mut self, meaning: Meaning, value: &str) -> Result<(), UnreadableArguments> {
+        match meaning {
+            Meaning::Blocks => self.bounds.blocks = Some(number(value)?),
+            Meaning::Entries => {
+                let names = argument_parser::list(value)?;
+                if names.is_empty() {
+                    return Err(UnreadableArguments("it names no kernel".into()));
+                }
+                self.entries.extend(names);
+            }
+            Meaning::File => self.files.push(value.into()),
+            Meaning::Jobserver => self.jobserver = true,
+            Meaning::Level => {
+                self.level = number(value)?;
+                if self.level < 2 {
+                    return Err(UnreadableArguments("little is optimised".into()));
+                }
+            }
+            Meaning::LocalMemoryWarnings => self.warn_on_local_memory = true,
+            Meaning::NoWarnings => self.no_warnings = true,
+            Meaning::Output => self.output = value.into(),
+            Meaning::OverridesDirectives => self.bounds.override_directives = true,
+            Meaning::Processor => {
+                if !value.starts_with("sm_") {
+                    return Err(UnreadableArguments("no machine code is made".into()));
+                }
+                self.processor = Some(value.to_owned());
+            }
+            Meaning::Relocatable => self.is_relocatable = true,
+            Meaning::RegisterLimit => self.bounds.registers = Some(number(value)?),
+            Meaning::RegisterUsage => self.register_usage = Some(number(value)?),
+            Meaning::SpillWarnings => self.warn_on_spills = true,
+            Meaning::SplitCompile => self.split_compile = Some(number(value)?),
+            Meaning::Threads => {
+                if !self.bounds.threads.is_empty() {
+                    return Err(UnreadableArguments("it is given twice".into()));
+                }
+                self.bounds.threads =
+                    argument_parser::list(value)?.iter().map(|part| number(part)).collect::<Result<_, _>>()?;
+            }
+            Meaning::Verbose => self.verbose = true,
+            Meaning::Version => self.action = Action::Version,
+            Meaning::WarningsAsErrors => self.warnings_as_errors = true,
+            // These two are read before.
+            Meaning::OptionFile | Meaning::Text => {}
+        }
+        Ok(())
+    }
+}
+
+fn source(name: &str) -> Source {
+    if name == "-" { Source::StandardInput } else { Source::File(name.into()) }
+}
+
+/// A number as people write it. ptxas knows others, `0x20` and `archmax` among them.
+fn number(value: &str) -> Result<u32, UnreadableArguments> {
+    let is_plain = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    value
+        .parse()
+        .ok()
+        .filter(|_| is_plain)
+        .ok_or_else(|| UnreadableArguments(format!("the value '{value}' is unusual")))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! One limit on how many children run at once, for all processes of a build: a build of 64 files has 64 of us, and each
+//! would start as many children as there are processors.
+//!
+//! A child runs with a token. Tokens are those of the make that runs the build ([jobserver]), or else files of this user
+//! on this machine ([slots]). Nobody who has a token waits for another to end its child, so there is no deadlock.
+
+mod jobserver;
+pub(crate) mod memory;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use std::env;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nvptx_ra::error::Error;
+
+use jobserver::Jobserver;
+use slots::Slots;
+
+use crate::private_folder;
+
+/// The longest pause between two looks for a token.
+const LONGEST_PAUSE: Duration = Duration::from_millis(32);
+
+/// Where the tokens come from that children run with.
+pub(crate) struct Limit {
+    shared: Shared,
+    /// The token that nobody has to ask for: whoever started this process counts it as one that works.
+    own: Option<AtomicBool>,
+    /// One thread of a process looks for a token at a time.
+    looks: Mutex<()>,
+    /// How many children of this process may run at once, however many tokens are free.
+    most: usize,
+    running: AtomicUsize,
+}
+
+enum Shared {
+    Make(Jobserver),
+    Machine(Slots),
+    Nothing,
+}
+
+impl Limit {
+    /// The limit of the make that runs this build, else the limit of this machine; with an error, which is worth a note,
+    /// where there is neither, and so one child at a time.
+    pub(crate) fn of_environment() -> (Self, Option<Error>) {
+        if let Some(limit) = env::var_os("MAKEFLAGS").and_then(|flags| Self::of_make(flags.to_str()?)) {
+            return (limit, None);
+        }
+        let count = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        match Self::of_machine(&folder_of_machine(), count) {
+            Ok(limit) => (limit, None),
+            Err(error) => (Self::new(Shared::Nothing, true), Some(error)),
+        }
+    }
+
+    /// The tokens of make, by the content of MAKEFLAGS; `None` if it has none, or none that this process can reach.
+    pub(crate) fn of_make(flags: &str) -> Option<Self> {
+        // Make has taken a token for this process.
+        Some(Self::new(Shared::Make(Jobserver::open(flags)?), true))
+    }
+
+    /// So many tokens for all processes that name the same folder.
+    ///
+    /// # Errors
+    /// The folder, or a file in it, cannot be made, or the folder is not this user's alone.
+    pub(crate) fn of_machine(folder: &Path, count: NonZeroUsize) -> Result<Self, Error> {
+        let folder = private_folder::open(folder)?;
+        let slots = Slots::open(&folder, count).map_err(|error| Error::file(&folder, &error))?;
+        // Nobody has counted this process.
+        Ok(Self::new(Shared::Machine(slots), false))
+    }
+
+    fn new(shared: Shared, has_own: bool) -> Self {
+        Self {
+            shared,
+            own: has_own.then(AtomicBool::default),
+            looks: Mutex::new(()),
+            most: usize::MAX,
+            running: AtomicUsize::new(0),
+        }
+    }
+
+    /// The same for so many children of this process at once.
+    pub(crate) fn at_most(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// Waits for a token; `None` once `is_over` says that nobody needs it any more.
+    pub(crate) fn acquire(&self, is_over: &dyn Fn() -> bool) -> Option<Token<'_>> {
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Ok(_turn) = self.looks.try_lock()
+                && let Some(held) = self.look()
+            {
+                return Some(Token { limit: self, held: Some(held) });
+            }
+            if is_over() {
+                return None;
+            }
+            sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// A token that is free now.
+    fn look(&self) -> Option<HeldToken> {
+        // Only who has the turn adds to them.
+        if self.running.load(Ordering::Acquire) >= self.most {
+            return None;
+        }
+        let held = self.look_at_tokens();
+        self.running.fetch_add(usize::from(held.is_some()), Ordering::AcqRel);
+        held
+    }
+
+    fn look_at_tokens(&self) -> Option<HeldToken> {
+        if self.own.as_ref().is_some_and(|taken| !taken.swap(true, Ordering::Acquire)) {
+            return Some(HeldToken::Own);
+        }
+        match &self.shared {
+            Shared::Make(jobserver) => jobserver.take().map(HeldToken::OfMake),
+            Shared::Machine(slots) => slots.take().map(HeldToken::Slot),
+            Shared::Nothing => None,
+        }
+    }
+}
+
+/// The right to run a child. It is given back when it goes away, or when the process does; but for one of make, which a
+/// process gives back only if it ends in order: so make's protocol wants it.
+pub(crate) struct Token<'a> {
+    limit: &'a Limit,
+    held: Option<HeldToken>,
+}
+
+enum HeldToken {
+    Own,
+    OfMake(u8),
+    Slot(usize),
+}
+
+impl Drop for Token<'_> {
+    fn drop(&mut self) {
+        self.limit.running.fetch_sub(usize::from(self.held.is_some()), Ordering::AcqRel);
+        match (self.held.take(), &self.limit.shared) {
+            (Some(HeldToken::Own), _) => {
+                if let Some(own) = &self.limit.own {
+                    own.store(false, Ordering::Release);
+                }
+            }
+            (Some(HeldToken::OfMake(byte)), Shared::Make(jobserver)) => jobserver.give_back(byte),
+            (Some(HeldToken::Slot(slot)), Shared::Machine(slots)) => slots.give_back(slot),
+            _ => {}
+        }
+    }
+}
+
+/// Where this user's tokens on this machine are: no folder that several machines share.
+fn folder_of_machine() -> PathBuf {
+    let of_session = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    match of_session.filter(|folder| folder.is_dir()) {
+        Some(folder) => folder.join("nvptx-ra"),
+        None => env::temp_dir().join(format!("nvptx-ra-{}", nix::unistd::geteuid().as_raw())),
+    }
+}

@@ -1,0 +1,253 @@
+//! Which ptxas is the real one, and how it is started.
+//!
+//! `NVPTX_RA_PTXAS` names it; else it is the next `ptxas` on PATH that is not this program; else that of `CUDA_PATH`. Links
+//! to this program are the same file, and copies have the same bytes. A script that leads back here is found by what
+//! [`CALLERS`] says: every program that was tried stands there, so none is tried twice.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nvptx_ra::error::{Error, ErrorKind};
+
+/// The variable that names the real ptxas.
+pub(crate) const NAMED: &str = "NVPTX_RA_PTXAS";
+
+/// The programs that this call has gone through, for the programs that it starts.
+const CALLERS: &str = "NVPTX_RA_CALLERS";
+
+/// NVIDIA's ptxas.
+#[derive(Clone, Debug)]
+pub(crate) struct RealPtxas {
+    pub path: PathBuf,
+    /// The value of [`CALLERS`] for it.
+    callers: String,
+    /// This program was started by what another one took for the real ptxas: that one searches.
+    pub is_nested: bool,
+}
+
+/// What decides which ptxas is the real one.
+struct Surroundings {
+    named: Option<OsString>,
+    path: Option<OsString>,
+    cuda: Option<OsString>,
+    callers: String,
+    /// This program.
+    this: Option<PathBuf>,
+}
+
+impl RealPtxas {
+    pub(crate) fn find() -> Result<Self, Error> {
+        Self::find_or(None)
+    }
+
+    /// The one that is named, else the one that is found.
+    pub(crate) fn find_or(named: Option<&Path>) -> Result<Self, Error> {
+        let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        Self::find_in(&Surroundings {
+            named: named.map(Into::into).or_else(|| given(NAMED)),
+            path: given("PATH"),
+            cuda: given("CUDA_PATH"),
+            callers: given(CALLERS).and_then(|value| value.into_string().ok()).unwrap_or_default(),
+            this: std::env::current_exe().ok(),
+        })
+    }
+
+    fn find_in(around: &Surroundings) -> Result<Self, Error> {
+        let on_path = |name: &OsStr| {
+            let folders = around.path.iter().flat_map(std::env::split_paths);
+            folders.map(|folder| folder.join(name)).collect::<Vec<PathBuf>>()
+        };
+        let named = around.named.as_ref().map(|name| {
+            let has_slash = name.as_bytes().contains(&b'/');
+            let candidates = if has_slash { vec![name.into()] } else { on_path(name) };
+            candidates.into_iter().find(|candidate| is_program(candidate)).ok_or_else(|| {
+                let problem = format!("{NAMED} names '{}', which is no program", name.to_string_lossy());
+                Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it")
+            })
+        });
+        let named = named.transpose()?;
+        let path = match named {
+            Some(named) if around.is_this(&named) => {
+                let problem = format!("{NAMED} names '{}', which leads back to this program", named.display());
+                return Err(Error::new(ErrorKind::File, problem, "set it to NVIDIA's ptxas, or unset it"));
+            }
+            Some(named) => named,
+            None => {
+                let in_toolkit = around.cuda.iter().map(|cuda| Path::new(cuda).join("bin/ptxas"));
+                let mut all = on_path("ptxas".as_ref()).into_iter().chain(in_toolkit);
+                all.find(|candidate| is_program(candidate) && !around.is_this(candidate)).ok_or_else(|| {
+                    let problem = "NVIDIA's ptxas: not found on PATH or in CUDA_PATH";
+                    let problem = if around.callers.is_empty() {
+                        problem.into()
+                    } else {
+                        format!("{problem}; what was tried leads back to this program")
+                    };
+                    let remedy = format!("set {NAMED} to it, or CUDA_PATH to a CUDA toolkit");
+                    Error::new(ErrorKind::File, problem, remedy)
+                })?
+            }
+        };
+        let tried = [around.this.as_deref(), Some(&path)].into_iter().flatten().filter_map(identity);
+        let callers: Vec<String> = around.callers().map(str::to_owned).chain(tried).collect();
+        Ok(Self { path, callers: callers.join(" "), is_nested: !around.callers.is_empty() })
+    }
+
+    /// A command that starts it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.env(CALLERS, &self.callers);
+        command
+    }
+
+    /// Whether it takes a value for an option, by what it says of the option alone; `None` where it knows no such option.
+    pub(crate) fn takes_value(&self, option: &str) -> Option<bool> {
+        takes_value(self.command(), option)
+    }
+
+    /// Becomes it, with the arguments as they are. Comes back only where that fails.
+    pub(crate) fn become_it(&self, arguments: &[OsString]) -> Error {
+        let error = self.command().args(arguments).exec();
+        Error::file(&self.path, &error)
+    }
+}
+
+/// See [`RealPtxas::takes_value`]; `ptxas` starts it.
+pub(crate) fn takes_value(mut ptxas: Command, option: &str) -> Option<bool> {
+    let done = ptxas.arg(option).stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    if said.contains("Unknown option") { None } else { Some(said.contains(": argument expected after")) }
+}
+
+impl Surroundings {
+    fn callers(&self) -> impl Iterator<Item = &str> {
+        self.callers.split_whitespace()
+    }
+
+    /// Whether a program is this one, a copy of it, or leads back to it.
+    fn is_this(&self, program: &Path) -> bool {
+        let other = identity(program);
+        let leads_back = other.as_deref().is_some_and(|other| self.callers().any(|caller| caller == other));
+        let this = self.this.as_deref();
+        leads_back || this.is_some_and(|this| identity(this) == other || is_copy(this, program))
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The device and the number of a file, links followed.
+fn identity(path: &Path) -> Option<String> {
+    fs::metadata(path).ok().map(|found| format!("{}:{}", found.dev(), found.ino()))
+}
+
+/// Whether two files have the same bytes. They are read only where they are equally long.
+fn is_copy(one: &Path, other: &Path) -> bool {
+    let length = |path: &Path| fs::metadata(path).map(|found| found.len()).ok();
+    length(one).is_some()
+        && length(one) == length(other)
+        && fs::read(one).is_ok_and(|bytes| fs::read(other).is_ok_and(|others| bytes == others))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A folder with `us/ptxas`, this program; `link/ptxas` and `copy/ptxas`; `real/ptxas`; and `plain/ptxas`, which is
+    /// no program.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("there is space");
+        let write = |name: &str, text: &str, mode| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("there is space");
+            fs::write(&path, text).expect("there is space");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+        };
+        write("us/ptxas", "this", 0o755);
+        write("copy/ptxas", "this", 0o755);
+        write("real/ptxas", "that", 0o755);
+        write("cuda/bin/ptxas", "those", 0o755);
+        write("plain/ptxas", "text", 0o644);
+        fs::create_dir(folder.path().join("link")).expect("there is space");
+        symlink("../us/ptxas", folder.path().join("link/ptxas")).expect("there is space");
+        folder
+    }
+
+    fn around(folder: &Path, path: &[&str]) -> Surroundings {
+        let path = std::env::join_paths(path.iter().map(|name| folder.join(name))).expect("names");
+        Surroundings {
+            named: None,
+            path: Some(path),
+            cuda: None,
+            callers: String::new(),
+            this: Some(folder.join("us/ptxas")),
+        }
+    }
+
+    /// The first program on PATH that is not this one, a link to it or a copy of it; else that of the toolkit.
+    #[test]
+    fn the_next_on_path() {
+        let folder = folder();
+        let folder = folder.path();
+        let ours = ["us", "link", "copy", "plain", "none"];
+        let found = |around: &Surroundings| RealPtxas::find_in(around).map(|ptxas| ptxas.path);
+        let mut around = around(folder, &[&ours[..], &["real"]].concat());
+        assert_eq!(found(&around), Ok(folder.join("real/ptxas")));
+        around.path = self::around(folder, &ours).path;
+        around.cuda = Some(folder.join("cuda").into());
+        assert_eq!(found(&around), Ok(folder.join("cuda/bin/ptxas")));
+        around.cuda = None;
+        let error = found(&around).expect_err("there is none").to_string();
+        assert_eq!(
+            error,
+            "nvptx-ra: NVIDIA's ptxas: not found on PATH or in CUDA_PATH; \
+             set NVPTX_RA_PTXAS to it, or CUDA_PATH to a CUDA toolkit"
+        );
+    }
+
+    /// What is named is taken, by its path or by its name on PATH, unless it is this program or none at all.
+    #[test]
+    fn the_named_one() {
+        let folder = folder();
+        let folder = folder.path();
+        let mut around = around(folder, &["us", "real"]);
+        let mut found = |name: &Path| {
+            around.named = Some(name.into());
+            RealPtxas::find_in(&around).map(|ptxas| ptxas.path).map_err(|error| error.problem)
+        };
+        assert_eq!(found(&folder.join("cuda/bin/ptxas")), Ok(folder.join("cuda/bin/ptxas")));
+        for ours in ["us/ptxas", "link/ptxas", "copy/ptxas"] {
+            let problem = found(&folder.join(ours)).expect_err("it is this program");
+            assert!(problem.ends_with("/ptxas', which leads back to this program"), "{problem}");
+        }
+        let problem = found(&folder.join("plain/ptxas")).expect_err("it is no program");
+        assert!(problem.ends_with("which is no program"), "{problem}");
+        assert!(found(Path::new("ptxas")).is_err(), "the first on PATH is this program");
+        assert!(found(Path::new("no-such-ptxas")).is_err());
+    }
+
+    /// What was tried is not tried again: a script that starts this program is skipped, and in the end nothing is left.
+    #[test]
+    fn a_script_that_leads_back() {
+        let folder = folder();
+        let folder = folder.path();
+        let mut around = around(folder, &["real", "cuda/bin"]);
+        let first = RealPtxas::find_in(&around).expect("the script");
+        assert!(first.path.ends_with("real/ptxas") && !first.is_nested);
+        around.callers = first.callers;
+        let second = RealPtxas::find_in(&around).expect("the next one");
+        assert!(second.path.ends_with("cuda/bin/ptxas") && second.is_nested);
+        around.callers = second.callers;
+        let error = RealPtxas::find_in(&around).expect_err("nothing is left").to_string();
+        assert!(error.contains("what was tried leads back to this program"), "{error}");
+        around.named = Some(folder.join("real/ptxas").into());
+        assert!(RealPtxas::find_in(&around).is_err());
+    }
+}

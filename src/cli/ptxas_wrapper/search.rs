@@ -1,0 +1,209 @@
+//! `nvptx-ra search`: the texts that builds have noted, searched while nobody waits.
+//!
+//! Each text is searched by a process of its own, as an edge of a Ninja graph would be: what ends one of them leaves the
+//! others alone. A text is done when its profile is there, so that a search which was ended goes on where it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::tune::objective::RunLimits;
+use serde_json::json;
+
+use super::profiles;
+use super::real_ptxas::RealPtxas;
+use super::recorded_search::{self, Found};
+use super::records::{self, Record};
+use super::workers::{self, Workers};
+use crate::ninja::{in_path, in_value, quoted, word};
+use crate::page::counted;
+use crate::{input, interrupt};
+
+/// Search the texts that builds have noted with NVPTX_RA_RUNS=0 and NVPTX_RA_RECORD=FOLDER
+///
+/// What is found goes to FOLDER, as a profile for each text. Builds with NVPTX_RA_PROFILE=FOLDER use the profiles, and search
+/// no text that has one. A text that has one already is not searched again. Interrupted at any moment, the next call goes on.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder of the texts
+    folder: PathBuf,
+    /// How many variants of each kernel ptxas judges
+    #[arg(long, value_name = "N", default_value_t = RunLimits::RUNS, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// How many texts are searched at once [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// NVIDIA's ptxas [default: that of builds]
+    #[arg(long, value_name = "PATH")]
+    ptxas: Option<PathBuf>,
+    /// Search these texts alone, named as the files in FOLDER are
+    #[arg(long, value_name = "DIGEST", num_args = 1..)]
+    only: Vec<String>,
+    /// Write the searches as a Ninja graph, for build systems that have more machines than this one
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    ninja: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The texts of a folder.
+struct Texts {
+    /// Those without a profile, by their digests. Where several records have one profile, the first is searched.
+    open: BTreeMap<String, Record>,
+    /// How many have a profile.
+    done: usize,
+    /// The records that cannot be read.
+    damaged: Vec<Error>,
+}
+
+impl Texts {
+    fn new(folder: &Path, only: &[String]) -> Result<Self, Error> {
+        let all = records::all(folder)?;
+        if let Some(unknown) = only.iter().find(|digest| !all.contains(*digest)) {
+            let problem = format!("{}: no text {unknown}", folder.display());
+            return Err(Error::new(ErrorKind::Option, problem, "name a file of the folder, without '.json'"));
+        }
+        let mut texts = Self { open: BTreeMap::new(), done: 0, damaged: Vec::new() };
+        let mut names = BTreeSet::new();
+        for digest in all.into_iter().filter(|digest| only.is_empty() || only.contains(digest)) {
+            match records::read(folder, &digest) {
+                Err(error) => texts.damaged.push(error),
+                Ok(record) if !names.insert(record.conditions.profile.clone()) => {}
+                Ok(record) if folder.join(&record.conditions.profile).exists() => texts.done += 1,
+                Ok(record) => drop(texts.open.insert(digest, record)),
+            }
+        }
+        Ok(texts)
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let folder = std::path::absolute(&arguments.folder).map_err(|error| Error::file(&arguments.folder, &error))?;
+    let texts = Texts::new(&folder, &arguments.only)?;
+    let ptxas = RealPtxas::find_or(arguments.ptxas.as_deref())?;
+    if let Some(path) = &arguments.ninja {
+        return write_graph(path, &texts, &folder, arguments.runs, &ptxas.path);
+    }
+    interrupt::watch()?;
+    let mut summary = Summary { done: texts.done, ..Summary::default() };
+    texts.damaged.iter().for_each(|error| summary.add(Err(error.clone()), arguments.json));
+    let mut add = |result| summary.add(result, arguments.json);
+    match texts.open.values().collect::<Vec<_>>()[..] {
+        [record] => add(search(record, &folder, arguments.runs, &ptxas).map(Some)),
+        ref records => {
+            let program = workers::this_program()?;
+            let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+            let jobs = arguments.jobs.map_or_else(processors, usize::from);
+            let workers = Workers { program: &program, folder: &folder, runs: arguments.runs, ptxas: &ptxas.path };
+            workers.search(records, jobs, &mut add);
+        }
+    }
+    summary.end(&folder, arguments.json)
+}
+
+/// Searches one text, and writes its profile.
+fn search(record: &Record, folder: &Path, runs: u32, ptxas: &RealPtxas) -> Result<Found, Error> {
+    let (found, profile) = recorded_search::search(record, runs, ptxas)?;
+    profiles::write(folder, &found.profile, &profile)?;
+    Ok(found)
+}
+
+/// What has come of all texts.
+#[derive(Default)]
+struct Summary {
+    found: Vec<Found>,
+    problems: Vec<String>,
+    /// How many had a profile before.
+    done: usize,
+}
+
+impl Summary {
+    /// Adds a text, and prints its lines. Another process may have searched it meanwhile.
+    fn add(&mut self, result: Result<Option<Found>, Error>, json: bool) {
+        match result {
+            Ok(None) => self.done += 1,
+            Ok(Some(found)) => {
+                if !json {
+                    // A reader that has seen enough is no reason to stop.
+                    let _ =
+                        crate::print_text(&found.lines().iter().map(|line| format!("{line}\n")).collect::<String>());
+                }
+                self.found.push(found);
+            }
+            Err(error) => {
+                // An interruption is told once, by the exit code.
+                if !interrupt::was_interrupted() {
+                    say!("{error}");
+                }
+                self.problems.push(error.to_string());
+            }
+        }
+    }
+
+    /// Prints the sum.
+    fn end(&self, folder: &Path, json: bool) -> Result<ExitCode, Error> {
+        if json {
+            let object = json!({ "folder": folder, "texts": self.found, "problems": self.problems, "done": self.done });
+            let text = serde_json::to_string(&object).map_err(|error| Error::internal(error, None))?;
+            crate::print_text(&(text + "\n"))?;
+        } else {
+            crate::print_text(&self.line())?;
+        }
+        Ok(match self.problems.is_empty() {
+            _ if interrupt::was_interrupted() => interrupt::exit_code(),
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+
+    fn line(&self) -> String {
+        let better = self.found.iter().filter(|found| !found.changes.is_empty()).count();
+        let kernels: usize = self.found.iter().map(|found| found.changes.len()).sum();
+        let took: Duration = self.found.iter().map(Found::took).sum();
+        let mut line = format!(
+            "{} searched: {better} better, with {}; {:.1} s of searches",
+            counted(self.found.len(), "text"),
+            counted(kernels, "better kernel"),
+            took.as_secs_f64()
+        );
+        if self.done > 0 {
+            line += &format!("; {} searched before", counted(self.done, "text"));
+        }
+        if !self.problems.is_empty() {
+            line += &format!("; {} not searched", counted(self.problems.len(), "text"));
+        }
+        line + "\n"
+    }
+}
+
+/// Writes the graph of the texts that have no profile: an edge for each.
+fn write_graph(path: &Path, texts: &Texts, folder: &Path, runs: u32, ptxas: &Path) -> Result<ExitCode, Error> {
+    texts.damaged.iter().for_each(|error| say!("{error}"));
+    let program = workers::this_program()?;
+    let text = graph(texts, folder, runs, ptxas, &program)?;
+    if input::is_stream(path) {
+        return crate::print(text.as_bytes());
+    }
+    crate::output::write(path, text.as_bytes())?;
+    let (left, place) = (counted(texts.open.len(), "text"), path.display());
+    crate::print_text(&format!("{left} to search: let Ninja run {place}\n"))
+}
+
+fn graph(texts: &Texts, folder: &Path, runs: u32, ptxas: &Path, program: &Path) -> Result<String, Error> {
+    // The programs are no inputs: a profile is not made again for a newer ptxas.
+    let command = [word(program)?, "search".into(), word(folder)?, format!("--runs={runs}"), "--ptxas".into()];
+    let command = [&command[..], &[word(ptxas)?, "--only $digest".into()]].concat().join(" ");
+    let mut text = "# The searches of nvptx-ra search, one for each text.\n".to_owned();
+    text += &format!("ninja_required_version = 1.3\n\nrule search\n  command = {command}\n");
+    text += "  description = search $digest\n\n";
+    for (digest, record) in &texts.open {
+        let output = in_path(&folder.join(&record.conditions.profile))?;
+        let [ptx, json] = records::files(folder, digest);
+        text += &format!("build {output}: search {} {}\n", in_path(&ptx)?, in_path(&json)?);
+        text += &format!("  digest = {}\n", in_value(&quoted(digest)));
+    }
+    Ok(text)
+}

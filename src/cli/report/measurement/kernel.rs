@@ -1,0 +1,256 @@
+//! A function of machine code, measured: the tables of the disassembler joined with what the file says of it.
+
+use std::collections::BTreeMap;
+
+use nvptx_ra::forecast::MAX_STEPS;
+use nvptx_ra::tune::ptxas_output::PtxasReport;
+
+use super::allocation::Allocation;
+use super::assigned::keep_assigned;
+use super::executed::Ran;
+use super::local::Local;
+use super::spills::SpillBytes;
+use crate::machine::control_flow::ControlFlow;
+use crate::machine::cubin::Facts;
+use crate::machine::instruction::Instruction;
+use crate::machine::life_ranges::{Kind, LifeRanges, Mark};
+use crate::machine::local_access::Access;
+use crate::machine::source_lines::{Place, SourceLines};
+use crate::machine::writes::{nearest, writes};
+
+/// A function, measured.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Kernel {
+    pub(in super::super) name: String,
+    pub(in super::super) facts: Facts,
+    /// Bytes of shared memory that the launch adds.
+    pub(in super::super) dynamic_shared: u32,
+    /// ptxas's own words, where it was run.
+    pub(in super::super) ptxas_report: Option<PtxasReport>,
+    /// Where it begins.
+    pub(in super::super) begin: Option<Place>,
+    pub(in super::super) instructions: u32,
+    /// The most registers of each kind that are live at once.
+    pub(in super::super) live: [u32; 4],
+    /// The most general registers that the disassembler counts at once, with those that have no value yet.
+    pub(in super::super) counted: u32,
+    pub(super) allocation: Allocation,
+    /// What the highest register's value is written by.
+    pub(super) top: Option<Point>,
+    pub(in super::super) peak: Peak,
+    /// What moves between registers and local memory.
+    pub(in super::super) local: Local,
+    /// Calls of functions, and what they name.
+    pub(in super::super) calls: Vec<Call>,
+    /// What is known of each source line.
+    pub(in super::super) lines: BTreeMap<Place, LineFigures>,
+    pub(in super::super) curve: Curve,
+    /// What a launch executes.
+    pub(in super::super) executed: Ran,
+}
+
+/// An instruction, and the source it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Point {
+    /// Its number.
+    pub(in super::super) row: usize,
+    pub(in super::super) offset: u32,
+    pub(in super::super) text: String,
+    /// From the inside out.
+    pub(in super::super) places: Vec<Place>,
+}
+
+/// A call of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Call {
+    /// Its name; `None` for one whose address is in a register.
+    pub(in super::super) callee: Option<String>,
+    pub(in super::super) point: Point,
+    pub(in super::super) depth: u32,
+}
+
+/// Where most general registers are live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct Peak {
+    pub(in super::super) point: Point,
+    /// How many loops it is in.
+    pub(in super::super) depth: u32,
+    pub(in super::super) held: Vec<LiveRegister>,
+}
+
+/// A register that is live at the peak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in super::super) struct LiveRegister {
+    pub(in super::super) kind: Kind,
+    pub(in super::super) number: u32,
+    /// The write that stands nearest ahead of the peak; `None` where it has a value when the function begins.
+    pub(in super::super) written: Option<Point>,
+    /// How many writes may be the one.
+    pub(in super::super) writes: usize,
+}
+
+/// What is known of a source line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct LineFigures {
+    pub(in super::super) instructions: u32,
+    /// The most general registers that are live at one of its instructions.
+    pub(in super::super) live: u32,
+    /// Registers that are live at the peak and were written in the line.
+    pub(in super::super) held: u32,
+    /// How many loops are around it at most.
+    pub(in super::super) depth: u32,
+    /// Bytes that a thread stores to and loads from local memory.
+    pub(in super::super) local_stored: u32,
+    pub(in super::super) local_loaded: u32,
+}
+
+/// How many general registers are live along the code: the most of each `stride` instructions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in super::super) struct Curve {
+    pub(in super::super) stride: u32,
+    pub(in super::super) live: Vec<u32>,
+    /// The most loops around one of them.
+    pub(in super::super) depths: Vec<u32>,
+    /// Bytes moved to and from local memory.
+    pub(in super::super) local: Vec<u32>,
+}
+
+impl Kernel {
+    /// Measures a function.
+    pub(super) fn new(
+        mut table: LifeRanges,
+        lines: &SourceLines,
+        code: &[Instruction],
+        facts: Facts,
+        ptxas_report: Option<PtxasReport>,
+    ) -> Self {
+        let flow = ControlFlow::of_table(&table, code);
+        let depths = flow.as_ref().map_or_else(|| vec![0; table.len()], ControlFlow::depths);
+        let counted = (0..table.len()).map(|row| table.count(row, Kind::General)).max().unwrap_or(0);
+        if let Some(flow) = &flow {
+            keep_assigned(&mut table, code, flow, facts.is_kernel);
+        }
+        let table = &table;
+        let places = |row: usize| lines.of(&table.name, table.offset(row));
+        let point = |row: usize| Point {
+            row,
+            offset: table.offset(row),
+            text: table.text(row).to_owned(),
+            places: places(row).to_vec(),
+        };
+        let live = Kind::ALL.map(|kind| (0..table.len()).map(|row| table.live(row, kind)).max().unwrap_or(0));
+        let peak_row = (0..table.len()).find(|&row| table.live(row, Kind::General) == live[0]).unwrap_or(0);
+        let mut held = Vec::new();
+        for kind in [Kind::General, Kind::Uniform] {
+            for (number, _) in (0..).zip(table.marks(peak_row, kind)).filter(|&(_, &mark)| mark != Mark::Free) {
+                let found = flow.as_ref().map_or(Vec::new(), |flow| writes(table, flow, peak_row, kind, number));
+                let written = nearest(&found, peak_row).map(point);
+                held.push(LiveRegister { kind, number: number as u32, written, writes: found.len() });
+            }
+        }
+        let peak = Peak { point: point(peak_row), depth: depths[peak_row], held };
+        let allocation = Allocation::of(table);
+        // nvdisasm of CUDA 12.8 prints no marks.
+        let is_marked = |row| facts.spill_marks.binary_search(&table.offset(row)).is_ok();
+        let access = |row| {
+            let access = Access::of(row, table.text(row))?;
+            Some(Access { is_spill: access.is_spill || is_marked(row), ..access })
+        };
+        let accesses: Vec<Access> = (0..table.len()).filter_map(access).collect();
+        let mut by_line: BTreeMap<Place, LineFigures> = BTreeMap::new();
+        for (row, &depth) in depths.iter().enumerate() {
+            let Some(&place) = places(row).first() else { continue };
+            let of = by_line.entry(place).or_default();
+            of.instructions += 1;
+            of.live = of.live.max(table.live(row, Kind::General));
+            of.depth = of.depth.max(depth);
+        }
+        for access in &accesses {
+            let Some(&place) = places(access.row).first() else { continue };
+            let of = by_line.entry(place).or_default();
+            *if access.is_store { &mut of.local_stored } else { &mut of.local_loaded } += access.bytes;
+        }
+        for held in peak.held.iter().filter(|held| held.kind == Kind::General) {
+            let place = held.written.as_ref().and_then(|point| point.places.first());
+            place.into_iter().for_each(|&place| by_line.entry(place).or_default().held += 1);
+        }
+        let calls = (0..table.len()).filter_map(|row| {
+            let callee = callee(&table.name, table.text(row))?;
+            Some(Call { callee, point: point(row), depth: depths[row] })
+        });
+        Self {
+            name: table.name.clone(),
+            dynamic_shared: 0,
+            begin: (table.len() > 0).then(|| places(0).last().copied()).flatten(),
+            instructions: table.len() as u32,
+            live,
+            counted,
+            top: allocation.top.map(|top| point(top.row)),
+            allocation,
+            peak,
+            calls: calls.collect(),
+            curve: Curve::of(table, &depths, &accesses),
+            local: Local::of(&accesses, &depths, places),
+            lines: by_line,
+            facts,
+            ptxas_report,
+            executed: None,
+        }
+    }
+
+    /// Bytes that a thread moves to spill slots and from them, in the code.
+    pub(in super::super) fn spills(&self) -> SpillBytes {
+        SpillBytes::of(self.ptxas_report, &self.local, self.facts.release)
+    }
+
+    /// General registers of a thread: as ptxas says, else as the file says, else as many as are named.
+    pub(in super::super) fn registers(&self) -> u32 {
+        let said = self.ptxas_report.map(|ptxas_report| ptxas_report.registers).filter(|&registers| registers > 0);
+        said.or(self.facts.registers).unwrap_or(self.allocation.end)
+    }
+}
+
+/// The function that an instruction calls by the calling convention, as the source has it; `Some(None)` where its address
+/// is in a register. Subroutines that ptxas makes for divisions and the like follow no convention and are none, and neither
+/// are labels of the caller's own code.
+fn callee(caller: &str, text: &str) -> Option<Option<String>> {
+    let text = text.strip_prefix('@').and_then(|rest| rest.split_once(' ')).map_or(text, |(_, rest)| rest.trim_start());
+    let (opcode, operands) = text.split_once(' ')?;
+    if opcode.split('.').next() != Some("CALL") {
+        return None;
+    }
+    let Some((_, name)) = operands.split_once("`(").filter(|(ahead, _)| ahead.trim().is_empty()) else {
+        return Some(None);
+    };
+    let name = name.trim_end().trim_end_matches(')');
+    let name = name.strip_prefix('$').and_then(|rest| rest.strip_prefix(caller)?.strip_prefix('$')).unwrap_or(name);
+    (!name.contains("__internal_") && !name.starts_with(".L_")).then(|| Some(name.to_owned()))
+}
+
+impl Curve {
+    fn of(table: &LifeRanges, depths: &[u32], accesses: &[Access]) -> Self {
+        let stride = table.len().div_ceil(MAX_STEPS as usize).max(1);
+        let counts: Vec<u32> = (0..table.len()).map(|row| table.live(row, Kind::General)).collect();
+        let most = |of: &[u32]| of.chunks(stride).map(|step| step.iter().copied().max().unwrap_or(0)).collect();
+        let mut local = vec![0; table.len().div_ceil(stride)];
+        accesses.iter().for_each(|access| local[access.row / stride] += access.bytes);
+        Self { stride: stride as u32, live: most(&counts), depths: most(depths), local }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::callee;
+
+    /// Calls of functions are told from ptxas's own subroutines and from calls of an address.
+    #[test]
+    fn calls() {
+        let of = |text| callee("k", text);
+        assert_eq!(of("CALL.REL.NOINC `($k$_Z3extff)"), Some(Some("_Z3extff".into())));
+        assert_eq!(of("@!P0 CALL.ABS.NOINC `(puts)"), Some(Some("puts".into())));
+        assert_eq!(of("CALL.REL.NOINC `($__internal_0_$__cuda_sm3x_div_rn)"), None);
+        assert_eq!(of("@P0 CALL.REL.NOINC `(.L_x_2)"), None);
+        assert_eq!(of("CALL.REL.NOINC R2 `(k)"), Some(None));
+        assert_eq!((of("RET.REL.NODEC R2 `(k)"), of("EXIT"), of("")), (None, None, None));
+    }
+}

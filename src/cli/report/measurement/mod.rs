@@ -1,0 +1,180 @@
+//! `nvptx-ra report --sass`: what ptxas has made of each kernel, by source line.
+//!
+//! * [`input`]: the machine code that an input holds or that ptxas makes of it;
+//! * [`kernel`]: a function's tables joined: [`assigned`], which registers have a value; [`allocation`], why it has more
+//!   registers than are live; [`local`], what moves to and from local memory; [`spills`], how much of that is spilled;
+//! * [`executed`]: what it executes in a drawn launch;
+//! * [`table`], [`json`], [`difference`]: how that is told. The page is in [`super::page`].
+
+mod allocation;
+mod assigned;
+pub(super) mod difference;
+mod executed;
+pub(super) mod input;
+pub(super) mod json;
+pub(super) mod kernel;
+mod local;
+pub(super) mod spills;
+pub(super) mod table;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nvptx_ra::error::{Error, ErrorKind};
+use nvptx_ra::sass::meaning::Approximation;
+use nvptx_ra::target::machine::{Architecture, Launch, Occupancy};
+
+use self::executed::Executed;
+pub(super) use self::kernel::Kernel;
+use crate::kernel_names;
+use crate::machine::cubin::Facts;
+use crate::machine::source_lines::Place;
+use crate::machine::{cubin, disassembler, machine_code, program};
+use crate::ptxas::{self, PtxasReports};
+
+/// What is measured of one cubin.
+pub(super) struct Measurement {
+    /// What messages call it.
+    pub(super) input: String,
+    pub(super) architecture: &'static Architecture,
+    /// Kernels, then other functions that are compiled by themselves, each in the order of the file.
+    pub(super) kernels: Vec<Kernel>,
+    /// Source files.
+    pub(super) files: Vec<String>,
+    /// Whether the cubin has source lines.
+    pub(super) has_lines: bool,
+    /// What ptxas said when it wrote the cubin.
+    pub(super) words: String,
+}
+
+impl Measurement {
+    /// Measures the kernels of a cubin whose name has one of these parts, and its other functions. `said` is what ptxas
+    /// said when it wrote it. With `runs`, a launch of each kernel is run.
+    pub(super) fn read(
+        path: &Path,
+        name: &str,
+        wanted: &[String],
+        said: Option<&PtxasReports>,
+        runs: bool,
+    ) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|error| Error::file(path, &error))?;
+        let damaged = || {
+            let problem = format!("{name}: a cubin that is cut or damaged");
+            Error::new(ErrorKind::View, problem, "build it again; report --sass also reads its PTX")
+        };
+        let facts = cubin::facts(&bytes).ok_or_else(damaged)?;
+        let code = machine_code::instructions(&bytes).ok_or_else(damaged)?;
+        let program = runs.then(|| program::program(&bytes, name, Approximation::default())).transpose()?;
+        drop(bytes);
+        if facts.is_empty() {
+            let problem = format!("{name}: it has no code");
+            return Err(Error::new(ErrorKind::View, problem, "give a cubin with kernels"));
+        }
+        let (mut kernels, mut target) = (Vec::new(), String::new());
+        let mut files: Vec<String> = Vec::new();
+        let mut has_lines = false;
+        let nvdisasm = ptxas::tool("nvdisasm");
+        for part in parts(&facts, wanted) {
+            let mut lines = disassembler::source_lines(&nvdisasm, path, &part, name)?;
+            has_lines |= !lines.is_empty();
+            lines.share_files(&mut files);
+            disassembler::life_ranges(&nvdisasm, path, &part, name, |table| {
+                table.target.clone_into(&mut target);
+                let facts = facts.get(&table.name).cloned().unwrap_or_default();
+                let ptxas_report = said.and_then(|said| said.get(&table.name)).copied();
+                let code = code.get(&table.name).map_or(&[][..], Vec::as_slice);
+                let mut kernel = Kernel::new(table, &lines, code, facts, ptxas_report);
+                if let Some(program) = program.as_ref().filter(|_| kernel.facts.is_kernel) {
+                    let line = |offset| lines.of(&kernel.name, offset).first().copied();
+                    kernel.executed = Some(Executed::new(program, &kernel.name, &kernel.facts, line));
+                }
+                kernels.push(kernel);
+            })?;
+        }
+        if kernels.is_empty() {
+            let problem = format!("{name}: nvdisasm prints no table of registers for it");
+            return Err(Error::pass(problem, "code of sm_75 and later has one; use the nvdisasm of CUDA 13"));
+        }
+        kernels.sort_by_key(|kernel| !kernel.facts.is_kernel);
+        Ok(Self {
+            input: name.to_owned(),
+            architecture: Architecture::by_name(&target)?,
+            kernels,
+            has_lines,
+            files,
+            words: String::new(),
+        })
+    }
+
+    /// How a kernel is launched.
+    pub(super) fn launch(kernel: &Kernel, dynamic_shared: u32) -> Launch {
+        let (threads, static_shared) = (kernel.facts.threads, kernel.facts.shared);
+        Launch { threads, static_shared, dynamic_shared, ..Launch::new(kernel.registers()) }
+    }
+
+    /// What an SM holds of a kernel.
+    pub(super) fn occupancy(&self, kernel: &Kernel) -> Occupancy {
+        self.architecture.occupancy(&Self::launch(kernel, kernel.dynamic_shared))
+    }
+
+    /// The most registers with which an SM holds more warps of it.
+    pub(super) fn next_step(&self, kernel: &Kernel) -> Option<u32> {
+        self.architecture.next_step(&Self::launch(kernel, kernel.dynamic_shared))
+    }
+
+    /// The file of a place.
+    pub(super) fn file(&self, place: Place) -> &str {
+        self.files.get(place.file as usize).map_or("", String::as_str)
+    }
+}
+
+/// So many bytes of code are taken apart at once: the disassembler keeps all that it takes apart in memory, some 100 bytes
+/// for each.
+const PART: usize = 1 << 20;
+
+/// The functions that are wanted, in parts. One part of all functions where the file is not as expected; the first function
+/// where none is wanted, for what it says of the file.
+fn parts(facts: &BTreeMap<String, Facts>, wanted: &[String]) -> Vec<Vec<usize>> {
+    let is_wanted = |name: &str| kernel_names::is_wanted(wanted, name);
+    let mut chosen: Vec<&Facts> = facts.iter().filter(|(name, _)| is_wanted(name)).map(|(_, facts)| facts).collect();
+    if chosen.is_empty() {
+        chosen.extend(facts.values().next());
+    }
+    chosen.sort_by_key(|facts| facts.symbol);
+    let mut parts = vec![Vec::new()];
+    let mut bytes = 0;
+    for facts in chosen {
+        let Some(symbol) = facts.symbol else { return vec![Vec::new()] };
+        if bytes + facts.bytes > PART && bytes > 0 {
+            parts.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += facts.bytes;
+        parts.last_mut().into_iter().for_each(|part| part.push(symbol));
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts have each wanted function once and are not too large, but for a function that is; all are taken at once where a
+    /// symbol is missing.
+    #[test]
+    fn parts_of_a_file() {
+        let functions = |sizes: &[usize]| -> BTreeMap<String, Facts> {
+            let of =
+                |(symbol, &bytes)| (format!("k{symbol}"), Facts { symbol: Some(symbol), bytes, ..Facts::default() });
+            sizes.iter().enumerate().map(of).collect()
+        };
+        let half = PART / 2;
+        let facts = functions(&[half, half, 1, 3 * PART, half]);
+        assert_eq!(parts(&facts, &[]), [vec![0, 1], vec![2], vec![3], vec![4]]);
+        assert_eq!(parts(&facts, &["k4".into()]), [vec![4]]);
+        assert_eq!(parts(&facts, &["other".into()]), [vec![0]]);
+        let mut odd = facts;
+        odd.insert("l".into(), Facts::default());
+        assert_eq!(parts(&odd, &[]), [Vec::<usize>::new()]);
+    }
+}

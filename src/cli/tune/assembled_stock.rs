@@ -1,0 +1,90 @@
+//! Stock as a build has it already: ptxas has assembled the unchanged file with the options that variants get, and what it made of it
+//! tells what the kernels cost.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use nvptx_ra::sass::cubin::Cubin;
+use nvptx_ra::sass::machine::Machine;
+use nvptx_ra::sass::meaning::Approximation;
+use nvptx_ra::tune::judgement::Judgement;
+use nvptx_ra::tune::ptxas_output::{PtxasReport, Sass};
+
+use crate::machine::{cubin, machine_code, reported};
+use crate::ptxas;
+use crate::time::code::Code;
+
+/// What ptxas made of the unchanged file.
+#[derive(Clone, Copy)]
+pub(crate) struct StockOutput<'a> {
+    pub(crate) cubin: &'a [u8],
+    /// What ptxas printed.
+    pub(crate) messages: &'a str,
+    /// Its CPU time.
+    pub(crate) took: Duration,
+}
+
+/// The kernels of the unchanged file.
+pub(super) struct AssembledStock<'a> {
+    stock_output: StockOutput<'a>,
+    kernels: BTreeMap<String, (PtxasReport, Sass)>,
+    /// Bytes of code of each kernel.
+    bytes: BTreeMap<String, usize>,
+    code: OnceLock<Option<Code>>,
+}
+
+impl<'a> AssembledStock<'a> {
+    /// `None` where the file does not tell all figures, or tests do not compare how such code is read. `is_verbose` says that ptxas
+    /// has printed figures.
+    pub(super) fn of(stock_output: StockOutput<'a>, is_verbose: bool) -> Option<Self> {
+        let StockOutput { cubin, messages, .. } = stock_output;
+        let facts = cubin::facts(cubin).filter(|facts| facts.values().all(|facts| facts.is_kernel))?;
+        if !machine_code::is_compared(cubin) {
+            return None;
+        }
+        let reported =
+            if is_verbose { ptxas::parse(messages) } else { ptxas::with_advice(reported::reported(cubin)?, messages) };
+        let code = machine_code::read(cubin)?;
+        let with_code =
+            |(name, ptxas_report): (String, PtxasReport)| code.get(&name).map(|&sass| (name, (ptxas_report, sass)));
+        let kernels = reported.into_iter().filter_map(with_code).collect();
+        let bytes = facts.into_iter().map(|(name, facts)| (name, facts.bytes)).collect();
+        Some(Self { stock_output, kernels, bytes, code: OnceLock::new() })
+    }
+
+    /// What is known of a kernel, as if it had been assembled by itself: the time is the kernel's share by its bytes of code.
+    pub(super) fn judged(&self, kernel: &str) -> Option<Judgement> {
+        let figures = *self.kernels.get(kernel)?;
+        let in_all: usize = self.bytes.values().sum();
+        let share = *self.bytes.get(kernel)? as f64 / in_all.max(1) as f64;
+        let kernels = BTreeMap::from([(kernel.to_owned(), figures)]);
+        Some(Judgement { kernels, took: self.stock_output.took.mul_f64(share), ..Judgement::default() })
+    }
+
+    /// Whether a kernel is known.
+    pub(super) fn has(&self, kernel: &str) -> bool {
+        self.kernels.contains_key(kernel)
+    }
+
+    /// Whether there is one kernel.
+    pub(super) fn has_one(&self) -> bool {
+        self.kernels.len() == 1
+    }
+
+    /// What is known of the whole file.
+    pub(super) fn whole(&self) -> Judgement {
+        Judgement { kernels: self.kernels.clone(), took: self.stock_output.took, ..Judgement::default() }
+    }
+
+    /// The machine code, if our own tables know all of it.
+    pub(super) fn code(&self) -> Option<&Code> {
+        self.code.get_or_init(|| code_of(self.stock_output.cubin)).as_ref()
+    }
+}
+
+/// The machine code of a cubin, if our own tables know all of it.
+pub(super) fn code_of(cubin: &[u8]) -> Option<Code> {
+    let machine = Machine::new(&Cubin::read(cubin)?, Approximation::default(), || Err(())).ok()?;
+    Some(Code { name: String::new(), machine, facts: cubin::facts(cubin)?, ptx: None })
+}

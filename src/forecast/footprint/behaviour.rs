@@ -1,0 +1,132 @@
+//! What ptxas sees in each instruction: what may move, what it costs beside its operands.
+
+use super::memory_accesses::{Accesses, of_assembly};
+use super::opcode_facts::{Kinds, Motion, OpcodeSummary, reads_own_parameter};
+use crate::function::{Effects, Function, Inst, MemorySpace, OpcodeFacts, Symbol, Value};
+use crate::index::IndexVec;
+use crate::target::{Classification, Purity};
+
+/// The behaviour of all instructions of a function; memory for one function after another.
+#[derive(Debug, Default)]
+pub(in crate::forecast) struct Behaviours {
+    known: OpcodeFacts<OpcodeSummary>,
+    motions: IndexVec<Inst, (Motion, Accesses)>,
+    has_guarded: bool,
+    texts: IndexVec<Symbol, Option<(Motion, Accesses)>>,
+}
+
+impl Behaviours {
+    /// Becomes the behaviour of a function's instructions. O(instructions), and the names of the opcodes that occur for
+    /// the first time in a function of their table and the texts of inline assembly once each.
+    pub(in crate::forecast) fn compute(&mut self, function: &Function, classification: &Classification) {
+        self.known.keep(function.opcodes());
+        self.texts.clear();
+        self.texts.resize(function.num_symbols(), None);
+        self.motions.clear();
+        self.motions.reserve(function.num_insts());
+        self.has_guarded = false;
+        for inst in function.insts() {
+            let opcode = function.opcode(inst);
+            let summary = self.known.get_or_insert_with(opcode, || {
+                let opcodes = function.opcodes();
+                OpcodeSummary::new(opcodes.name(opcode), opcodes.role(opcode), classification.of(function, inst))
+            });
+            self.has_guarded |= summary.kinds.contains(Kinds::GUARDED);
+            self.motions.push(motion(function, inst, summary, &mut self.texts));
+        }
+    }
+
+    /// The behaviour of a function's instructions, of which names alone tell.
+    #[cfg(test)]
+    pub(in crate::forecast) fn new(function: &Function) -> Self {
+        let mut behaviours = Self::default();
+        behaviours.compute(function, &Classification::by_name(function.opcodes()));
+        behaviours
+    }
+
+    /// What an instruction's opcode is.
+    #[inline]
+    pub(in crate::forecast) fn opcode(&self, function: &Function, inst: Inst) -> &OpcodeSummary {
+        self.known.known(function.opcode(inst))
+    }
+
+    /// Whether any instruction is a statement of PTX under a predicate.
+    #[inline]
+    pub(in crate::forecast) fn has_guarded(&self) -> bool {
+        self.has_guarded
+    }
+
+    /// How an instruction's place may change.
+    #[inline]
+    pub(in crate::forecast) fn motion(&self, inst: Inst) -> Motion {
+        self.motions[inst].0
+    }
+
+    /// Which memory an instruction accesses.
+    #[inline]
+    pub(in crate::forecast) fn accesses(&self, inst: Inst) -> Accesses {
+        self.motions[inst].1
+    }
+
+    /// The inline assembly of a function, each with its text. O(instructions).
+    pub(in crate::forecast) fn assembly(&self, function: &Function) -> impl Iterator<Item = (Inst, Symbol)> {
+        let is_assembly = |&inst: &Inst| self.opcode(function, inst).kinds.contains(Kinds::ASSEMBLY);
+        function.insts().filter(is_assembly).filter_map(|inst| Some((inst, text_of(function, inst)?)))
+    }
+
+    /// Whether an instruction that is code computes the same wherever its operands are the same: it has no effect, and
+    /// what it reads nobody writes.
+    #[inline]
+    pub(in crate::forecast) fn gives_the_same(&self, function: &Function, inst: Inst) -> bool {
+        let summary = self.opcode(function, inst);
+        match self.motion(inst) {
+            Motion::Free => summary.kinds.contains(Kinds::CODE),
+            Motion::Load => {
+                summary.info.purity == Purity::ReadsInvariant || reads_own_parameter(function, &summary.info, inst)
+            }
+            Motion::Store | Motion::Ordered => false,
+        }
+    }
+
+    /// Whether an instruction loads anything but the function's parameters and a call's results.
+    #[inline]
+    pub(in crate::forecast) fn is_load(&self, function: &Function, inst: Inst) -> bool {
+        self.motion(inst) == Motion::Load
+            && function.memory_space(inst) != MemorySpace::Param
+            && !function.effects(inst).contains(Effects::CALL_SEQUENCE)
+            && !reads_own_parameter(function, &self.opcode(function, inst).info, inst)
+    }
+}
+
+/// The text of an instruction of inline assembly.
+fn text_of(function: &Function, inst: Inst) -> Option<Symbol> {
+    match function.operands(inst).first()?.value {
+        Value::Symbol(text) => Some(text),
+        _ => None,
+    }
+}
+
+#[inline]
+fn motion(
+    function: &Function,
+    inst: Inst,
+    summary: &OpcodeSummary,
+    texts: &mut IndexVec<Symbol, Option<(Motion, Accesses)>>,
+) -> (Motion, Accesses) {
+    let effects = function.effects(inst);
+    let keeps_order = Effects::ORDERED | Effects::CALL_SEQUENCE | Effects::OPAQUE | Effects::TERMINATOR;
+    if summary.info.purity == Purity::InlineAsm
+        && let Some(text) = text_of(function, inst)
+    {
+        return *texts[text].get_or_insert_with(|| of_assembly(function.symbol(text)));
+    }
+    let motion = match summary.info.purity {
+        // No code comes of debug values.
+        _ if !summary.kinds.contains(Kinds::CODE) => Motion::Free,
+        Purity::Reads | Purity::ReadsInvariant if !effects.intersects(keeps_order) => Motion::Load,
+        Purity::Writes if !effects.intersects(keeps_order) => Motion::Store,
+        _ if effects.is_pure() => Motion::Free,
+        _ => Motion::Ordered,
+    };
+    (motion, Accesses::of(function, inst, summary, motion))
+}

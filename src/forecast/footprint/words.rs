@@ -1,0 +1,362 @@
+//! The 32-bit words that PTX's registers are made of, and which of them the hardware has to hold.
+//!
+//! A 64-bit register is two words, and often not two new ones: an extended value shares its lower word with its source,
+//! the upper word of an unsigned extension is the zero register, packing and unpacking move nothing, constants and a
+//! kernel's parameters are read where they are, and an upper half that nobody asks for is not kept.
+
+use super::behaviour::Behaviours;
+use super::folded_addresses::Addresses;
+use super::upper_halves::UpperHalves;
+use super::word_sharing::WordSharing;
+use super::word_sources::{Definition, Source};
+#[cfg(test)]
+use crate::analysis::{Cfg, Dominators};
+use crate::analysis::{LiveRanges, Occurrences};
+use crate::define_index;
+use crate::function::{Function, Operand, RegClass, VReg, Value};
+use crate::index::IndexVec;
+use crate::target::Purity;
+
+define_index! {
+    /// A 32-bit word of a register; a register's words follow each other, lowest first.
+    Word, "w"
+}
+
+/// Where the hardware holds a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::forecast) enum WordLocation {
+    /// Nowhere: nobody needs it.
+    Nowhere,
+    /// Nowhere: it is zero.
+    Zero,
+    /// Nowhere: it is another constant, or stands in constant memory.
+    Constant,
+    /// Where it holds that word, which may be the word itself.
+    With(Word),
+}
+
+/// The words of all registers; memory for one function after another.
+#[derive(Debug, Default)]
+pub(in crate::forecast) struct Words {
+    /// The first word of each register, and behind the last register the end.
+    first: IndexVec<VReg, Word>,
+    places: IndexVec<Word, WordLocation>,
+    /// Whose word it is.
+    owners: IndexVec<Word, VReg>,
+    definitions: Definitions,
+    /// Whether a definition of the register has been seen.
+    seen: IndexVec<VReg, bool>,
+    widest: u32,
+}
+
+impl Words {
+    /// Becomes the words of the registers of a function and where they are. Only what one definition writes shares its
+    /// place with another register: then both hold the same value for as long as both live. O(operands).
+    pub(in crate::forecast) fn compute(
+        &mut self,
+        function: &Function,
+        behaviours: &Behaviours,
+        (occurrences, ranges): (&Occurrences, &LiveRanges),
+    ) {
+        self.first.clear();
+        self.first.reserve(function.num_regs() + 1);
+        self.places.clear();
+        self.owners.clear();
+        for reg in function.regs() {
+            self.first.push(self.places.next_id());
+            for _ in 0..function.class(reg).words() {
+                let own = self.owners.push(reg);
+                self.places.push(WordLocation::With(own));
+            }
+        }
+        self.first.push(self.places.next_id());
+        self.definitions.compute(function, behaviours, (occurrences, ranges));
+        self.widest = 0;
+        self.seen.clear();
+        self.seen.resize(function.num_regs(), false);
+        for inst in function.insts() {
+            let summary = behaviours.opcode(function, inst);
+            let computes = match summary.sharing {
+                WordSharing::Nothing => summary.info.purity != Purity::Reads,
+                WordSharing::Offset => !self.definitions.addresses.are_any(),
+                _ => false,
+            };
+            let mut written = 0;
+            for (number, operand) in function.operands(inst).iter().enumerate() {
+                let Some(reg) = operand.def() else { continue };
+                written += function.class(reg).words();
+                let definition = Definition { function, summary, inst, number, reg };
+                let is_first = !std::mem::replace(&mut self.seen[reg], true);
+                // Words that are computed are where they are from the start; halves may be of a load.
+                let is_half = function.class(reg) == RegClass::B16;
+                if computes && is_first && !is_half && self.definitions.wants_all_words(function, reg) {
+                    continue;
+                }
+                for index in 0..function.class(reg).words() {
+                    let own = self.word(reg, index);
+                    let place = self.place_of(&definition, index);
+                    // One constant here and another there is a word that somebody holds.
+                    let is_same = self.places[own] == place && place != WordLocation::Constant;
+                    self.places[own] = if is_first || is_same { place } else { WordLocation::With(own) };
+                }
+            }
+            self.widest = self.widest.max(written);
+        }
+    }
+
+    /// The words of the registers of a function.
+    #[cfg(test)]
+    pub(in crate::forecast) fn new(function: &Function, behaviours: &Behaviours, occurrences: &Occurrences) -> Self {
+        let cfg = Cfg::new(function);
+        let all: Vec<VReg> = function.regs().collect();
+        let ranges = LiveRanges::new(function, &cfg, &Dominators::new(function, &cfg), occurrences, &all);
+        let mut words = Self::default();
+        words.compute(function, behaviours, (occurrences, &ranges));
+        words
+    }
+
+    /// Nobody needs a register: it is held nowhere. No other may share its words.
+    pub(in crate::forecast) fn drop_all(&mut self, reg: VReg) {
+        for index in 0..self.first[VReg(reg.0 + 1)].0 - self.first[reg].0 {
+            let word = self.word(reg, index);
+            self.places[word] = WordLocation::Nowhere;
+        }
+    }
+
+    /// The most words that an instruction writes, held or not.
+    pub(in crate::forecast) fn widest(&self) -> u32 {
+        self.widest
+    }
+
+    /// The number of words, held or not.
+    pub(in crate::forecast) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The words that the hardware holds for a register.
+    #[inline]
+    pub(in crate::forecast) fn occupied(&self, reg: VReg) -> impl Iterator<Item = Word> + '_ {
+        let places = self.places.range(self.first[reg]..self.first[VReg(reg.0 + 1)]);
+        places.iter().filter_map(|place| match place {
+            WordLocation::With(word) => Some(*word),
+            WordLocation::Nowhere | WordLocation::Zero | WordLocation::Constant => None,
+        })
+    }
+
+    /// The words, each with the register that it is of and where it is held.
+    #[inline]
+    pub(in crate::forecast) fn iter(&self) -> impl Iterator<Item = (Word, VReg, WordLocation)> + '_ {
+        let owned = self.owners.iter_enumerated().zip(self.places.iter());
+        owned.map(|((word, &reg), &place)| (word, reg, place))
+    }
+
+    /// Whose word it is, where that register holds it there itself.
+    #[inline]
+    pub(in crate::forecast) fn holder(&self, word: Word) -> Option<VReg> {
+        (self.places[word] == WordLocation::With(word)).then(|| self.owners[word])
+    }
+
+    /// The word itself, wherever it is held.
+    #[inline]
+    fn word(&self, reg: VReg, index: u32) -> Word {
+        Word(self.first[reg].0 + index)
+    }
+
+    /// Where a definition finds a word.
+    #[inline]
+    fn place_of(&self, definition: &Definition<'_>, index: u32) -> WordLocation {
+        let Definition { function, reg, .. } = *definition;
+        let own = WordLocation::With(self.word(reg, index));
+        let definitions = &self.definitions;
+        if index == 1 && !definitions.wants_all_words(function, reg) {
+            return WordLocation::Nowhere;
+        }
+        if definition.summary.sharing == WordSharing::Offset && !definitions.addresses.has(reg) {
+            return own;
+        }
+        match definition.source(index) {
+            Source::Constant => WordLocation::Constant,
+            Source::Zero => WordLocation::Zero,
+            Source::Word(operand, index) => self.shared(definition, operand, index).unwrap_or(own),
+            Source::NotZero(operands, index) => {
+                let is_zero = |operand: &Operand| {
+                    operand.reg().is_none_or(|source| definitions.is_single[source])
+                        && self.shared(definition, operand, index) == Some(WordLocation::Zero)
+                };
+                let other = match operands.map(is_zero) {
+                    [true, _] => Some(operands[1]),
+                    [_, true] => Some(operands[0]),
+                    _ => None,
+                };
+                other.and_then(|operand| self.shared(definition, operand, index)).unwrap_or(own)
+            }
+            Source::New => own,
+        }
+    }
+
+    /// Where a word of a source is, if the definition's word is there, too.
+    #[inline]
+    fn shared(&self, definition: &Definition<'_>, operand: &Operand, index: u32) -> Option<WordLocation> {
+        let Definition { function, reg, .. } = *definition;
+        match operand.value {
+            Value::Immediate(value) if (value >> (32 * index)) as u32 == 0 => Some(WordLocation::Zero),
+            Value::Immediate(_) => Some(WordLocation::Constant),
+            Value::Reg(source) if index < function.class(source).words() => {
+                let place = self.places[self.word(source, index)];
+                let is_single = &self.definitions.is_single;
+                let may_share = !matches!(place, WordLocation::With(_)) || (is_single[source] && is_single[reg]);
+                may_share.then_some(place)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is known of registers from all their definitions and reads.
+#[derive(Debug, Default)]
+struct Definitions {
+    is_single: IndexVec<VReg, bool>,
+    addresses: Addresses,
+    upper_is_demanded: UpperHalves,
+}
+
+impl Definitions {
+    fn compute(
+        &mut self,
+        function: &Function,
+        behaviours: &Behaviours,
+        (occurrences, ranges): (&Occurrences, &LiveRanges),
+    ) {
+        self.is_single.clear();
+        self.is_single.extend(function.regs().map(|reg| ranges.has_one_definition(reg)));
+        self.addresses.compute(function, behaviours, occurrences);
+        self.upper_is_demanded.compute(function, behaviours, occurrences);
+    }
+
+    /// Whether no half of the register is of no interest.
+    #[inline]
+    fn wants_all_words(&self, function: &Function, reg: VReg) -> bool {
+        function.class(reg) != RegClass::B64 || self.upper_is_demanded.of(reg)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Word, Words};
+    use crate::analysis::Occurrences;
+    use crate::forecast::footprint::behaviour::Behaviours;
+    use crate::function::{Function, VReg};
+    use crate::index::EntityIndex;
+
+    /// The words held for each register of a function with these registers and instructions.
+    fn held(opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
+        held_with("", opcodes, regs, insts)
+    }
+
+    /// The same where symbol 1 is that text.
+    fn held_with(text: &str, opcodes: &str, regs: &str, insts: &str) -> Vec<Vec<Word>> {
+        let opcodes: String = opcodes.lines().map(|line| format!("opcode {line}\n")).collect();
+        let text = format!(
+            "mfv 1\nfunction \"f\"\n{opcodes}regs %0 {regs}\n@0 = \"&p\"\n@1 = \"&{text}\"\n\
+             bb0: frequency 1.0 depth 0\n{insts}\nend\n"
+        );
+        let function = Function::parse(&text).expect("a view");
+        let occurrences = Occurrences::new(&function, &|_| true);
+        let words = Words::new(&function, &Behaviours::new(&function), &occurrences);
+        (0..function.num_regs()).map(|reg| words.occupied(VReg::new(reg)).collect()).collect()
+    }
+
+    /// An unsigned extension is its source's word and a zero; a signed one computes its upper word.
+    #[test]
+    fn extensions() {
+        let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n%2 = CVT_s64_s32 %0, 0\nST_i64 %1, %2";
+        let held = held("CVT_s64_s32\nCVT_u64_u32\nINT_PTX_SREG_TID_x\nST_i64", "B32 B64 B64", insts);
+        assert_eq!(held, [vec![Word(0)], vec![Word(0)], vec![Word(0), Word(4)]]);
+    }
+
+    /// Parameters and constants, addresses of other spaces and copies of them included, take no word.
+    #[test]
+    fn parameters_and_constants() {
+        let insts =
+            "%0 = LD_i64 0, 0, 101, 3, 64, -1, @0, 0\n%1 = cvta_to_global_64 %0\n%2 = MOV_B32_i 1\nST_i64 %1, %2";
+        let held = held("LD_i64\nMOV_B32_i constant\nST_i64\ncvta_to_global_64", "B64 B64 B32", insts);
+        assert_eq!(held, [vec![], vec![], vec![]] as [Vec<Word>; 3]);
+    }
+
+    /// A register with several definitions keeps words of its own, but for an upper half that all of them make zero.
+    #[test]
+    fn several_definitions() {
+        let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = CVT_u64_u32 %0, 0\n%1 = MOV_B64_i 3\nST_i64 %1";
+        let held = held("CVT_u64_u32\nINT_PTX_SREG_TID_x\nMOV_B64_i constant\nST_i64", "B32 B64", insts);
+        assert_eq!(held, [vec![Word(0)], vec![Word(1)]]);
+    }
+
+    /// Where one of two words is zero, what the two are combined to is the other, and needs no word of its own.
+    #[test]
+    fn combined_with_zero() {
+        let insts = "%0 = INT_PTX_SREG_TID_x\n%1 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%2 = CVT_u64_u32 %0, 0\n\
+                     %3 = OR_b64rr %2, %1\n%4 = XOR_b64ri %1, 7\nST_i64 %3, %4";
+        let opcodes = "CVT_u64_u32\nINT_PTX_SREG_TID_x\nLD_i64\nOR_b64rr\nXOR_b64ri\nST_i64";
+        let held = held(opcodes, "B32 B64 B64 B64 B64", insts);
+        assert_eq!(held[3..], [vec![Word(5), Word(2)], vec![Word(7), Word(2)]]);
+    }
+
+    /// What one load reads of 16 bits each stands in words by twos, unless a register of a pair is written elsewhere,
+    /// too.
+    #[test]
+    fn halves_that_are_loaded_together() {
+        let load = "%0, %1, %2, %3 = LDV_i16_v4 0, 0, 3, 3, 16, -1, %4, 0 :: read shared";
+        let of = |more: &str| {
+            let insts = format!("%4 = INT_PTX_SREG_TID_x\n{load}\n{more}ST_i16 %0, %1, %2, %3");
+            held("INT_PTX_SREG_TID_x\nLDV_i16_v4\nMOV_B16_i constant\nST_i16", "B16 B16 B16 B16 B32", &insts)
+        };
+        let words = |numbers: [u32; 4]| numbers.map(|number| vec![Word(number)]).to_vec();
+        assert_eq!(of("")[..4], words([0, 0, 2, 2]));
+        assert_eq!(of("%1 = MOV_B16_i 7\n")[..4], words([0, 1, 2, 2]));
+    }
+
+    /// What inline assembly has as an address alone is its base and a number, and needs no words; what it also computes
+    /// with needs its own.
+    #[test]
+    fn addresses_in_assembly() {
+        let of = |text: &str| {
+            let insts = "%0 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%1 = ADD64ri %0, 16\n\
+                         INLINEASM @1, 1, 10, def %2, 9, %1 :: opaque\nST_i64 %0, %2";
+            held_with(text, "LD_i64\nADD64ri\nINLINEASM\nST_i64", "B64 B64 B32", insts)
+        };
+        assert_eq!(of("ld.global.b32 $0, [ $1 + 0 ];")[1], [Word(0), Word(1)]);
+        assert_eq!(of("ld.global.b32 $0, [$1]; xor.b32 $0, $0, $1;")[1], [Word(2), Word(3)]);
+    }
+
+    /// Shared memory has addresses of 32 bits: what is only one has no upper half, and what it is computed from neither.
+    /// What is stored there has its own, and so has a generic address.
+    #[test]
+    fn addresses_of_32_bits() {
+        let of = |access: &str| {
+            let insts = format!("%0 = LD_i64 0, 0, 1, 3, 64, -1, @0, 0\n%1 = ADD64rr %0, %0\n{access}");
+            held("LD_i64\nADD64rr\nST_i64\nINT_PTX_ATOM_ADD_64_Sr", "B64 B64 B64", &insts)
+        };
+        let both = of("%2 = LD_i64 0, 0, 3, 3, 64, -1, %1, 0 :: read shared\nST_i64 %2, 0, 0, 1, 64, %2, 0");
+        assert_eq!(both, [vec![Word(0)], vec![Word(2)], vec![Word(4), Word(5)]]);
+        for whole in [
+            "%2 = LD_i64 0, 0, 0, 3, 64, -1, %1, 0 :: read\nST_i64 %2, 0, 0, 1, 64, %2, 0",
+            "%2 = ADD64rr %1, %1\nST_i64 %1, 0, 0, 3, 64, %2, 0 :: write shared",
+            "%2 = INT_PTX_ATOM_ADD_64_Sr %0, 0, %1 :: read write shared",
+        ] {
+            assert_eq!(of(whole)[1], [Word(2), Word(3)], "{whole}");
+        }
+        assert_eq!(of("%2 = INT_PTX_ATOM_ADD_64_Sr %1, 0, %0 :: read write shared")[1], [Word(2)]);
+    }
+
+    /// What only masks and truncations read has no upper half, and what such registers are computed from neither.
+    #[test]
+    fn upper_halves_that_nobody_reads() {
+        let insts = "%0 = MULT64rr %2, %2\n%1 = AND_b64ri %0, 4294967295\n%3 = ADD64ri %0, 1\n%4 = CVT_u32_u64 %3, 0\n\
+                     ST_i64 %1, %4";
+        let held = held("ADD64ri\nAND_b64ri\nCVT_u32_u64\nMULT64rr\nST_i64", "B64 B64 B64 B64 B32", insts);
+        assert_eq!(held[0], [Word(0)]);
+        assert_eq!(held[1], [Word(0)]);
+        assert_eq!(held[3].len(), 1);
+        assert_eq!(held[4], held[3]);
+    }
+}

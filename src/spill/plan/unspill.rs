@@ -1,0 +1,56 @@
+//! What has room in registers after all: an allocator spills, too, where only rows and pairs of registers do not fit. ptxas colours
+//! anew, so that words count alone here.
+
+use super::PressureLimit;
+use super::draft::Draft;
+use super::from_allocation::{Parts, draft};
+use crate::analysis::pressure::{Pressure, instructions};
+use crate::spill::spiller::{Candidate, Facts};
+
+/// A value that an allocator keeps in memory.
+pub(in crate::spill) struct SpilledParts<'f> {
+    pub(in crate::spill) value: &'f Candidate,
+    pub(in crate::spill) parts: Parts,
+    pub(in crate::spill) draft: Draft<'f>,
+}
+
+/// Lets parts have registers that find room: those first that move the most words. Takes away values that are left without a
+/// part in memory. Returns how many parts came back. `full` are the words ahead of the plan. O(parts · (accesses + blocks) · log).
+pub(in crate::spill) fn unspill<'f>(
+    facts: &'f Facts<'_>,
+    spilled: &mut Vec<SpilledParts<'f>>,
+    full: &Pressure,
+    pressure_limit: &mut PressureLimit<'_>,
+) -> usize {
+    let mut order: Vec<usize> = (0..spilled.len()).collect();
+    let moved: Vec<f64> = spilled.iter().map(|of| of.draft.traffic(facts)).collect();
+    order.sort_by(|&one, &other| moved[other].total_cmp(&moved[one]).then(one.cmp(&other)));
+    let mut back = 0;
+    for number in order {
+        let SpilledParts { value, parts, draft: now } = &mut spilled[number];
+        let words = facts.function.class(value.reg).words();
+        let mut residence = now.residence(facts);
+        // All of it first, then part by part.
+        let live = facts.live.segments(value.reg).iter().map(instructions).collect::<Vec<_>>();
+        if pressure_limit.exchange(&residence, &live, words) {
+            back += parts.len();
+            parts.clear();
+            continue;
+        }
+        for part in (0..parts.len()).rev().filter(|_| parts.len() > 1).collect::<Vec<_>>() {
+            let mut fewer = parts.clone();
+            fewer.remove(part);
+            if fewer.is_empty() {
+                break;
+            }
+            let next = draft(facts, value, &fewer, (full, pressure_limit.words));
+            let after = next.residence(facts);
+            if next.traffic(facts) <= now.traffic(facts) && pressure_limit.exchange(&residence, &after, words) {
+                (*parts, *now, residence) = (fewer, next, after);
+                back += 1;
+            }
+        }
+    }
+    spilled.retain(|of| !of.parts.is_empty());
+    back
+}

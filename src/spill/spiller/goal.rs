@@ -1,0 +1,112 @@
+//! What values are chosen for, and by which means.
+
+use crate::config::{KeepInLoops, NamedLoad, Redefined, SpillTo};
+use crate::function::VReg;
+use crate::index::IndexVec;
+
+/// What values are chosen for.
+#[derive(Clone, Debug)]
+pub struct SpillGoal {
+    /// At most so many words are to be live at each instruction.
+    pub max_live_words: u32,
+    /// At most so many values are chosen.
+    pub max_values: usize,
+    /// Whether values may be stored and loaded in loops.
+    pub in_loops: KeepInLoops,
+    /// Whether values with several definitions may be chosen.
+    pub redefined: Redefined,
+    /// The values that the price list may choose; `None`: all.
+    pub candidates: Option<IndexVec<VReg, bool>>,
+    /// By register, what ptxas pays for its own spills of it. All values that have this are chosen, however few words are live,
+    /// unless they would cost much more; and no others are.
+    pub ptxas_spills: Option<IndexVec<VReg, Option<PtxasSpill>>>,
+    /// Where they may go.
+    pub spill_to: SpillTo,
+    /// At most so many choices are tried, until one reaches `max_live_words`.
+    pub max_trials: u32,
+    /// Whether a value may be stored further down than its definitions, where that is rarer.
+    pub sinks: bool,
+    /// Whether one load may serve what several were chosen for.
+    pub hoists: bool,
+    /// The most bytes of a thread's slots in local memory.
+    pub max_local_bytes: u32,
+    /// The most bytes of a store or load: 4, or 8 or 16 for several values at once.
+    pub max_access_bytes: u32,
+}
+
+/// What ptxas's own spills of a register are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PtxasSpill {
+    /// How many words they move, each as often as it runs.
+    pub moved_words: f64,
+    /// The loads, if that is known.
+    pub loads: Vec<NamedLoad>,
+}
+
+/// What a trial may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Permissions {
+    /// Values with several definitions go.
+    pub is_redefined: bool,
+    /// Whether values may be stored and loaded in loops.
+    pub in_loops: KeepInLoops,
+}
+
+impl SpillGoal {
+    /// One choice of all values, none with several definitions, and nothing in loops; what a test does not say otherwise.
+    #[cfg(test)]
+    pub(crate) fn plain(words: u32, to: SpillTo) -> Self {
+        Self {
+            max_live_words: words,
+            max_values: usize::MAX,
+            in_loops: KeepInLoops::Off,
+            redefined: Redefined::Off,
+            candidates: None,
+            ptxas_spills: None,
+            spill_to: to,
+            max_trials: 1,
+            max_local_bytes: u32::MAX,
+            sinks: false,
+            hoists: false,
+            max_access_bytes: 4,
+        }
+    }
+
+    /// The means of the trials, each with those of the one before and more.
+    pub(super) fn permissions(&self) -> Vec<Permissions> {
+        let first = Permissions { is_redefined: self.redefined == Redefined::On, in_loops: self.in_loops };
+        let may_be_redefined = self.redefined != Redefined::Off;
+        let loops = |wider: KeepInLoops| if self.in_loops == KeepInLoops::Auto { wider } else { self.in_loops };
+        let redefined = Permissions { is_redefined: may_be_redefined, ..first };
+        let around = Permissions { in_loops: loops(KeepInLoops::Around), ..redefined };
+        let all = Permissions { in_loops: loops(KeepInLoops::On), ..around };
+        let mut permissions = vec![first, redefined, around, all];
+        permissions.dedup();
+        permissions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each trial has more means than the one before, and none does what an option forbids.
+    #[test]
+    fn means_grow_as_far_as_options_allow() {
+        let goal = |in_loops, redefined| SpillGoal {
+            in_loops,
+            redefined,
+            max_trials: 9,
+            ..SpillGoal::plain(1, SpillTo::SHARED)
+        };
+        assert_eq!(goal(KeepInLoops::Auto, Redefined::Auto).permissions().len(), 4);
+        for in_loops in [KeepInLoops::Off, KeepInLoops::Around, KeepInLoops::On] {
+            for redefined in [Redefined::Off, Redefined::On] {
+                let fixed = goal(in_loops, redefined).permissions();
+                assert_eq!(fixed.len(), 1);
+                assert!(fixed.iter().all(|permissions| permissions.in_loops == in_loops));
+                assert!(fixed.iter().all(|permissions| permissions.is_redefined == (redefined == Redefined::On)));
+            }
+        }
+    }
+}
