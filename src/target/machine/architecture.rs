@@ -192,7 +192,10 @@ impl Architecture {
             Error::new(
                 ErrorKind::Option,
                 format!("processor '{name}' is not known"),
-                format!("known are {}; from sm_90 on with suffix a, from sm_100 on with f, too", names.join(", ")),
+                format!(
+                    "use one of {}; from sm_90 on, the suffix a is valid, too, and from sm_100 on the suffix f",
+                    names.join(", ")
+                ),
             )
         })
     }

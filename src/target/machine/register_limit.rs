@@ -81,13 +81,15 @@ impl fmt::Display for Ignored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Threads(threads) => write!(f, "blocks of {threads} threads are more than a multiprocessor holds"),
-            Self::BlocksOfAnySize(blocks) => write!(f, "{blocks} resident blocks, of a size that nothing says"),
+            Self::BlocksOfAnySize(blocks) => write!(f, "{blocks} resident blocks of unknown size"),
             Self::Blocks { blocks, threads } => {
                 write!(f, "{blocks} resident blocks of {threads} threads are more than a multiprocessor holds")
             }
             Self::TooFew(limit) => write!(f, "a limit of {limit} registers: {MIN_REGISTER_LIMIT} is the smallest"),
             Self::TooMany(limit) => write!(f, "a limit of {limit} registers: {MAX_REGISTERS} is the largest"),
-            Self::CommandLine(limit) => write!(f, "-maxrregcount {limit}, because the kernel's own bounds decide"),
+            Self::CommandLine(limit) => {
+                write!(f, "-maxrregcount {limit}, because the kernel's own bounds have priority")
+            }
         }
     }
 }
@@ -114,8 +116,9 @@ impl RegisterLimit {
         let mut ignored = Vec::new();
         if options.tools_patch {
             if let Some(limit) = options.max_registers.filter(|&limit| limit > MIN_REGISTER_LIMIT) {
-                let problem = format!("-maxrregcount {limit} for a patch of tools, which has {MIN_REGISTER_LIMIT}");
-                return Err(Error::pass(problem, "leave -maxrregcount out: ptxas refuses them together"));
+                let problem =
+                    format!("-maxrregcount {limit} exceeds the limit of a patch for tools, {MIN_REGISTER_LIMIT}");
+                return Err(Error::pass(problem, "remove -maxrregcount: ptxas refuses the two options together"));
             }
             let registers = clamped(options.max_registers.unwrap_or(MIN_REGISTER_LIMIT), &mut ignored);
             return Ok(Self { registers, decider: Decider::ToolsPatch, ignored });
@@ -144,11 +147,11 @@ impl Architecture {
     pub fn register_limit(&self, bounds: &LaunchBounds, options: &CommandLine) -> Result<RegisterLimit, Error> {
         if let (Some(most), Some(all)) = (bounds.max_threads, bounds.required_threads) {
             let problem = format!("maxntid {most} and reqntid {all} contradict each other");
-            return Err(Error::pass(problem, "keep one of both: ptxas refuses them together"));
+            return Err(Error::pass(problem, "keep one of the two: ptxas refuses them together"));
         }
         if options.tools_patch {
-            let problem = "a kernel cannot be compiled as a patch of tools";
-            return Err(Error::pass(problem, "leave --compile-as-tools-patch out, or the kernel"));
+            let problem = "a kernel cannot be compiled as a patch for tools";
+            return Err(Error::pass(problem, "remove --compile-as-tools-patch or the kernel"));
         }
         let mut ignored = Vec::new();
         let by_launch = self.by_launch(bounds, options, &mut ignored);

@@ -73,15 +73,15 @@ impl Architecture {
         circumstances: Circumstances,
     ) -> Result<Entry, Error> {
         if self.major < 9 {
-            let problem = format!("setmaxnreg: {} does not have it", self.name);
+            let problem = format!("setmaxnreg: {} does not have the instruction", self.name);
             return Err(Error::pass(problem, "compile for sm_90a or later, with the suffix a or f"));
         }
         for request in requests {
             let (Repartition::Increase(count) | Repartition::Decrease(count)) = *request;
             if !RANGE.contains(&count) || !count.is_multiple_of(STEP) {
                 let nearest = count.next_multiple_of(STEP).clamp(*RANGE.start(), *RANGE.end());
-                let problem = format!("setmaxnreg: {count} is no multiple of {STEP} from {RANGE:?}");
-                return Err(Error::pass(problem, format!("ask for {nearest}")));
+                let problem = format!("setmaxnreg: {count} is not a multiple of {STEP} in {RANGE:?}");
+                return Err(Error::pass(problem, format!("request {nearest}")));
             }
         }
         let increases = requests.iter().filter_map(|request| match *request {
@@ -94,8 +94,8 @@ impl Architecture {
             if let Repartition::Decrease(count) = *request
                 && count.min(MAX_REGISTERS) > most
             {
-                let problem = format!("setmaxnreg.dec: {count} registers, and no thread has more than {most} before");
-                return Err(Error::pass(problem, format!("raise the kernel's limit to {count}, or ask for less")));
+                let problem = format!("setmaxnreg.dec: {count} registers, but no thread has more than {most} before");
+                return Err(Error::pass(problem, format!("raise the kernel's limit to {count}, or request fewer")));
             }
         }
         Ok(refusal(limit, circumstances).map_or(Entry::Registers(entry), Entry::Ignored))
