@@ -1,4 +1,4 @@
-//! Control flow: predecessors, and the orders of a depth-first walk from the entry.
+//! The control-flow graph: predecessors, and the block orders of a depth-first walk from the entry.
 
 use super::grouping::Grouping;
 use crate::function::{Block, Function};
@@ -8,7 +8,7 @@ use crate::index::{EntityIndex, IndexVec};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TreeNode {
     pub(super) block: Block,
-    /// The preorder number of the block's parent in the tree; the root's is its own.
+    /// The preorder number of the block's parent in the tree. The root is its own parent.
     pub(super) parent: u32,
 }
 
@@ -18,29 +18,30 @@ pub struct Cfg {
     preds: Grouping<Block, Block>,
     rpo: Vec<Block>,
     rpo_numbers: IndexVec<Block, Option<u32>>,
-    /// The spanning tree in preorder.
+    /// The depth-first spanning tree in preorder.
     tree: Vec<TreeNode>,
     preorder_numbers: IndexVec<Block, Option<u32>>,
-    /// The walk's path from the root: preorder numbers, each with how many of its successors have been seen.
+    /// The walk's path from the root: the preorder number of each block, and how many of its successors have been
+    /// visited.
     path: Vec<(u32, u32)>,
 }
 
 impl Cfg {
-    /// The control-flow graph of `function`. O(blocks + edges).
+    /// Returns the control-flow graph of `function`. O(blocks + edges).
     pub fn new(function: &Function) -> Self {
         let mut cfg = Self::default();
         cfg.compute(function);
         cfg
     }
 
-    /// The graph of so many blocks, of which the first is the entry, and their successors. O(blocks + edges).
+    /// Returns the graph of `num_blocks` blocks with the given successors. Block 0 is the entry. O(blocks + edges).
     pub(crate) fn of_blocks<'a>(num_blocks: usize, succs: impl Fn(Block) -> &'a [Block]) -> Self {
         let mut cfg = Self::default();
         cfg.compute_of(num_blocks, succs);
         cfg
     }
 
-    /// Becomes the control-flow graph of `function`.
+    /// Computes the control-flow graph of `function`.
     pub fn compute(&mut self, function: &Function) {
         self.compute_of(function.num_blocks(), |block| function.succs(block));
     }
@@ -51,8 +52,8 @@ impl Cfg {
         self.walk(num_blocks, Block::new(0), succs);
     }
 
-    /// Becomes `cfg`, the graph of `function`, with its edges turned round. Behind the blocks stands one more, the
-    /// entry of this graph: it leads to `exits`, the blocks without successors. O(blocks + edges).
+    /// Computes the reverse of `cfg`, the graph of `function`. The entry of the reverse graph is an additional block
+    /// after all others. Its successors are `exits`, the blocks without successors in `function`. O(blocks + edges).
     pub(super) fn compute_reversed(&mut self, function: &Function, cfg: &Cfg, exits: &[Block]) {
         let root = Block::new(function.num_blocks());
         let blocks = (0..function.num_blocks()).map(Block::new);
@@ -61,46 +62,47 @@ impl Cfg {
         self.walk(root.index() + 1, root, |block| if block == root { exits } else { cfg.preds(block) });
     }
 
-    /// The blocks that may come before a block, unreachable ones included, in layout order.
+    /// Returns the predecessors of a block, unreachable ones included, in layout order.
     #[inline]
     pub fn preds(&self, block: Block) -> &[Block] {
         self.preds.of(block)
     }
 
-    /// The reachable blocks in reverse postorder: but for the edges of cycles, a block comes before its successors.
+    /// Returns the reachable blocks in reverse postorder: a block comes before its successors, except along back edges.
     pub fn rpo(&self) -> &[Block] {
         &self.rpo
     }
 
-    /// A block's place in [`rpo`](Self::rpo); `None` where it is unreachable.
+    /// Returns the position of a block in [`rpo`](Self::rpo). `None` if the block is unreachable.
     #[inline]
     pub fn rpo_number(&self, block: Block) -> Option<u32> {
         self.rpo_numbers[block]
     }
 
-    /// Whether a path leads from the entry to a block.
+    /// Whether the block is reachable from the entry.
     #[inline]
     pub fn is_reachable(&self, block: Block) -> bool {
         self.rpo_numbers[block].is_some()
     }
 
-    /// The number of blocks, unreachable ones included.
+    /// Returns the number of blocks, unreachable ones included.
     pub fn num_blocks(&self) -> usize {
         self.rpo_numbers.len()
     }
 
-    /// The depth-first spanning tree, in preorder.
+    /// Returns the depth-first spanning tree, in preorder.
     pub(super) fn tree(&self) -> &[TreeNode] {
         &self.tree
     }
 
-    /// A block's place in [`tree`](Self::tree).
+    /// Returns the position of a block in [`tree`](Self::tree).
     #[inline]
     pub(super) fn preorder_number(&self, block: Block) -> Option<u32> {
         self.preorder_numbers[block]
     }
 
-    /// Walks the blocks depth first, with a stack of its own: a chain of a million blocks must not overflow ours.
+    /// Walks the blocks depth first. The walk keeps an explicit stack, because recursion over a chain of a million
+    /// blocks would overflow the call stack.
     fn walk<'a>(&mut self, num_blocks: usize, root: Block, succs: impl Fn(Block) -> &'a [Block]) {
         self.rpo.clear();
         self.tree.clear();
@@ -149,7 +151,7 @@ mod tests {
     use crate::analysis::tests::graph;
     use crate::function::Block;
 
-    /// In a diamond the join comes last and has both arms as predecessors.
+    /// In a diamond, the join comes last and has both arms as predecessors.
     #[test]
     fn diamond() {
         let cfg = Cfg::new(&graph(&[&[1, 2], &[3], &[3], &[]]));
@@ -158,7 +160,7 @@ mod tests {
         assert_eq!(cfg.rpo_number(Block(3)), Some(3));
     }
 
-    /// An unreachable block is in no order, yet it is a predecessor.
+    /// An unreachable block is in neither order, but counts as a predecessor.
     #[test]
     fn unreachable_block() {
         let cfg = Cfg::new(&graph(&[&[2], &[2], &[]]));
@@ -174,7 +176,7 @@ mod tests {
         assert!(cfg.rpo().is_empty());
     }
 
-    /// A chain of many blocks is walked without recursion.
+    /// A long chain of blocks is walked without recursion.
     #[test]
     fn long_chain() {
         let succs: Vec<Vec<u32>> = (1..200_000).map(|next| vec![next]).chain([vec![]]).collect();

@@ -1,7 +1,7 @@
-//! What must come before what among instructions that follow each other.
+//! The dependence graph of consecutive instructions: which instructions must stay before which others.
 //!
-//! Dependences through registers are the same for everybody and made here. What keeps its order for other reasons is
-//! the caller's to say: a forecast of what ptxas may do and an order that has to be proven differ there.
+//! This file computes the dependences through registers, which are the same for all callers. The caller adds all other
+//! dependences, because a forecast of ptxas's schedule and a proven order need different ones.
 
 use super::Grouping;
 use crate::define_index;
@@ -9,57 +9,58 @@ use crate::function::{Function, Inst, Operand, VReg};
 use crate::index::IndexVec;
 
 define_index! {
-    /// An instruction of a stretch of code, by its place in it.
+    /// An instruction's position in a stretch of consecutive instructions.
     Node, "n"
 }
 
-/// The order that a stretch of instructions must keep. Every edge goes forward in the code.
+/// The order that a stretch of instructions must keep. All edges point forward in the code.
 #[derive(Debug, Default)]
 pub(crate) struct DependenceGraph {
-    /// Who waits for a node.
+    /// The nodes that depend on each node.
     pub(crate) successors: Grouping<Node, Node>,
-    /// How many a node waits for, repetitions included.
+    /// The number of edges into each node, repeated edges included.
     pub(crate) num_predecessors: IndexVec<Node, u32>,
 }
 
 impl DependenceGraph {
-    /// The nodes, in the order of the code.
+    /// Returns the nodes in code order.
     pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = Node> + ExactSizeIterator + use<> {
         self.num_predecessors.ids()
     }
 }
 
-/// Makes the edges of a [`DependenceGraph`], of one stretch after another.
+/// Collects the edges of a [`DependenceGraph`], for one stretch after another.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     found: Vec<(Node, Node)>,
-    /// Who accessed each register last. It outlives a stretch, so that a short one costs no more than its operands.
+    /// The last accesses to each register. The vector outlives a stretch, so that a short stretch costs no more than
+    /// its operands.
     accesses: IndexVec<VReg, Accesses>,
-    /// Readers, and the reader before in the same list, one up.
+    /// Readers, each with the index plus one of the previous reader in the same list.
     readers: Vec<(Node, u32)>,
-    /// The number of the stretch.
+    /// The number of the current stretch.
     stretch: u32,
 }
 
 /// The last accesses to a register.
 #[derive(Clone, Copy, Debug, Default)]
 struct Accesses {
-    /// In which stretch they are; those of another are forgotten.
+    /// The stretch to which the accesses belong. Accesses of another stretch are ignored.
     stretch: u32,
     definition: Option<Node>,
-    /// The last reader since then, one up; 0 where there is none.
+    /// The index plus one of the last reader since that definition; 0 if there is none.
     readers: u32,
 }
 
 impl Edges {
-    /// Begins another stretch.
+    /// Begins the next stretch.
     pub(crate) fn begin(&mut self) {
         self.found.clear();
         self.readers.clear();
         self.stretch += 1;
     }
 
-    /// `from` comes before `to`.
+    /// Adds an edge: `from` comes before `to`.
     pub(crate) fn add(&mut self, from: Node, to: Node) {
         debug_assert!(from <= to, "the order of the code meets its own dependences");
         if from != to {
@@ -67,8 +68,8 @@ impl Edges {
         }
     }
 
-    /// Definitions before reads, reads before the next definition, definitions in their order, for the instructions
-    /// from `first` up to `end`. O(operands), and once O(registers).
+    /// Adds the register dependences of the instructions from `first` up to `end`: read after write, write after read,
+    /// and write after write. O(operands), and once O(registers).
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn registers(&mut self, function: &Function, first: Inst, end: Inst) {
         for inst in (first.0..end.0).map(Inst) {
@@ -76,7 +77,7 @@ impl Edges {
         }
     }
 
-    /// The same for one instruction, behind those before it. O(operands), and once O(registers).
+    /// Adds the register dependences of one instruction on those before it. O(operands), and once O(registers).
     pub(crate) fn accesses_of(&mut self, function: &Function, node: Node, inst: Inst) {
         if self.accesses.len() < function.num_regs() {
             self.accesses.resize(function.num_regs(), Accesses::default());
@@ -90,7 +91,8 @@ impl Edges {
         }
     }
 
-    /// An instruction writes a register that it does not name, behind those before it. `accesses_of` comes first.
+    /// Adds the dependences of an implicit write: the register is not an operand of the instruction. Call `accesses_of`
+    /// for the instruction first.
     pub(crate) fn overwrite(&mut self, reg: VReg, node: Node) {
         self.define(reg, node);
     }
@@ -123,20 +125,20 @@ impl Edges {
         self.accesses[reg] = Accesses { definition: Some(node), readers: 0, ..accesses };
     }
 
-    /// How many edges there are.
+    /// Returns the number of edges.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// The graph of `len` nodes. O(nodes + edges).
+    /// Returns the graph of `len` nodes. O(nodes + edges).
     pub(crate) fn finish(&self, len: usize) -> DependenceGraph {
         let mut graph = DependenceGraph::default();
         self.finish_into(len, &mut graph);
         graph
     }
 
-    /// Makes `graph` that of `len` nodes. O(nodes + edges).
+    /// Computes in `graph` the graph of `len` nodes. O(nodes + edges).
     pub(crate) fn finish_into(&self, len: usize, graph: &mut DependenceGraph) {
         graph.num_predecessors.clear();
         graph.num_predecessors.resize(len, 0);
@@ -144,7 +146,7 @@ impl Edges {
         graph.successors.compute(len, self.found.iter().copied());
     }
 
-    /// The same edges the other way round: whom a node waits for. O(nodes + edges).
+    /// Returns the predecessors of each node. O(nodes + edges).
     pub(crate) fn predecessors(&self, len: usize) -> Grouping<Node, Node> {
         Grouping::new(len, self.found.iter().map(|&(from, to)| (to, from)))
     }
@@ -152,7 +154,7 @@ impl Edges {
 
 #[cfg(test)]
 impl Edges {
-    /// Whether `to` comes after `from` by the edges, for all pairs of `len` nodes.
+    /// Returns whether a path leads from `from` to `to`, for all pairs of `len` nodes.
     pub(crate) fn reaches(&self, len: usize) -> Vec<Vec<bool>> {
         let predecessors = self.predecessors(len);
         let mut reached = vec![vec![false; len]; len];
@@ -175,7 +177,7 @@ mod tests {
     use super::{Edges, Node};
     use crate::function::{Effects, Function, FunctionBuilder, Inst, OpcodeTable, Operand, RegClass, Role, VReg};
 
-    /// A block of instructions that write and read a few registers, by the numbers given.
+    /// Builds a block of instructions that write and read the registers with the given numbers.
     fn function(insts: &[(Vec<u32>, Vec<u32>)]) -> Function {
         let mut opcodes = OpcodeTable::new();
         let opcode = opcodes.intern("op", Role::Other);
@@ -192,8 +194,8 @@ mod tests {
         builder.finish()
     }
 
-    /// Of two accesses to a register of which one writes, the later waits for the earlier, and nobody waits for anybody
-    /// else; nor is anything left of the stretch before in the same memory.
+    /// If two instructions access the same register and at least one of them writes it, the later depends on the
+    /// earlier. There are no other dependences. The previous stretch in the same memory leaves none either.
     #[test]
     fn registers_hold_what_conflicts() {
         arbtest::arbtest(|source| {

@@ -1,18 +1,18 @@
 //! The dominator tree, by Semi-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005).
 //!
-//! Semidominators are computed with path compression as by Lengauer and Tarjan, and a block's immediate dominator is
-//! then the nearest common ancestor of its semidominator and its parent. Chosen over iteration to a fixed point, which
+//! Semidominators are computed with path compression, as by Lengauer and Tarjan. The immediate dominator of a block is
+//! then the nearest common ancestor of its semidominator and its parent. The alternative, iteration to a fixed point,
 //! is quadratic on a chain of blocks with early exits.
 
 use super::Cfg;
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 
-/// A block's place in the dominator tree.
+/// A block's position in the dominator tree.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The blocks that a block dominates are those with `pre` in `pre..end`. An unreachable block has an empty range,
-    /// and a `pre` in nobody's range.
+    /// A block dominates the blocks with `pre` in `pre..end`. An unreachable block has an empty range, and its `pre` is
+    /// in no range.
     pre: u32,
     end: u32,
     level: u32,
@@ -27,7 +27,7 @@ impl Place {
 pub struct Dominators {
     idoms: IndexVec<Block, Option<Block>>,
     places: IndexVec<Block, Place>,
-    // The rest is by preorder number in the depth-first spanning tree.
+    // The vectors below are indexed by preorder number in the depth-first spanning tree.
     idom: Vec<u32>,
     semi: Vec<u32>,
     label: Vec<u32>,
@@ -37,54 +37,54 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    /// The dominator tree of `function`. O(edges · log blocks), and linear in practice.
+    /// Returns the dominator tree of `function`. O(edges · log blocks), and linear in practice.
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
         let mut dominators = Self::default();
         dominators.compute(function, cfg);
         dominators
     }
 
-    /// Becomes the dominator tree of `function`.
+    /// Computes the dominator tree of `function`.
     pub fn compute(&mut self, function: &Function, cfg: &Cfg) {
         debug_assert_eq!(function.num_blocks(), cfg.num_blocks());
         self.compute_of(cfg);
     }
 
-    /// Becomes the dominator tree of a graph, which need not be that of a function.
+    /// Computes the dominator tree of any graph.
     pub(super) fn compute_of(&mut self, cfg: &Cfg) {
         self.compute_semidominators(cfg);
         self.compute_idoms();
         self.number_tree(cfg, cfg.num_blocks());
     }
 
-    /// The nearest block that dominates another strictly; none for the entry and for unreachable blocks.
+    /// Returns the immediate dominator of a block. `None` for the entry and for unreachable blocks.
     #[inline]
     pub fn idom(&self, block: Block) -> Option<Block> {
         self.idoms[block]
     }
 
-    /// Whether every path from the entry to `b` passes through `a`. Every block dominates itself; an unreachable one
-    /// dominates, and is dominated by, no other. O(1).
+    /// Whether every path from the entry to `b` passes through `a`. Every block dominates itself. An unreachable block
+    /// dominates no other block, and no other block dominates it. O(1).
     #[inline]
     pub fn dominates(&self, a: Block, b: Block) -> bool {
         let (range, pre) = (self.places[a], self.places[b].pre);
         (range.pre <= pre && pre < range.end) || a == b
     }
 
-    /// Whether `a` dominates `b` and is another block. O(1).
+    /// Whether `a` dominates `b` and is a different block. O(1).
     #[inline]
     pub fn strictly_dominates(&self, a: Block, b: Block) -> bool {
         a != b && self.dominates(a, b)
     }
 
-    /// A number for each reachable block: that of a block is less than those of the blocks that it dominates strictly, and
-    /// their numbers follow it.
+    /// Returns the preorder number of a reachable block in the dominator tree. The blocks that a block strictly
+    /// dominates have the numbers that follow its own.
     #[inline]
     pub fn preorder(&self, block: Block) -> u32 {
         self.places[block].pre
     }
 
-    /// A reachable block's depth in the tree: the entry's is 0.
+    /// Returns a reachable block's depth in the tree. The entry has depth 0.
     #[inline]
     pub fn level(&self, block: Block) -> u32 {
         self.places[block].level
@@ -109,8 +109,8 @@ impl Dominators {
         }
     }
 
-    /// The node with the least semidominator among `node` and its ancestors that are numbered from `linked` on. Points
-    /// the nodes of that path to its end.
+    /// Returns the node with the least semidominator among `node` and its ancestors numbered `linked` or higher.
+    /// Compresses the path: its nodes then point to its end.
     fn evaluate(&mut self, node: u32, linked: u32) -> u32 {
         let mut top = node;
         while self.ancestor[top as usize] >= linked {
@@ -141,8 +141,8 @@ impl Dominators {
         }
     }
 
-    /// Numbers the tree. A dominator has a smaller preorder number than what it dominates, so sizes add up backwards
-    /// and numbers are handed out forwards, without a walk.
+    /// Numbers the tree without a walk. A dominator has a smaller preorder number than the blocks it dominates.
+    /// Therefore a backward pass adds up subtree sizes, and a forward pass assigns the numbers.
     fn number_tree(&mut self, cfg: &Cfg, num_blocks: usize) {
         let tree = cfg.tree();
         refill(&mut self.size, std::iter::repeat_n(1, tree.len()));
@@ -153,7 +153,7 @@ impl Dominators {
         self.idoms.resize(num_blocks, None);
         self.places.clear();
         self.places.resize(num_blocks, Place::UNREACHABLE);
-        // From here on, `semi` holds the next free number of each node's subtree.
+        // From here on, `semi` holds the next free number in each node's subtree.
         for (number, node) in tree.iter().enumerate() {
             let size = self.size[number];
             let (pre, level) = if number == 0 {
@@ -189,7 +189,7 @@ mod tests {
         Dominators::new(&function, &Cfg::new(&function))
     }
 
-    /// Neither arm of a diamond dominates its join.
+    /// Neither arm of a diamond dominates the join.
     #[test]
     fn diamond() {
         let dominators = dominators(&[&[1, 2], &[3], &[3], &[]]);
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(dominators.level(Block(3)), 1);
     }
 
-    /// In a cycle with two entries neither of them dominates the other.
+    /// In a cycle with two entries, neither entry dominates the other.
     #[test]
     fn irreducible_cycle() {
         let dominators = dominators(&[&[1, 2], &[2, 3], &[1], &[]]);

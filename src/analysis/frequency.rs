@@ -1,22 +1,24 @@
-//! How often blocks run in one run of the function.
+//! Block frequencies: how many times each block executes in one call of the function.
 
 use super::{Cfg, Dominators, Loops};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 
-/// A loop is taken to turn so often where nothing is known of it: the base of spill costs in NVIDIA's allocator too.
+/// The trip count that is assumed for a loop without an estimate. NVIDIA's allocator uses the same base for its spill
+/// costs.
 const TURNS: f64 = 10.0;
 
-/// LLVM's estimates; where it made none, because it does not optimise, a guess by loop depth.
+/// Returns LLVM's block frequencies. If LLVM made no estimates, because it does not optimise, returns a guess by loop
+/// depth.
 ///
-/// O(blocks), and where it guesses what finding the loops costs.
+/// O(blocks); a guess also costs the computation of the loops.
 pub fn block_frequencies(function: &Function, cfg: &Cfg, dominators: &Dominators) -> IndexVec<Block, f64> {
     let estimates: IndexVec<Block, f64> = function.blocks().map(|block| function.frequency(block)).collect();
     if estimates.iter().any(|&frequency| frequency != 1.0) {
         return estimates;
     }
     let loops = Loops::new(cfg, dominators);
-    // Beyond any nest that a program has the numbers would say nothing, and in the end be infinite.
+    // The depth is bounded because the frequencies of deeper nests would be meaningless and finally infinite.
     function.blocks().map(|block| TURNS.powi(loops.depth(block).min(30) as i32)).collect()
 }
 
@@ -25,7 +27,7 @@ mod tests {
     use super::*;
     use crate::analysis::tests::graph;
 
-    /// Without estimates a loop in a loop runs a hundred times; with them, they count.
+    /// Without estimates, an inner loop executes a hundred times. With estimates, the estimates are used.
     #[test]
     fn loops_are_guessed_where_nothing_is_estimated() {
         let mut function = graph(&[&[1], &[2], &[2, 3], &[1, 4], &[]]);

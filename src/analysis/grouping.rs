@@ -1,13 +1,13 @@
-//! Items grouped by a dense key: compressed sparse rows, made by a counting sort.
+//! Items grouped by a dense key: compressed sparse rows, built by a counting sort.
 
 use std::marker::PhantomData;
 
 use crate::index::EntityIndex;
 
-/// Items of type `T`, grouped by `K`; within a group in the order in which they came.
+/// Items of type `T`, grouped by `K`. A group keeps its items in the order of their insertion.
 #[derive(Clone, Debug)]
 pub(crate) struct Grouping<K, T> {
-    /// Group `k` is `items[starts[k]..starts[k + 1]]`; empty where there are no items at all.
+    /// Group `k` is `items[starts[k]..starts[k + 1]]`. The vector is empty if there are no items at all.
     starts: Vec<u32>,
     items: Vec<T>,
     key: PhantomData<fn(K) -> K>,
@@ -20,15 +20,15 @@ impl<K, T> Default for Grouping<K, T> {
 }
 
 impl<K: EntityIndex, T: Copy> Grouping<K, T> {
-    /// Groups the items under keys below `num_keys`. O(keys + items), stable.
+    /// Groups the items by keys below `num_keys`. O(keys + items), stable.
     pub(crate) fn compute(&mut self, num_keys: usize, pairs: impl Iterator<Item = (K, T)> + Clone) {
         self.starts.clear();
         self.items.clear();
         let Some((_, filler)) = pairs.clone().next() else { return };
-        // Counts go two places up, so that after the prefix sums `starts[k + 1]` is the start of group `k`, and after
-        // the distribution, which moves it on, its end.
+        // Counts are stored two positions higher. After the prefix sums, `starts[k + 1]` is the start of group `k`; the
+        // distribution advances it to the group's end.
         self.starts.resize(num_keys + 2, 0);
-        // Chained and flattened iterators are quicker from inside.
+        // Internal iteration is faster for chained and flattened iterators.
         pairs.clone().for_each(|(key, _)| self.starts[key.index() + 2] += 1);
         let mut total = 0;
         for count in &mut self.starts {
@@ -44,39 +44,40 @@ impl<K: EntityIndex, T: Copy> Grouping<K, T> {
         self.starts.truncate(num_keys + 1);
     }
 
-    /// Groups the items under keys below `num_keys`. O(keys + items), stable.
+    /// Groups the items by keys below `num_keys`. O(keys + items), stable.
     pub(crate) fn new(num_keys: usize, pairs: impl Iterator<Item = (K, T)> + Clone) -> Self {
         let mut grouping = Self::default();
         grouping.compute(num_keys, pairs);
         grouping
     }
 
-    /// No items. With [`push`](Self::push) and [`finish_group`](Self::finish_group) the groups come one by one.
+    /// Removes all items. [`push`](Self::push) and [`finish_group`](Self::finish_group) then build the groups one by
+    /// one.
     pub(crate) fn clear(&mut self) {
         self.starts.clear();
         self.starts.push(0);
         self.items.clear();
     }
 
-    /// Adds an item to the group that is being made.
+    /// Adds an item to the current group.
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         self.items.push(item);
     }
 
-    /// The items of the group that is being made.
+    /// Returns the items of the current group.
     #[inline]
     pub(crate) fn current(&self) -> &[T] {
         &self.items[self.starts.last().map_or(0, |&start| start as usize)..]
     }
 
-    /// Ends a group and begins the next.
+    /// Ends the current group and begins the next.
     #[inline]
     pub(crate) fn finish_group(&mut self) {
         self.starts.push(self.items.len() as u32);
     }
 
-    /// The items of a group.
+    /// Returns the items of a group.
     #[inline]
     pub(crate) fn of(&self, key: K) -> &[T] {
         if self.starts.is_empty() {
@@ -87,7 +88,8 @@ impl<K: EntityIndex, T: Copy> Grouping<K, T> {
 }
 
 impl<K, T: EntityIndex> Grouping<K, T> {
-    /// Leaves each item once in each group, where it stood first. Items are ids below `num_items`. O(keys + items).
+    /// Keeps the first occurrence of each item in each group and removes the others. Items are ids below `num_items`.
+    /// O(keys + items).
     pub(crate) fn remove_repetitions(&mut self, num_items: usize) {
         let mut seen_by = vec![u32::MAX; num_items];
         let (mut start, mut kept) = (0, 0);
@@ -112,7 +114,7 @@ mod tests {
     use super::Grouping;
     use crate::function::VReg;
 
-    /// Groups keep the order of their items, and a key without items has an empty group.
+    /// Groups keep the order of their items. A key without items has an empty group.
     #[test]
     fn grouping_is_stable() {
         let mut grouping = Grouping::<VReg, char>::default();
@@ -125,7 +127,7 @@ mod tests {
         assert!(grouping.of(VReg(4)).is_empty());
     }
 
-    /// Without repetitions, an item stands where it stood first, in every group that had it.
+    /// After repetitions are removed, each group that contained an item contains it once, at its first position.
     #[test]
     fn each_item_once() {
         let pairs = [(0, 3), (2, 1), (0, 3), (0, 1), (2, 3), (2, 1)].map(|(key, item)| (VReg(key), VReg(item)));
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(grouping.of(VReg(2)), [VReg(1), VReg(3)]);
     }
 
-    /// A grouping that is computed anew forgets what it held.
+    /// A grouping that is computed again keeps none of its previous items.
     #[test]
     fn grouping_is_reusable() {
         let mut grouping = Grouping::<VReg, u8>::default();

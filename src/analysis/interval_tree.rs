@@ -1,29 +1,29 @@
-//! Which owner covers which points: live ranges that share one register of the machine without overlapping.
+//! Maps program points to owners: the live ranges that share one machine register without overlapping.
 //!
-//! A map from disjoint segments to their owners, one per colour. An ordered map of the segments' starts is an interval
-//! tree here: because the segments are disjoint, their ends are ordered as their starts are, and no node needs to know
-//! the greatest end below it. docs/notebook has the measurements of the standard library's B-tree against a sorted
-//! vector, a B+ tree and a red-black tree.
+//! There is one map from disjoint segments to owners for each colour. An ordered map by segment start serves as
+//! interval tree. Disjoint segments are ordered by their ends as by their starts, so no node needs the greatest end
+//! below it. docs/notebook has the measurements of the standard library's B-tree against a sorted vector, a B+ tree and
+//! a red-black tree.
 
 use std::collections::BTreeMap;
 
 use super::{Point, Segment};
 
-/// Where a live range meets a segment of the tree.
+/// The overlap of a live range with one segment of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap<T> {
-    /// The first point that both cover.
+    /// The first point that both segments cover.
     pub start: Point,
-    /// The point after the last that both cover.
+    /// The point after the last that both segments cover.
     pub end: Point,
-    /// Who covers it in the tree.
+    /// The owner of the tree's segment.
     pub owner: T,
 }
 
 /// A map from disjoint segments to owners.
 #[derive(Clone, Debug)]
 pub struct IntervalTree<T> {
-    /// By start: the end, exclusive, and the owner.
+    /// Maps the start of a segment to its end (exclusive) and its owner.
     segments: BTreeMap<Point, (Point, T)>,
 }
 
@@ -34,12 +34,12 @@ impl<T> Default for IntervalTree<T> {
 }
 
 impl<T: Copy> IntervalTree<T> {
-    /// An empty tree.
+    /// Returns an empty tree.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of segments.
+    /// Returns the number of segments.
     pub fn len(&self) -> usize {
         self.segments.len()
     }
@@ -49,7 +49,7 @@ impl<T: Copy> IntervalTree<T> {
         self.segments.is_empty()
     }
 
-    /// Adds a live range that overlaps nothing in the tree. O(its segments · log all).
+    /// Adds a live range that overlaps no segment of the tree. O(its segments · log all).
     pub fn insert(&mut self, range: &[Segment], owner: T) {
         debug_assert!(!self.is_overlapping(range), "the live range overlaps another");
         for segment in range {
@@ -57,7 +57,7 @@ impl<T: Copy> IntervalTree<T> {
         }
     }
 
-    /// Takes out a live range, as it was inserted. O(its segments · log all).
+    /// Removes a live range; it must be the same as when inserted. O(its segments · log all).
     pub fn remove(&mut self, range: &[Segment]) {
         for segment in range {
             let removed = self.segments.remove(&segment.start);
@@ -65,18 +65,18 @@ impl<T: Copy> IntervalTree<T> {
         }
     }
 
-    /// Whether a live range overlaps anything in the tree. O(its segments · log all).
+    /// Whether a live range overlaps any segment of the tree. O(its segments · log all).
     pub fn is_overlapping(&self, range: &[Segment]) -> bool {
         range.iter().any(|segment| self.reaches_into(segment))
     }
 
-    /// The first overlap of a live range with the tree.
+    /// Returns the first overlap of a live range with the tree.
     pub fn first_overlap(&self, range: &[Segment]) -> Option<Overlap<T>> {
         self.overlaps(range).next()
     }
 
-    /// All overlaps of a live range with the tree, in order. O(log all) for each segment of the range, and each
-    /// overlap.
+    /// Returns all overlaps of a live range with the tree, in order. O(log all) for each segment of the range, plus the
+    /// overlaps.
     pub fn overlaps<'a>(&'a self, range: &'a [Segment]) -> impl Iterator<Item = Overlap<T>> + 'a {
         range.iter().filter(|segment| self.reaches_into(segment)).flat_map(|segment| {
             let before = self.segments.range(..segment.start).next_back();
@@ -90,7 +90,8 @@ impl<T: Copy> IntervalTree<T> {
         })
     }
 
-    /// Of the segments that start before a given one ends, the last ends last: it alone tells.
+    /// Whether a segment of the tree overlaps `segment`. The last tree segment that starts before the end of `segment`
+    /// also ends last, so it alone decides.
     #[inline]
     fn reaches_into(&self, segment: &Segment) -> bool {
         self.segments.range(..segment.end).next_back().is_some_and(|(_, (end, _))| *end > segment.start)
@@ -106,7 +107,7 @@ mod tests {
         Segment { start: Point(start), end: Point(end), value: ValueNumber(0) }
     }
 
-    /// Every tenth point is covered by an owner of its own.
+    /// Returns a tree in which every tenth point has its own owner.
     fn comb() -> IntervalTree<u32> {
         let mut tree = IntervalTree::new();
         for at in 0..1000 {
@@ -116,7 +117,7 @@ mod tests {
         tree
     }
 
-    /// A live range that fills the gaps overlaps nothing, and one point more does.
+    /// A live range that fills the gaps overlaps nothing. With one more point it overlaps a segment.
     #[test]
     fn gaps_and_teeth() {
         let tree = comb();
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(owners, [249, 250, 251, 252]);
     }
 
-    /// What was taken out overlaps no more.
+    /// A removed live range overlaps nothing.
     #[test]
     fn removal_of_everything() {
         let mut tree = comb();

@@ -1,8 +1,9 @@
-//! Live ranges: over which points a register is live, and with which value.
+//! Live ranges: the points at which a register is live, and the value it holds there.
 //!
-//! Values are what SSA form would name: each definition makes one, and so does each block in which different values of
-//! the register meet. Hence the rule that makes "the same value" mean "the same bits": a value is live into a block as
-//! itself only if it was made in a block that strictly dominates it; around a cycle, a new value comes at its entry.
+//! Values correspond to the names of SSA form. Each definition makes a value, and so does each block in which different
+//! values of the register meet. The following rule makes "the same value" mean "the same bits": a value is live into a
+//! block as itself only if it was made in a block that strictly dominates this block. Around a cycle, a new value is
+//! made at the cycle's entry.
 
 use std::ops::Range;
 
@@ -14,33 +15,33 @@ use super::{Cfg, Dominators, Occurrence, Occurrences, Point, Segment, ValueNumbe
 use crate::function::{Block, Function, Inst, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Where a value is made.
+/// The place at which a value is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
-    /// By an instruction, a PHI included.
+    /// An instruction, possibly a PHI.
     Inst {
         /// The instruction.
         inst: Inst,
-        /// The number of the operand that it writes.
+        /// The index of the operand that writes the value.
         operand: u32,
     },
-    /// At the start of a block, where different values of the register meet. One of them may be that of the undefined
-    /// register. Every block that is unreachable counts as such a meeting.
+    /// The start of a block in which different values of the register meet. One of them may be the undefined value.
+    /// Unreachable blocks always make such a value.
     Phi(Block),
-    /// At the start of a block without predecessors: nobody wrote the register.
+    /// The start of a block without predecessors: no instruction has written the register.
     Undefined(Block),
 }
 
-/// A block that a register is live into, and with which value.
+/// A block into which a register is live, and the value it holds there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveIn {
     /// The block.
     pub block: Block,
-    /// What the register holds at its start, before its PHIs.
+    /// The value at the start of the block, before its PHIs.
     pub value: ValueNumber,
 }
 
-/// Where the parts of a register's live range start in the lists of all.
+/// The start of one register's entries in the lists shared by all registers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Starts {
     segments: u32,
@@ -51,9 +52,9 @@ struct Starts {
 /// The live ranges of the wanted registers of a function.
 #[derive(Clone, Debug, Default)]
 pub struct LiveRanges {
-    /// A register's number among the live ranges; number 0 is the empty range of those that were not wanted.
+    /// The index of each register's live range. Index 0 is the empty range of all registers that were not requested.
     numbers: IndexVec<VReg, u32>,
-    /// By that number, with one more entry at the end.
+    /// Indexed by live range, with one additional entry at the end.
     starts: Vec<Starts>,
     segments: Vec<Segment>,
     values: IndexVec<ValueNumber, ValueDef>,
@@ -61,22 +62,22 @@ pub struct LiveRanges {
     scratch: Scratch,
 }
 
-/// Memory for one register's turn.
+/// Scratch memory for one register.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     liveness: BlockLiveness,
     placement: PhiPlacement,
     definers: Vec<Block>,
     phi_exits: Vec<Block>,
-    /// What the register holds at the start of a block; meaningful where it is live in.
+    /// The register's value at the start of each block, if the register is live into the block.
     value_in: IndexVec<Block, ValueNumber>,
-    /// What the register holds at the end of a block; meaningful where it is defined or live through.
+    /// The register's value at the end of each block, if the register is defined in the block or live through it.
     value_out: IndexVec<Block, ValueNumber>,
 }
 
 impl LiveRanges {
-    /// The live ranges of `wanted` registers, whose occurrences are given. The cost is that of the occurrences, and of
-    /// the blocks that each register is live into: O(n log n) in their number.
+    /// Returns the live ranges of the `wanted` registers, given their occurrences. The time is O(n log n) in the
+    /// occurrences and in the blocks into which each register is live.
     pub fn new(
         function: &Function,
         cfg: &Cfg,
@@ -89,7 +90,7 @@ impl LiveRanges {
         ranges
     }
 
-    /// Becomes the live ranges of `wanted` registers of `function`.
+    /// Computes the live ranges of the `wanted` registers of `function`.
     pub fn compute(
         &mut self,
         function: &Function,
@@ -112,27 +113,27 @@ impl LiveRanges {
         }
     }
 
-    /// Whether the ranges are those of this register, too: it was wanted.
+    /// Whether the live range of the register was computed.
     #[inline]
     pub fn has(&self, reg: VReg) -> bool {
         self.numbers[reg] != 0
     }
 
-    /// The segments of a register; none where it is not wanted, or occurs nowhere.
+    /// Returns the segments of a register. Empty if the register was not requested or does not occur.
     #[inline]
     pub fn segments(&self, reg: VReg) -> &[Segment] {
         let (start, end) = self.bounds(reg);
         &self.segments[start.segments as usize..end.segments as usize]
     }
 
-    /// The values of a register: those of its definitions in layout order, then those made where blocks start.
+    /// Returns a register's values: those of its definitions in layout order, then those made at block starts.
     #[inline]
     pub fn values_of(&self, reg: VReg) -> Range<ValueNumber> {
         let (start, end) = self.bounds(reg);
         ValueNumber(start.values)..ValueNumber(end.values)
     }
 
-    /// Whether exactly one operand writes a register. O(1).
+    /// Whether exactly one operand writes the register. O(1).
     #[inline]
     pub fn has_one_definition(&self, reg: VReg) -> bool {
         let is_written = |value: &ValueDef| matches!(value, ValueDef::Inst { .. });
@@ -142,32 +143,32 @@ impl LiveRanges {
         }
     }
 
-    /// The blocks that a register is live into, in layout order, empty blocks included.
+    /// Returns the blocks into which a register is live, in layout order, empty blocks included.
     #[inline]
     pub fn live_ins(&self, reg: VReg) -> &[LiveIn] {
         let (start, end) = self.bounds(reg);
         &self.live_ins[start.live_ins as usize..end.live_ins as usize]
     }
 
-    /// Where a value is made.
+    /// Returns the place at which a value is made.
     #[inline]
     pub fn value_def(&self, value: ValueNumber) -> ValueDef {
         self.values[value]
     }
 
-    /// The number of values of all registers.
+    /// Returns the number of values of all registers.
     pub fn num_values(&self) -> usize {
         self.values.len()
     }
 
-    /// What a register holds at a point; none where it is not live. O(log segments).
+    /// Returns the value of a register at a point. `None` if the register is not live there. O(log segments).
     #[inline]
     pub fn value_at(&self, reg: VReg, point: Point) -> Option<ValueNumber> {
         covering(self.segments(reg), point).map(|segment| segment.value)
     }
 
-    /// What a register holds at the start of a block, before its PHIs; none where it is not live in.
-    /// O(log blocks that it is live into).
+    /// Returns the value of a register at the start of a block, before the block's PHIs. `None` if the register is not
+    /// live in. O(log blocks into which it is live).
     pub fn live_in_value(&self, reg: VReg, block: Block) -> Option<ValueNumber> {
         let live_ins = self.live_ins(reg);
         let found = live_ins.binary_search_by_key(&block, |live_in| live_in.block);
@@ -179,8 +180,8 @@ impl LiveRanges {
         self.live_in_value(reg, block).is_some()
     }
 
-    /// What a register holds at the end of a block; none where it is dead there. A definition by the last instruction
-    /// counts as if it were read afterwards.
+    /// Returns the value of a register at the end of a block. `None` if it is dead there. A definition by the last
+    /// instruction counts as live.
     pub fn live_out_value(&self, function: &Function, reg: VReg, block: Block) -> Option<ValueNumber> {
         let insts = function.block_range(block);
         if insts.is_empty() {
@@ -236,7 +237,8 @@ impl LiveRanges {
         let scratch = &mut self.scratch;
         scratch.liveness.propagate(cfg);
         if !scratch.liveness.live_in().is_empty() {
-            // A lone definition that no path from the entry, or from unreachable blocks, gets around reaches all.
+            // The only definition reaches all reads if each path to them from the entry, or from an unreachable block,
+            // passes through it.
             let is_unreachable = |&block: &Block| !cfg.is_reachable(block);
             let gets_around = scratch.liveness.is_live_in(Block(0))
                 || (cfg.rpo().len() < cfg.num_blocks() && scratch.liveness.live_in().iter().any(is_unreachable));
@@ -259,7 +261,7 @@ impl LiveRanges {
         self.build_segments(function, occurrences, first_value);
     }
 
-    /// Numbers the definitions, and tells the liveness of writes and of reads that values from elsewhere reach.
+    /// Numbers the definitions, and records the writes and the upward-exposed reads in the liveness.
     fn scan(&mut self, function: &Function, occurrences: &[Occurrence]) {
         let Scratch { liveness, definers, phi_exits, value_out, .. } = &mut self.scratch;
         liveness.begin();
@@ -289,10 +291,11 @@ impl LiveRanges {
         }
     }
 
-    /// Finds out which value is live into each block, and makes values where several meet: where the layout, in which
-    /// the blocks stand, shows what each predecessor leaves before it is asked for. Where two values arrive that way, the
-    /// paths from the blocks that made them meet nowhere before, so that this is the iterated dominance frontier, too
-    /// (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991). O(edges into these blocks).
+    /// Computes the value that is live into each block, in layout order, and makes a value wherever several meet. The
+    /// layout must be such that the outgoing value of each predecessor is known before it is needed. Two values arrive
+    /// at a block only if the paths from their defining blocks meet there first. The result is therefore also the
+    /// iterated dominance frontier (Cytron et al., "Efficiently Computing Static Single Assignment Form", 1991).
+    /// O(edges into these blocks).
     fn sweep_values(&mut self, cfg: &Cfg) {
         let Scratch { liveness, value_in, value_out, .. } = &mut self.scratch;
         for &block in liveness.live_in() {
@@ -308,7 +311,7 @@ impl LiveRanges {
         }
     }
 
-    /// Does what [`sweep_values`](Self::sweep_values) does in whatever graph, around cycles and in unreachable blocks.
+    /// Does the same as [`sweep_values`](Self::sweep_values) for any graph, including cycles and unreachable blocks.
     fn resolve_values(&mut self, function: &Function, cfg: &Cfg, dominators: &Dominators) {
         let Scratch { liveness, placement, definers, value_in, value_out, .. } = &mut self.scratch;
         placement.place(function, cfg, dominators, liveness, definers);
@@ -331,7 +334,7 @@ impl LiveRanges {
         }
     }
 
-    /// Goes through the register's blocks in layout order: those that it occurs in and those that it is live into.
+    /// Visits in layout order all blocks in which the register occurs or into which it is live.
     fn build_segments(&mut self, function: &Function, occurrences: &[Occurrence], first_value: ValueNumber) {
         let first_segment = self.segments.len();
         let mut next_value = first_value;
@@ -361,7 +364,8 @@ impl LiveRanges {
                     let (start, end) = definition_points(function, occurrence);
                     let mut segment = Segment { start, end, value: next_value };
                     next_value = ValueNumber(next_value.0 + 1);
-                    // Beside a read of the same instruction, an early write waits; of two writes the last stands.
+                    // If the instruction also reads the register, an early write takes effect after the read. If it
+                    // writes the register twice, the last write counts.
                     segment.start = start.max(read_until);
                     if let Some(mut before) = open {
                         before.end = before.end.min(segment.start);
@@ -387,7 +391,7 @@ impl LiveRanges {
     }
 }
 
-/// What is made at the start of a block where values meet.
+/// Returns the definition of a value that is made at the start of a block.
 fn meeting(cfg: &Cfg, block: Block) -> ValueDef {
     match cfg.preds(block) {
         [] => ValueDef::Undefined(block),
@@ -395,7 +399,7 @@ fn meeting(cfg: &Cfg, block: Block) -> ValueDef {
     }
 }
 
-/// The predecessor at whose end a PHI reads.
+/// Returns the predecessor at the end of which a PHI reads its operand.
 #[inline]
 fn phi_predecessor(function: &Function, occurrence: &Occurrence) -> Option<Block> {
     match function.operands(occurrence.inst).get(occurrence.operand as usize + 1)?.value {

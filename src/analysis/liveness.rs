@@ -1,17 +1,18 @@
-//! The blocks that one register is live into and out of: by walking backwards from its reads to its definitions.
+//! The blocks into and out of which one register is live, computed by walking backwards from its reads to its
+//! definitions.
 //!
-//! Sparse, one register at a time (the by-variable method of Boissinot et al., "Computing Liveness Sets for SSA-Form
-//! Programs", 2011, which needs no SSA): the cost is that of the answer, and there are no bit sets to clear. Marks are
-//! stamped with the number of the register's turn, so that forgetting them all is one addition.
+//! The method is sparse and handles one register at a time (the by-variable method of Boissinot et al., "Computing
+//! Liveness Sets for SSA-Form Programs", 2011, which needs no SSA). The cost is that of the answer, and no bit sets
+//! need clearing. Each mark holds the stamp of a register, so one addition clears all marks.
 
 use super::{Cfg, Occurrence};
 use crate::function::Block;
 use crate::index::IndexVec;
 
-/// Blocks are sorted where they are spread over so many times their number.
+/// Blocks are sorted if their range in the layout is at least this many times their number.
 const SPREAD: usize = 8;
 
-/// A block's marks, each the stamp of the last register that set it.
+/// A block's marks. Each holds the stamp of the last register that set it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     live_in: u32,
@@ -19,12 +20,12 @@ struct Marks {
     defines: u32,
 }
 
-/// Where the register whose turn it is lives at the boundaries of blocks.
+/// Liveness of the current register at block boundaries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockLiveness {
     stamp: u32,
     marks: IndexVec<Block, Marks>,
-    /// Blocks with the register live in; those whose predecessors have not been told yet are the worklist.
+    /// Blocks into which the register is live. The unprocessed tail of the list is the worklist.
     live_in: Vec<Block>,
     flows_forward: bool,
 }
@@ -37,20 +38,20 @@ impl BlockLiveness {
         self.marks.resize(num_blocks, Marks::default());
     }
 
-    /// The next register's turn. A function has fewer than 2^32 registers, so that stamps do not wrap.
+    /// Begins the next register. A function has fewer than 2^32 registers, so stamps do not wrap.
     pub(super) fn begin(&mut self) {
         self.stamp += 1;
         self.live_in.clear();
         self.flows_forward = true;
     }
 
-    /// The register is written in a block.
+    /// Records that the register is written in a block.
     #[inline]
     pub(super) fn define(&mut self, block: Block) {
         self.marks[block].defines = self.stamp;
     }
 
-    /// The register is read in a block before any write there.
+    /// Records that the register is read in a block before any write there.
     #[inline]
     pub(super) fn read_from_start(&mut self, block: Block) {
         let marks = &mut self.marks[block];
@@ -60,7 +61,7 @@ impl BlockLiveness {
         }
     }
 
-    /// The register is read on an edge that leaves a block. To be told when all writes are known.
+    /// Records that the register is read on an edge that leaves a block. Call it after all writes are recorded.
     #[inline]
     pub(super) fn read_at_end(&mut self, block: Block) {
         let marks = &mut self.marks[block];
@@ -70,7 +71,7 @@ impl BlockLiveness {
         }
     }
 
-    /// Carries the reads backwards to the writes. O(edges into blocks that the register is live into).
+    /// Propagates liveness backwards from the reads to the writes. O(edges into blocks where the register is live in).
     pub(super) fn propagate(&mut self, cfg: &Cfg) {
         let mut told = 0;
         while let Some(&block) = self.live_in.get(told) {
@@ -82,19 +83,19 @@ impl BlockLiveness {
         }
     }
 
-    /// Whether each block that the register is live through comes before those that it leads to and that the register
-    /// is live into, in the layout.
+    /// Whether the liveness flows forward in the layout: each block through which the register is live precedes its
+    /// successors into which the register is live.
     pub(super) fn flows_forward(&self) -> bool {
         self.flows_forward
     }
 
-    /// The blocks that the register is live into, each once.
+    /// Returns the blocks into which the register is live, each once.
     pub(super) fn live_in(&self) -> &[Block] {
         &self.live_in
     }
 
-    /// Brings [`live_in`](Self::live_in) into layout order. Mostly the blocks stand close together, and are found sooner
-    /// than sorted.
+    /// Sorts [`live_in`](Self::live_in) by layout. The blocks are usually close together, and then a scan of the marks
+    /// is faster than sorting.
     pub(super) fn sort_live_in(&mut self) {
         if self.live_in.len() < 2 {
             return;
@@ -133,8 +134,9 @@ impl BlockLiveness {
     }
 }
 
-/// Takes the blocks off the front of `live_in` that follow one another in the layout right behind `block`, as long as
-/// none of the `occurrences` that are left is there and the value is the `same`; the last of them, or `block`.
+/// Removes from the front of `live_in` the blocks that directly follow `block` in the layout. Stops at a block with one
+/// of the remaining `occurrences`, or without the `same` value. Returns the last removed block, or `block` if none was
+/// removed.
 #[inline]
 pub(super) fn take_run(
     block: Block,

@@ -1,11 +1,13 @@
-//! The segments of registers that have one value, as most have: found without asking which value is where.
+//! The segments of registers with a single value. Most registers have one, and they need no search for the value at
+//! each point.
 
 use super::liveness::{BlockLiveness, take_run};
 use super::segment::append;
 use super::{Occurrence, Point, Segment, ValueNumber};
 use crate::function::Function;
 
-/// The segment of a register that is written once and only read behind that, in the same block, as most are.
+/// Returns the segment of a register that is written once and read only later in the same block, which is the most
+/// frequent case. `None` for all other registers.
 #[inline]
 pub(super) fn local_segment(function: &Function, occurrences: &[Occurrence], value: ValueNumber) -> Option<Segment> {
     let (first, reads) = occurrences.split_first()?;
@@ -19,8 +21,9 @@ pub(super) fn local_segment(function: &Function, occurrences: &[Occurrence], val
     Some(Segment { start, end: last.map_or(end, |read| end.max(Point::late(read.inst))), value })
 }
 
-/// Appends the segments of a register that is written once, by what dominates all of its reads; `liveness` has the blocks
-/// that it is live into in layout order, of which there are some. O(occurrences + these blocks).
+/// Appends the segments of a register that is written once, by an instruction that dominates all of its reads.
+/// `liveness` holds the blocks into which the register is live, at least one, in layout order. O(occurrences + these
+/// blocks).
 pub(super) fn lone_segments(
     function: &Function,
     occurrences: &[Occurrence],
@@ -59,8 +62,8 @@ pub(super) fn lone_segments(
     }
 }
 
-/// The first point of a definition, and the point after the last if nobody reads it. What is written early occupies
-/// both points of its instruction: nothing else that the instruction writes may share the register.
+/// Returns the first point of a definition, and its end if the value is never read. An early-clobber definition
+/// occupies both points of its instruction, because no other result of the instruction may share its register.
 #[inline]
 pub(super) fn definition_points(function: &Function, occurrence: &Occurrence) -> (Point, Point) {
     if occurrence.is_phi {

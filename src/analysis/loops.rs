@@ -1,4 +1,5 @@
-//! Natural loops: for each block with an edge from a block that it dominates, what reaches that edge without leaving.
+//! Natural loops. A block is a header if it dominates the source of one of its incoming edges; the loop is all blocks
+//! that reach this edge without passing through the header.
 
 use super::{Cfg, Dominators};
 use crate::define_index;
@@ -6,7 +7,7 @@ use crate::function::Block;
 use crate::index::IndexVec;
 
 define_index! {
-    /// A natural loop; inner loops have smaller numbers than the loops around them.
+    /// A natural loop. Inner loops have smaller numbers than the loops around them.
     Loop, "loop"
 }
 
@@ -15,11 +16,11 @@ struct LoopData {
     header: Block,
     parent: Option<Loop>,
     depth: u32,
-    /// A loop around this one, or itself: a path to the outermost loop found so far, compressed.
+    /// Union-find parent: a loop around this one, or the loop itself. Paths to the outermost loop found are compressed.
     outer: Loop,
 }
 
-/// The natural loops of a function and how they nest.
+/// The natural loops of a function and their nesting.
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
     loops: IndexVec<Loop, LoopData>,
@@ -29,20 +30,21 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// The loops of the graph. O(edges · depth) at worst, nearly linear in practice.
+    /// Returns the loops of the graph. O(edges · depth) in the worst case, nearly linear in practice.
     pub fn new(cfg: &Cfg, dominators: &Dominators) -> Self {
         let mut loops = Self::default();
         loops.compute(cfg, dominators);
         loops
     }
 
-    /// Becomes the loops of the graph.
+    /// Computes the loops of the graph.
     pub fn compute(&mut self, cfg: &Cfg, dominators: &Dominators) {
         self.loops.clear();
         self.irreducible.clear();
         self.innermost.clear();
         self.innermost.resize(cfg.num_blocks(), None);
-        // A header comes after the headers of the loops around it, so backwards, inner loops are found first.
+        // A header comes after the headers of the loops around it. In reverse order, inner loops are therefore found
+        // first.
         for (number, &block) in cfg.rpo().iter().enumerate().rev() {
             let mut is_irreducible = false;
             for &pred in cfg.preds(block) {
@@ -65,29 +67,29 @@ impl Loops {
         }
     }
 
-    /// The innermost loop around a block.
+    /// Returns the innermost loop around a block.
     #[inline]
     pub fn innermost(&self, block: Block) -> Option<Loop> {
         self.innermost[block]
     }
 
-    /// How many natural loops a block is in.
+    /// Returns the number of natural loops around a block.
     #[inline]
     pub fn depth(&self, block: Block) -> u32 {
         self.innermost[block].map_or(0, |innermost| self.loops[innermost].depth)
     }
 
-    /// The block through which a loop is entered.
+    /// Returns the block through which a loop is entered.
     pub fn header(&self, of: Loop) -> Block {
         self.loops[of].header
     }
 
-    /// The innermost loop around a loop.
+    /// Returns the innermost loop around another loop.
     pub fn parent(&self, of: Loop) -> Option<Loop> {
         self.loops[of].parent
     }
 
-    /// Whether a block is in a loop or in one inside it.
+    /// Whether a block is in the loop or in one of its inner loops.
     pub fn contains(&self, outer: Loop, block: Block) -> bool {
         let mut at = self.innermost[block];
         while let Some(inner) = at {
@@ -99,7 +101,7 @@ impl Loops {
         false
     }
 
-    /// The number of loops.
+    /// Returns the number of loops.
     pub fn len(&self) -> usize {
         self.loops.len()
     }
@@ -109,14 +111,14 @@ impl Loops {
         self.loops.is_empty()
     }
 
-    /// Blocks where a cycle that is no natural loop is entered: the graph is reducible where there are none. Such
-    /// cycles count for no depth.
+    /// Returns the entries of cycles that are not natural loops. The graph is reducible if there are none. Such cycles
+    /// do not count in a depth.
     pub fn irreducible_entries(&self) -> &[Block] {
         &self.irreducible
     }
 
-    /// Makes the loop of `header`, whose latches are on the worklist, and walks backwards from them. A loop found
-    /// before is stepped over as one block.
+    /// Collects the loop of `header`, whose latches are on the worklist, by walking backwards from them. An inner loop
+    /// that was already found is treated as one block.
     fn collect(&mut self, header: Block, cfg: &Cfg) {
         let this = self.loops.next_id();
         self.loops.push(LoopData { header, parent: None, depth: 0, outer: this });
@@ -164,7 +166,7 @@ mod tests {
         Loops::new(&cfg, &Dominators::new(&function, &cfg))
     }
 
-    /// Nested loops nest: the inner header has depth two, and the inner loop's parent is the outer loop.
+    /// In a loop nest, the inner header has depth two, and the inner loop's parent is the outer loop.
     #[test]
     fn nested() {
         let loops = loops(&[&[1], &[2], &[2, 3], &[1, 4], &[]]);
@@ -176,7 +178,7 @@ mod tests {
         assert!(loops.irreducible_entries().is_empty());
     }
 
-    /// Two latches of one header make one loop.
+    /// Two latches of one header form one loop.
     #[test]
     fn two_latches() {
         let loops = loops(&[&[1], &[2, 3], &[1], &[1, 4], &[]]);
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(loops.depth(Block(2)), 1);
     }
 
-    /// A cycle with two entries is no natural loop and is reported.
+    /// A cycle with two entries is not a natural loop and is reported.
     #[test]
     fn irreducible_cycle() {
         let loops = loops(&[&[1, 2], &[2], &[1]]);
@@ -192,7 +194,7 @@ mod tests {
         assert_eq!(loops.irreducible_entries().len(), 1);
     }
 
-    /// An unreachable cycle is no loop, also where it leads into one.
+    /// An unreachable cycle is not a loop, even if it leads into a loop.
     #[test]
     fn unreachable_cycle() {
         let loops = loops(&[&[1], &[1], &[3, 1], &[2]]);

@@ -1,9 +1,10 @@
 //! Analyses of the view: control flow, dominators and post-dominators, loops, block frequencies, occurrences of
 //! registers, live ranges, interval trees, uniformity within a warp.
 //!
-//! Every analysis is linear in what it reads, or nearly so, and keeps its memory: `compute` fills it anew for another
-//! function, `new` is `compute` on an empty one. An [`AnalysisContext`] holds one of each, to be reused from function
-//! to function. Nothing here depends on the order of hash tables or on addresses.
+//! Every analysis takes linear or nearly linear time in its input. An analysis keeps its memory: `compute` fills it
+//! again for another function, and `new` calls `compute` on an empty analysis. An [`AnalysisContext`] holds one
+//! analysis of each kind, to be reused from function to function. No result depends on hash-table order or on
+//! addresses.
 
 mod cfg;
 mod dependences;
@@ -42,18 +43,18 @@ pub use turns::with_turns;
 pub use uniformity::UniformityInfo;
 pub use unrolled_loops::{Counter, FloatCounter, Obstacle, UnrolledLoops, Unrolling};
 
-/// One of each analysis, with the memory that they keep between functions.
+/// One analysis of each kind, with the memory that it keeps between functions.
 #[derive(Debug, Default)]
 pub struct AnalysisContext {
-    /// Predecessors and orders of the blocks.
+    /// Predecessors and block orders.
     pub cfg: Cfg,
     /// The dominator tree.
     pub dominators: Dominators,
     /// The natural loops.
     pub loops: Loops,
-    /// Where the wanted registers are read and written.
+    /// Reads and writes of the requested registers.
     pub occurrences: Occurrences,
-    /// Where the wanted registers are live, and with which value.
+    /// Live ranges of the requested registers, with their values.
     pub live_ranges: LiveRanges,
 }
 
@@ -63,7 +64,7 @@ mod tests {
 
     use crate::function::{Block, Function, FunctionBuilder, OpcodeTable};
 
-    /// A function of empty blocks with the given successors.
+    /// Builds a function of empty blocks with the given successors.
     pub(super) fn graph(succs: &[&[u32]]) -> Function {
         let mut builder = FunctionBuilder::new("graph", Arc::new(OpcodeTable::new()));
         for succs in succs {

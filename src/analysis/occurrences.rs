@@ -1,45 +1,45 @@
-//! Where registers are read and written, register by register.
+//! The operands that read and write each register.
 
 use super::grouping::Grouping;
 use crate::function::{Block, Function, Inst, Operand, OperandFlags, Role, VReg};
 
-/// An operand that names a register.
+/// An operand that refers to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occurrence {
     /// The instruction.
     pub inst: Inst,
     /// The block that holds the instruction.
     pub block: Block,
-    /// The operand's number.
+    /// The operand's index.
     pub operand: u32,
-    /// How the register is used.
+    /// The flags of the operand.
     pub flags: OperandFlags,
-    /// Whether the instruction is a PHI: it writes at the start of its block and reads at the end of a predecessor.
+    /// Whether the instruction is a PHI. A PHI writes at the start of its block and reads at the end of a predecessor.
     pub is_phi: bool,
 }
 
 impl Occurrence {
-    /// Whether the register is written.
+    /// Whether the operand writes the register.
     #[inline]
     pub fn is_def(&self) -> bool {
         self.flags.contains(OperandFlags::DEF)
     }
 
-    /// Whether the register's value is read. A read of an undefined value is none.
+    /// Whether the operand reads the register's value. A read of an undefined value does not count.
     #[inline]
     pub fn is_use(&self) -> bool {
         !self.flags.intersects(OperandFlags::DEF.union(OperandFlags::UNDEF))
     }
 
-    /// Whether the register is written before the instruction has read its sources.
+    /// Whether the register is written before the instruction has read its sources (early clobber).
     #[inline]
     pub fn is_early_clobber(&self) -> bool {
         self.flags.contains(OperandFlags::EARLY_CLOBBER)
     }
 }
 
-/// The occurrences of the wanted registers, in layout order; within an instruction the sources come before what is
-/// written. Debug instructions are kept apart.
+/// The occurrences of the requested registers, in layout order. Within an instruction, sources come before results. The
+/// operands of debug instructions are kept separately.
 #[derive(Clone, Debug, Default)]
 pub struct Occurrences {
     occurrences: Grouping<VReg, Occurrence>,
@@ -50,20 +50,21 @@ pub struct Occurrences {
 }
 
 impl Occurrences {
-    /// The occurrences of those registers that `wanted` picks. O(operands + registers).
+    /// Returns the occurrences of the registers for which `wanted` holds. O(operands + registers).
     pub fn new(function: &Function, wanted: &impl Fn(VReg) -> bool) -> Self {
         Self::renamed(function, &|_, operand| operand.reg().filter(|&reg| wanted(reg)))
     }
 
-    /// The occurrences of registers as `register` names them, operand by operand: for a pass that merges registers and
-    /// deletes instructions in its own books before it edits the function. Operands without a name do not occur.
+    /// Returns the occurrences of registers after renaming: `register` maps each operand to a register, or to `None` if
+    /// the operand does not count. This is for a pass that merges registers and deletes instructions in its own data
+    /// before it edits the function.
     pub fn renamed(function: &Function, register: &impl Fn(Inst, &Operand) -> Option<VReg>) -> Self {
         let mut occurrences = Self::default();
         occurrences.compute(function, register);
         occurrences
     }
 
-    /// Becomes the occurrences of the registers of `function` as `register` names them.
+    /// Computes the occurrences of the registers of `function`, as renamed by `register`.
     pub fn compute(&mut self, function: &Function, register: &impl Fn(Inst, &Operand) -> Option<VReg>) {
         self.found.clear();
         self.found_debug.clear();
@@ -76,19 +77,19 @@ impl Occurrences {
         self.debug_uses.compute(function.num_regs(), self.found_debug.iter().copied());
     }
 
-    /// The reads and writes of a register.
+    /// Returns the reads and writes of a register.
     #[inline]
     pub fn of(&self, reg: VReg) -> &[Occurrence] {
         self.occurrences.of(reg)
     }
 
-    /// What writes a register that nothing else writes.
+    /// Returns the definition of a register. `None` if the register has no definition or several.
     pub fn only_definition(&self, reg: VReg) -> Option<&Occurrence> {
         let mut definitions = self.of(reg).iter().filter(|occurrence| occurrence.is_def());
         definitions.next().filter(|_| definitions.next().is_none())
     }
 
-    /// The operands of debug instructions that name a register.
+    /// Returns the operands of debug instructions that refer to a register.
     #[inline]
     pub fn debug_uses(&self, reg: VReg) -> &[Occurrence] {
         self.debug_uses.of(reg)
@@ -134,7 +135,8 @@ mod tests {
     use super::Occurrences;
     use crate::function::{Effects, FunctionBuilder, Inst, OpcodeTable, Operand, RegClass, Role, VReg};
 
-    /// Sources come before what is written, debug uses stand apart, and registers that are not wanted have none.
+    /// Sources come before results, debug uses are kept separately, and registers that were not requested have no
+    /// occurrences.
     #[test]
     fn order_and_separation() {
         let mut opcodes = OpcodeTable::new();

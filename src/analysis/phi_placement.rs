@@ -1,8 +1,9 @@
-//! Where different values of one register meet: the iterated dominance frontier of its definitions, pruned by liveness.
+//! Blocks in which different values of one register meet: the iterated dominance frontier of its definitions, pruned by
+//! liveness.
 //!
-//! Sreedhar and Gao, "A Linear Time Algorithm for Placing φ-Nodes" (1995): definitions are visited deepest first in the
-//! dominator tree, so that every block's subtree is walked once. Here the tree is cut down to the blocks that the
-//! register lives in: where it is dead, none of its values arrives at a frontier.
+//! Sreedhar and Gao, "A Linear Time Algorithm for Placing φ-Nodes" (1995): the deepest definitions in the dominator
+//! tree are visited first, so that each block's subtree is walked once. Here, the tree contains only blocks in which
+//! the register is live. In all other blocks, none of its values reaches a frontier.
 
 use std::collections::BinaryHeap;
 
@@ -11,7 +12,7 @@ use super::{Cfg, Dominators};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 
-/// A block that the register is live into, or that defines it and that it is live out of.
+/// A block into which the register is live, or which defines the register and out of which it is live.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     block: Block,
@@ -19,7 +20,7 @@ struct Node {
     level: u32,
     has_phi: bool,
     is_visited: bool,
-    /// Children in the dominator tree, linked: places in the list of nodes.
+    /// First child in the dominator tree: an index into the list of nodes. The children are linked.
     first_child: Option<u32>,
     next_sibling: Option<u32>,
 }
@@ -29,7 +30,7 @@ struct Node {
 pub(super) struct PhiPlacement {
     /// Reachable blocks, in reverse postorder.
     nodes: Vec<Node>,
-    /// A block's place in `nodes`; meaningful for the blocks that are there.
+    /// The index of a block in `nodes`. Meaningful only for the blocks of `nodes`.
     node_of: IndexVec<Block, u32>,
     /// Definitions to visit, by level.
     roots: BinaryHeap<(u32, u32)>,
@@ -42,11 +43,11 @@ impl PhiPlacement {
         self.node_of.resize(num_blocks, 0);
     }
 
-    /// Places the PHIs of the register whose liveness is given, and that is defined in `definers` (each once). The
-    /// entry, if the register is live into it, has one: its value there is that of an undefined register. So have
-    /// blocks that an unreachable block leads to.
+    /// Places the PHIs of the register with the given liveness. `definers` lists the blocks that define the register,
+    /// each once. If the register is live into the entry, the entry has a PHI, for the undefined value. So do the
+    /// successors of unreachable blocks.
     ///
-    /// O(n log n) in the blocks that the register lives in and the edges that leave them.
+    /// O(n log n) in the blocks in which the register is live and in the edges that leave them.
     pub(super) fn place(
         &mut self,
         function: &Function,
@@ -64,7 +65,7 @@ impl PhiPlacement {
                 }
             }
         }
-        // In reverse postorder the entry is first.
+        // The entry is first in reverse postorder.
         if self.nodes.first().is_some_and(|node| node.level == 0 && liveness.is_live_in(node.block)) {
             self.add_phi(0, liveness);
         }
@@ -73,8 +74,7 @@ impl PhiPlacement {
         }
     }
 
-    /// The reachable blocks that matter, in reverse postorder, and whether each has a PHI: a block's dominator comes
-    /// before it.
+    /// Returns the nodes' blocks in reverse postorder, and whether each has a PHI. A block's dominator precedes it.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (Block, bool)> + '_ {
         self.nodes.iter().map(|node| (node.block, node.has_phi))
     }
@@ -101,8 +101,8 @@ impl PhiPlacement {
             if liveness.is_defined_in(block) && liveness.is_live_out(block) {
                 self.roots.push((self.nodes[number].level, number as u32));
             }
-            // A value that is live into a block without a PHI is live through or defined in the block's dominator; so a
-            // dominator that is no node passes nothing on.
+            // If a value is live into a block without a PHI, it is live through the block's dominator or defined there.
+            // A dominator that is not a node therefore passes on no value.
             let dominator = dominators.idom(block).filter(|&idom| liveness.is_live_out(idom));
             if let Some(dominator) = dominator {
                 let parent = self.node_of[dominator] as usize;
@@ -111,7 +111,8 @@ impl PhiPlacement {
         }
     }
 
-    /// Gives a block a PHI. It is a definition, to be visited unless the block is being visited for one of its own.
+    /// Gives a block a PHI. The PHI is a definition, which must be visited unless the block is visited for another
+    /// definition.
     fn add_phi(&mut self, number: u32, liveness: &BlockLiveness) {
         let node = &mut self.nodes[number as usize];
         if !node.has_phi {
@@ -122,8 +123,8 @@ impl PhiPlacement {
         }
     }
 
-    /// Walks the part of a root's subtree that no deeper root has walked. An edge from it to a block that is no deeper
-    /// than the root leaves what the root dominates strictly.
+    /// Visits the part of a root's subtree that no deeper root has visited. An edge from this part to a block no deeper
+    /// than the root leaves the region that the root strictly dominates.
     fn visit_subtree(&mut self, root: u32, level: u32, function: &Function, liveness: &BlockLiveness) {
         self.nodes[root as usize].is_visited = true;
         self.stack.push(root);

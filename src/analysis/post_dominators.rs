@@ -1,10 +1,10 @@
-//! The post-dominator tree: the dominators of the graph with its edges turned round, from an exit behind all exits.
+//! The post-dominator tree: the dominator tree of the reverse graph, from one common exit after all exits.
 
 use super::{Cfg, Dominators};
 use crate::function::{Block, Function};
 use crate::index::EntityIndex;
 
-/// The post-dominator tree of the blocks that a path leads from to the end of the function.
+/// The post-dominator tree of the blocks from which the end of the function is reachable.
 #[derive(Clone, Debug, Default)]
 pub struct PostDominators {
     /// Blocks without successors.
@@ -14,14 +14,14 @@ pub struct PostDominators {
 }
 
 impl PostDominators {
-    /// The post-dominator tree of `function`. O(edges · log blocks), and linear in practice.
+    /// Returns the post-dominator tree of `function`. O(edges · log blocks), and linear in practice.
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
         let mut post_dominators = Self::default();
         post_dominators.compute(function, cfg);
         post_dominators
     }
 
-    /// Becomes the post-dominator tree of `function`, whose graph is `cfg`.
+    /// Computes the post-dominator tree of `function` with the graph `cfg`.
     pub fn compute(&mut self, function: &Function, cfg: &Cfg) {
         self.exits.clear();
         self.exits.extend(function.blocks().filter(|&block| function.succs(block).is_empty()));
@@ -29,16 +29,17 @@ impl PostDominators {
         self.tree.compute_of(&self.reversed);
     }
 
-    /// The nearest block that post-dominates another strictly. None where that is the end of the function, and where no
-    /// path leads from the block to the end.
+    /// Returns the immediate post-dominator of a block. `None` if this is the end of the function, or if the end is
+    /// unreachable from the block.
     #[inline]
     pub fn ipdom(&self, block: Block) -> Option<Block> {
         let end = Block::new(self.reversed.num_blocks() - 1);
         self.tree.idom(block).filter(|&ipdom| ipdom != end)
     }
 
-    /// Whether every path from `b` to the end of the function passes through `a`. Every block post-dominates itself;
-    /// one that no path leads from to the end post-dominates, and is post-dominated by, no other. O(1).
+    /// Whether every path from `b` to the end of the function passes through `a`. Every block post-dominates itself. A
+    /// block from which the end is unreachable post-dominates no other block, and no other block post-dominates it.
+    /// O(1).
     #[inline]
     pub fn post_dominates(&self, a: Block, b: Block) -> bool {
         self.tree.dominates(a, b)
@@ -57,7 +58,8 @@ mod tests {
         PostDominators::new(&function, &Cfg::new(&function))
     }
 
-    /// The join of a diamond post-dominates all of it, neither arm does, and after the join comes the end.
+    /// The join of a diamond post-dominates the whole diamond. Neither arm post-dominates the split. After the join
+    /// comes the end.
     #[test]
     fn diamond() {
         let post_dominators = post_dominators(&[&[1, 2], &[3], &[3], &[]]);
@@ -67,7 +69,7 @@ mod tests {
         assert!(!post_dominators.post_dominates(Block(1), Block(0)));
     }
 
-    /// Of two ways out of the function neither post-dominates.
+    /// If the function has two exits, neither of them post-dominates.
     #[test]
     fn two_exits() {
         let post_dominators = post_dominators(&[&[1, 2], &[], &[]]);
@@ -75,7 +77,7 @@ mod tests {
         assert!(!post_dominators.post_dominates(Block(2), Block(0)));
     }
 
-    /// What never ends post-dominates nothing, and a way into it does not count for the block before.
+    /// An endless loop post-dominates nothing, and an edge into it is ignored for the block before it.
     #[test]
     fn endless_loop() {
         let post_dominators = post_dominators(&[&[1, 2], &[1], &[]]);

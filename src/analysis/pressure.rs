@@ -1,41 +1,42 @@
-//! How many words are live at each instruction, while values are taken away from stretches of them.
+//! Register pressure at each instruction, updated while values are removed from ranges of instructions.
 
 use std::ops::Range;
 
 use super::{LiveRanges, Segment};
 use crate::function::{Function, VReg};
 
-/// The words that are live where each instruction reads: the most of any stretch, and less over a stretch, in
-/// O(log instructions). A tree of maxima over halves; what is taken away from all of a node stays at the node.
+/// The words that are live where each instruction reads. The maximum over a stretch of instructions, and a decrease
+/// over a stretch, take O(log instructions). The data structure is a tree of maxima over halves. A decrease that covers
+/// all of a node's instructions is stored at the node.
 #[derive(Clone)]
 pub(crate) struct Pressure {
-    /// Instructions, rounded up to a power of two.
+    /// The number of instructions, rounded up to a power of two.
     width: usize,
-    /// The most below a node, without what was taken away from the nodes above it. The root is 1, the children of `n`
-    /// are `2n` and `2n + 1`.
+    /// The maximum below a node, without the decreases of its ancestors. The root is 1, the children of `n` are `2n`
+    /// and `2n + 1`.
     most: Vec<i64>,
-    /// What was taken away from all below a node.
+    /// The decrease that applies to all instructions below a node.
     taken: Vec<i64>,
 }
 
-/// The instructions at whose reads a segment is live.
+/// Returns the instructions at whose reads a segment is live.
 pub(crate) fn instructions(segment: &Segment) -> Range<u32> {
     segment.start.0.div_ceil(2)..segment.end.0.div_ceil(2)
 }
 
 impl Pressure {
-    /// The pressure of all registers. O(instructions + segments).
+    /// Returns the pressure of all registers. O(instructions + segments).
     pub(crate) fn new(function: &Function, live: &LiveRanges) -> Self {
         Self::of(function, live, |_| true)
     }
 
-    /// The pressure of some registers.
+    /// Returns the pressure of the registers for which `counts` holds.
     pub(crate) fn of(function: &Function, live: &LiveRanges, counts: impl Fn(VReg) -> bool) -> Self {
         let words = |reg| if counts(reg) { function.class(reg).words() } else { 0 };
         Self::weighted(function, live, words)
     }
 
-    /// The pressure where each register counts as much as is said.
+    /// Returns the pressure if each register counts as `weight` words.
     pub(crate) fn weighted(function: &Function, live: &LiveRanges, weight: impl Fn(VReg) -> u32) -> Self {
         let mut change = vec![0i64; function.num_insts() + 1];
         for reg in function.regs() {
@@ -56,7 +57,7 @@ impl Pressure {
             words += change;
             *leaf = words;
         }
-        // Beyond the last instruction nothing is live.
+        // Nothing is live after the last instruction.
         most[width + function.num_insts()..].fill(0);
         for node in (1..width).rev() {
             most[node] = most[2 * node].max(most[2 * node + 1]);
@@ -64,12 +65,12 @@ impl Pressure {
         Self { width, most, taken: vec![0; 2 * width] }
     }
 
-    /// The most at any instruction.
+    /// Returns the maximum over all instructions.
     pub(crate) fn peak(&self) -> u32 {
         self.most[1] as u32
     }
 
-    /// The words at each instruction, and 0 up to a power of two. O(instructions).
+    /// Returns the words at each instruction, padded with 0 to a power of two. O(instructions).
     pub(crate) fn all(&self) -> Vec<u32> {
         let mut taken = vec![0i64; 2 * self.width];
         for node in 2..2 * self.width {
@@ -78,12 +79,12 @@ impl Pressure {
         (self.width..2 * self.width).map(|leaf| (self.most[leaf] - taken[leaf]).max(0) as u32).collect()
     }
 
-    /// The most in a stretch; 0 where that is empty.
+    /// Returns the maximum over a stretch; 0 if the stretch is empty.
     pub(crate) fn most_in(&self, stretch: &Range<u32>) -> u32 {
         self.most_below(1, 0..self.width, stretch).max(0) as u32
     }
 
-    /// Far below 0 where a node has nothing of the stretch.
+    /// Returns the maximum over the part of a stretch below a node; far below 0 if there is no such part.
     fn most_below(&self, node: usize, covers: Range<usize>, stretch: &Range<u32>) -> i64 {
         let (start, end) = (stretch.start as usize, stretch.end as usize);
         if end <= covers.start || covers.end <= start {
@@ -98,12 +99,12 @@ impl Pressure {
         left.max(right) - self.taken[node]
     }
 
-    /// So many words less in a stretch.
+    /// Decreases the pressure over a stretch.
     pub(crate) fn take(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, i64::from(words));
     }
 
-    /// So many words more in a stretch.
+    /// Increases the pressure over a stretch.
     pub(crate) fn put(&mut self, stretch: &Range<u32>, words: u32) {
         self.take_below(1, 0..self.width, stretch, -i64::from(words));
     }
@@ -129,7 +130,7 @@ impl Pressure {
 mod tests {
     use super::*;
 
-    /// The tree says what a list of numbers would, whatever is taken away.
+    /// After any decreases, the tree gives the same answers as a plain list of numbers.
     #[test]
     fn like_a_list() {
         arbtest::arbtest(|u| {

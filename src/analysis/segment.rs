@@ -6,47 +6,47 @@ use crate::define_index;
 use crate::function::{Block, Function, Inst};
 
 define_index! {
-    /// A value of a register: what one definition, or one meeting of definitions, leaves in it. Dense over all
+    /// A value of a register: the result of one definition, or of one place at which definitions meet. Dense over all
     /// registers of a [`LiveRanges`](super::LiveRanges).
     ValueNumber, "v"
 }
 
-/// A place in the order of execution within a block: an instruction reads at `2 * inst` and writes at `2 * inst + 1`.
+/// A point in the order of execution within a block: an instruction reads at `2 * inst` and writes at `2 * inst + 1`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point(pub u32);
 
 impl Point {
-    /// Where an instruction reads.
+    /// Returns the point at which an instruction reads.
     #[inline]
     pub fn early(inst: Inst) -> Self {
         Self(2 * inst.0)
     }
 
-    /// Where an instruction writes.
+    /// Returns the point at which an instruction writes.
     #[inline]
     pub fn late(inst: Inst) -> Self {
         Self(2 * inst.0 + 1)
     }
 
-    /// Where a block starts: its PHIs write here, and what is live in is live from here.
+    /// Returns the start of a block. The block's PHIs write here, and live-in registers are live from here.
     #[inline]
     pub fn block_start(function: &Function, block: Block) -> Self {
         Self::early(function.block_range(block).start)
     }
 
-    /// Where a block has ended: what is live out is live up to here, exclusively.
+    /// Returns the end of a block, at which live-out ranges end (exclusive).
     #[inline]
     pub fn block_end(function: &Function, block: Block) -> Self {
         Self::early(function.block_range(block).end)
     }
 
-    /// The instruction that the point belongs to.
+    /// Returns the instruction to which the point belongs.
     #[inline]
     pub fn inst(self) -> Inst {
         Inst(self.0 / 2)
     }
 
-    /// The point after this one.
+    /// Returns the next point.
     #[inline]
     pub fn next(self) -> Self {
         Self(self.0 + 1)
@@ -59,16 +59,16 @@ impl fmt::Debug for Point {
     }
 }
 
-/// A stretch of points, `end` excluded, over which a register holds one value.
+/// A half-open range of points over which a register holds one value.
 ///
-/// Lists of segments are sorted and disjoint, and touching segments of one list differ in their values.
+/// Lists of segments are sorted and disjoint. Touching segments of one list differ in their values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// The first point.
     pub start: Point,
     /// The point after the last.
     pub end: Point,
-    /// What the register holds.
+    /// The value that the register holds.
     pub value: ValueNumber,
 }
 
@@ -78,15 +78,15 @@ impl fmt::Debug for Segment {
     }
 }
 
-/// The segment that covers a point. O(log segments).
+/// Returns the segment that covers a point. O(log segments).
 #[inline]
 pub(crate) fn covering(segments: &[Segment], point: Point) -> Option<&Segment> {
     let at = segments.partition_point(|segment| segment.end <= point);
     segments.get(at).filter(|segment| segment.start <= point)
 }
 
-/// Appends a segment that starts where the last one ends, or later; drops it where it is empty, and makes it one with
-/// the last where they touch and hold the same value. Segments before `first` belong to another list.
+/// Appends a segment that starts at or after the end of the last segment. Discards an empty segment. Merges the segment
+/// with the last if they touch and hold the same value. Segments before `first` belong to another list.
 #[inline]
 pub(crate) fn append(out: &mut Vec<Segment>, first: usize, segment: Segment) {
     if segment.start >= segment.end {
@@ -103,8 +103,8 @@ pub(crate) fn append(out: &mut Vec<Segment>, first: usize, segment: Segment) {
     out.push(segment);
 }
 
-/// The first place from `from` on with a segment that ends after `point`: an exponential search, because the place is
-/// mostly near.
+/// Returns the index of the first segment, from index `from` on, that ends after `point`. The search is exponential
+/// because the result is usually near.
 #[inline]
 fn gallop(segments: &[Segment], from: usize, point: Point) -> usize {
     let mut low = from;
@@ -117,8 +117,8 @@ fn gallop(segments: &[Segment], from: usize, point: Point) -> usize {
     low + segments[low..high].partition_point(|segment| segment.end <= point)
 }
 
-/// Whether two live ranges overlap in a conflict: `conflict` is asked about the two values of each pair of segments
-/// that share a point, in order, until it says yes. Two values known to be the same bits need be no conflict.
+/// Whether two live ranges have a conflicting overlap. `conflict` is called with the two values of each pair of
+/// overlapping segments, in order, until it returns true. Two values with equal bits need not conflict.
 ///
 /// O(smaller · log(larger / smaller) + overlapping pairs).
 #[inline]
@@ -140,8 +140,8 @@ pub fn overlap(a: &[Segment], b: &[Segment], mut conflict: impl FnMut(ValueNumbe
     false
 }
 
-/// The union of two live ranges, in `out`, which is cleared first. Where both cover a point, the value of `a` stands:
-/// callers join overlapping ranges only where the two values are the same bits. O(segments).
+/// Computes in `out` the union of two live ranges; `out` is cleared first. Where both cover a point, the result has the
+/// value of `a`. Callers merge overlapping ranges only if the two values have the same bits. O(segments).
 pub fn union(a: &[Segment], b: &[Segment], out: &mut Vec<Segment>) {
     out.clear();
     out.reserve(a.len() + b.len());
@@ -186,7 +186,7 @@ mod tests {
         assert!(!overlap(&a, &b, |_, _| true));
     }
 
-    /// Every overlapping pair of values is asked about, in order, and the first conflict ends it.
+    /// `conflict` is called for every overlapping pair of values, in order, up to the first conflict.
     #[test]
     fn pairs_in_order() {
         let (a, b) = (segments(&[(0, 4, 0), (6, 9, 1)]), segments(&[(1, 3, 2), (3, 7, 3), (9, 11, 4)]));
@@ -199,7 +199,7 @@ mod tests {
         assert!(overlap(&a, &b, |_, other| other == ValueNumber(3)));
     }
 
-    /// One segment finds its place among many, whichever side it is on.
+    /// One segment is located among many, as either argument.
     #[test]
     fn lopsided() {
         let many: Vec<(u32, u32, u32)> = (0..1000).map(|at| (10 * at, 10 * at + 5, at)).collect();
@@ -212,7 +212,8 @@ mod tests {
         assert!(!overlap(&many, &[], |_, _| true));
     }
 
-    /// A union keeps both in order, joins what touches with the same value, and prefers the first where both are.
+    /// A union keeps both ranges in order, merges touching segments with the same value, and prefers the first range
+    /// where both cover a point.
     #[test]
     fn unions() {
         assert_eq!(united(&[(0, 4, 0)], &[(4, 8, 0), (9, 10, 1)]), segments(&[(0, 8, 0), (9, 10, 1)]));
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!(united(&[], &[(0, 1, 1)]), segments(&[(0, 1, 1)]));
     }
 
-    /// A point is covered from the start of a segment up to, but without, its end.
+    /// A segment covers its start but not its end.
     #[test]
     fn coverage() {
         let list = segments(&[(2, 4, 0), (6, 8, 1)]);
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!([1, 2, 3, 4, 6, 7, 8].map(at), [None, Some(0), Some(0), None, Some(1), Some(1), None]);
     }
 
-    /// Three words: a cache line holds five segments.
+    /// A segment has three words, so a cache line holds five segments.
     #[test]
     fn segment_is_small() {
         assert_eq!(size_of::<Segment>(), 12);

@@ -1,12 +1,13 @@
-//! How often blocks run where every loop is taken to turn a given number of times.
+//! Block frequencies under an assumed trip count for all loops.
 //!
-//! ptxas has a knob for it, `RegAllocEstimatedLoopIterations`. LLVM's estimate of a loop without a profile is a guess, too.
+//! ptxas has a knob for this, `RegAllocEstimatedLoopIterations`. LLVM's estimate for a loop without a profile is also a
+//! guess.
 
 use super::{Cfg, Dominators, Loops};
 use crate::function::{Block, Function};
 use crate::index::IndexVec;
 
-/// The frequencies with `turns` in place of what they say of loops. O(blocks · depth + edges).
+/// Returns the frequencies with the trip count of every loop replaced by `turns`. O(blocks · depth + edges).
 pub fn with_turns(
     function: &Function,
     (cfg, dominators): (&Cfg, &Dominators),
@@ -36,7 +37,8 @@ mod tests {
     use crate::analysis::block_frequencies;
     use crate::analysis::tests::graph;
 
-    /// The guess of ten turns becomes any other number, in a loop in a loop, too; blocks outside keep what they had.
+    /// The guessed trip count of ten is replaced by any other number, in nested loops too. Blocks outside loops keep
+    /// their frequencies.
     #[test]
     fn any_number() {
         let function = graph(&[&[1], &[2], &[2, 3], &[1, 4], &[]]);

@@ -1,4 +1,4 @@
-//! What kernels choose ahead of LLVM's optimisations.
+//! The optimisations that kernels choose before LLVM's optimisations run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,24 +15,24 @@ use crate::optimise::call_graph::{CallFacts, CallGraph, Func, FunctionFacts};
 use crate::optimise::choice::Choice;
 use crate::optimise::stack::{Argument, Body, Node, Store, Value};
 
-/// Whether the command line chooses anything.
+/// Whether the command line makes any choice.
 ///
 /// # Safety
-/// The text is live and as long as it says.
-// SAFETY: the header declares this very name.
+/// The text must be live, and its length must be correct.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_chooses_ahead(command_line: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
     entry(|_| 0, || unsafe { !of_function(command_line, abi::borrow(""), Choice::of).is_llvms() }.into())
 }
 
-/// What the choices of a module come to; nothing where something is wrong.
+/// Returns the marks that result from the choices of a module. Empty on an error.
 ///
 /// # Safety
-/// `module` is null or points to a live module, whose pointers are null or point to as much live memory as the lengths
-/// beside them say. `describe` may be called with `data` and each function of the module, and what it returns is such
-/// memory until it is called again.
-// SAFETY: the header declares this very name.
+/// `module` must be null or point to a live module, whose pointers are null or point to live memory of the given
+/// lengths. `describe` must be callable with `data` and each function of the module. Its result must satisfy the same
+/// until the next call.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_choose_ahead(module: *const nvptx_ra_ir_module) -> nvptx_ra_ir_marks {
     entry(
@@ -45,11 +45,11 @@ pub(super) unsafe extern "C" fn nvptx_ra_choose_ahead(module: *const nvptx_ra_ir
     )
 }
 
-/// Frees what [`nvptx_ra_choose_ahead`] returned.
+/// Frees the result of [`nvptx_ra_choose_ahead`].
 ///
 /// # Safety
-/// The marks come from there, and are freed once.
-// SAFETY: the header declares this very name.
+/// The marks must come from that function, and must be freed only once.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_ir_marks_free(marks: nvptx_ra_ir_marks) {
     entry(
@@ -57,7 +57,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_ir_marks_free(marks: nvptx_ra_ir_marks)
         || {
             if !marks.marks.is_null() {
                 let slice = std::ptr::slice_from_raw_parts_mut(marks.marks.cast_mut(), marks.num_marks as usize);
-                // SAFETY: the caller promises that it is what `hand_over` made, and freed once.
+                // SAFETY: the caller promises that `hand_over` made the slice, and that it is freed once.
                 drop(unsafe { Box::from_raw(slice) });
             }
         },
@@ -76,9 +76,9 @@ unsafe fn marks(module: &nvptx_ra_ir_module) -> Result<Vec<nvptx_ra_ir_mark>, Er
     let graph = unsafe { read_graph(module) }?;
     let mut problem = None;
     let body_of = |function: Func| {
-        // SAFETY: as the caller promises: it is a function of the module.
+        // SAFETY: as the caller promises. The function belongs to the module.
         let body = module.describe.map_or_else(
-            || Err(Error::view("nobody describes functions")),
+            || Err(Error::view("the module has no description of its functions")),
             |describe| unsafe { read_body(&describe(module.data, function.0), graph.calls(function).count()) },
         );
         body.unwrap_or_else(|error| {
@@ -134,7 +134,7 @@ unsafe fn read_graph(module: &nvptx_ra_ir_module) -> Result<CallGraph, Error> {
 }
 
 /// # Safety
-/// The pointers of the body are null or point to as much live memory as the lengths beside them say.
+/// The pointers of the body must be null or point to live memory of the given lengths.
 unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error> {
     // SAFETY: as the caller promises.
     let (values, edges, stores, arguments, argument_ends) = unsafe {
@@ -147,7 +147,7 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
         )
     };
     if argument_ends.len() != calls || body.num_parameters > body.num_values {
-        return Err(Error::view("a function has other calls or parameters than its values say"));
+        return Err(Error::view("the calls or parameters of a function do not match its values"));
     }
     let value_of = |raw| Ok(Value::new(index_of(raw, values.len(), "value")?));
     let mut read = Body { parameters: body.num_parameters as usize, ..Body::default() };
@@ -161,7 +161,7 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
             (abi::NVPTX_RA_VALUE_POINTER, _) => Node::Pointer(edges),
             (abi::NVPTX_RA_VALUE_MADE, _) => Node::Made(edges),
             (abi::NVPTX_RA_VALUE_NUMBER, _) => Node::Number(edges),
-            (kind, _) => return Err(Error::view(format!("a value of kind {kind} with {} edges", edges.len()))),
+            (kind, _) => return Err(Error::view(format!("a value of kind {kind} cannot have {} edges", edges.len()))),
         });
     }
     for store in stores {
@@ -177,19 +177,19 @@ unsafe fn read_body(body: &nvptx_ra_ir_body, calls: usize) -> Result<Body, Error
     Ok(read)
 }
 
-/// A number that names one of `len`.
+/// Checks that a number is less than `len`.
 fn index_of(raw: u32, len: usize, what: &str) -> Result<usize, Error> {
     let index = raw as usize;
-    if index < len { Ok(index) } else { Err(Error::view(format!("{what} {raw} of {len}"))) }
+    if index < len { Ok(index) } else { Err(Error::view(format!("{what} {raw} is out of range: there are {len}"))) }
 }
 
-/// The ranges that end there, of an array of `len`.
+/// Returns the consecutive ranges with these ends in an array of `len` entries.
 fn ranges(ends: impl Iterator<Item = u32>, len: usize, what: &str) -> Result<Vec<Range<usize>>, Error> {
     let mut start = 0;
     let mut ranges = Vec::new();
     for end in ends.map(|end| end as usize) {
         if end < start || end > len {
-            return Err(Error::view(format!("{what}: a range from {start} to {end} of {len}")));
+            return Err(Error::view(format!("{what}: the range from {start} to {end} is not within {len} entries")));
         }
         ranges.push(start..end);
         start = end;
@@ -214,7 +214,7 @@ mod tests {
     use super::super::abi::{nvptx_ra_ir_argument, nvptx_ra_ir_call, nvptx_ra_ir_value};
     use super::*;
 
-    /// The values of the kernel below: an argument of a call, which points to a stack variable.
+    /// The values of the kernel below: the argument of a call, which points to a stack variable.
     unsafe extern "C" fn describe(_: *mut std::ffi::c_void, function: u32) -> nvptx_ra_ir_body {
         static VALUES: [nvptx_ra_ir_value; 2] = [
             nvptx_ra_ir_value { kind: abi::NVPTX_RA_VALUE_VARIABLE, edge_end: 0 },
@@ -247,7 +247,8 @@ mod tests {
     static ZERO: u32 = 0;
     static ONE: u32 = 1;
 
-    /// A kernel with that attribute that passes an address of its stack to a function, whose number is given.
+    /// Returns the marks for a kernel with that attribute. The kernel passes an address of its stack to function
+    /// `callee`.
     fn chosen(attribute: &str, callee: u32) -> Vec<(u32, u32, u32)> {
         let function = |attribute, flags| nvptx_ra_ir_function { attribute, flags, call_end: 1 };
         let functions = [
@@ -264,7 +265,7 @@ mod tests {
             describe: Some(describe),
             data: std::ptr::null_mut(),
         };
-        // SAFETY: all of it is alive, and the marks are read before they are freed.
+        // SAFETY: all arguments are alive, and the marks are read before they are freed.
         unsafe {
             let marks = nvptx_ra_choose_ahead(&raw const module);
             let read = abi::array(marks.marks, marks.num_marks, "marks").expect("an array").to_vec();
@@ -273,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Facts arrive, and so do the marks.
+    /// The facts reach the core, and the marks reach the shim.
     #[test]
     fn marks() {
         assert_eq!(chosen("", 1), []);
@@ -284,16 +285,16 @@ mod tests {
         assert_eq!(chosen("off", 1), []);
     }
 
-    /// What nobody can read changes nothing.
+    /// Invalid input changes nothing.
     #[test]
     fn what_is_wrong_changes_nothing() {
         assert_eq!(chosen("unroll=cut", 2), []);
-        // SAFETY: null is none.
+        // SAFETY: null stands for no module.
         assert_eq!(unsafe { nvptx_ra_choose_ahead(std::ptr::null()) }.num_marks, 0);
         assert!(ranges([1, 0].into_iter(), 2, "parts").is_err() && ranges([3].into_iter(), 2, "parts").is_err());
     }
 
-    /// The command line chooses for all kernels, the attribute for those that have it.
+    /// The command line chooses for all kernels, an attribute for the kernels that have it.
     #[test]
     fn the_command_line_chooses() {
         // SAFETY: the text is alive.

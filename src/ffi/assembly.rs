@@ -1,14 +1,14 @@
-//! What inline assembly in LLVM IR does.
+//! Effects of inline assembly in LLVM IR.
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
 use crate::target::AssemblyEffects;
 
-/// Its effects, by its text and constraints; unknown where anything is wrong.
+/// Returns the effects of inline assembly, judged by its text and constraints. Unknown on any error.
 ///
 /// # Safety
-/// The texts are live and as long as they say.
-// SAFETY: the shim declares this very name.
+/// The texts must be live, and their lengths must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, constraints: nvptx_ra_str) -> u32 {
     entry(
@@ -20,8 +20,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
                 AssemblyEffects::Computes => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
                 AssemblyEffects::ComputesTogether => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
                 AssemblyEffects::Reads => abi::NVPTX_RA_ASSEMBLY_READS,
-                // To LLVM only what reads memory that nothing writes is known; who orders instructions asks for other
-                // loads.
+                // LLVM is told only about reads of memory that nothing writes. The passes that order instructions query
+                // other loads separately.
                 AssemblyEffects::Loads | AssemblyEffects::Unknown => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
             }
         },
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
 mod tests {
     use super::*;
 
-    /// Each kind goes over as itself.
+    /// Each kind of effect is passed to LLVM unchanged.
     #[test]
     fn kinds() {
         // SAFETY: both texts are alive.

@@ -1,5 +1,5 @@
-//! Code generation that forks: what functions share is done once, and each process that goes on from there makes code of
-//! its own.
+//! Code generation that forks. The work that all functions share is done once, and each forked process then generates
+//! its own code.
 
 use std::ffi::c_void;
 use std::io;
@@ -9,25 +9,25 @@ use nix::unistd::ForkResult;
 use super::guard::entry;
 use super::purpose::{Purpose, PurposeScope};
 
-/// Whether the process is the one that forked, or the new one.
+/// Whether the process is the parent or the child of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one that forked.
+    /// The process that forked.
     Parent,
-    /// The new one.
+    /// The new process.
     Child,
 }
 
-/// Runs `generate`, which generates code on this thread. `reached` is called once in it: when instruction selection is
-/// done with the first function and no pass of ours has run. What functions ask for by their attributes may still be
-/// changed then, but for what changes their IR.
+/// Runs `generate`, which generates code on this thread, and calls `reached` once during it. At this point, instruction
+/// selection of the first function is done and none of the plugin's passes has run. Function attributes may still be
+/// changed then, unless they affect the function's IR.
 pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() -> R) -> R {
     unsafe extern "C" fn call<F: FnMut()>(data: *mut c_void) {
-        // Code generation goes on behind a panic.
+        // Code generation continues after a panic.
         entry(
             |_| (),
             || {
-                // SAFETY: the data is the closure below, which nobody else uses while code is generated.
+                // SAFETY: the data is the closure below, which no other code uses while code is generated.
                 let reached = unsafe { &mut *data.cast::<F>() };
                 reached();
             },
@@ -38,19 +38,19 @@ pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() 
     }
     let call = caller(&reached);
     let purpose = Purpose { reached: Some(call), reached_data: (&raw mut reached).cast(), ..Purpose::default() };
-    // SAFETY: the closure outlives the scope, which ends first, and code is generated on this thread alone.
+    // SAFETY: the scope ends before the closure, and code is generated on this thread only.
     let _scope = unsafe { PurposeScope::new(purpose) };
     generate()
 }
 
-/// Forks the process. An error where the system cannot, or where the process has other threads: the child would have
-/// their locks, and not them.
+/// Forks the process. Returns an error if the system cannot fork or if the process has other threads. The child would
+/// inherit their locks, but not the threads.
 pub fn fork() -> io::Result<Side> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {
         return Err(io::Error::other(format!("a process with {threads} threads cannot fork")));
     }
-    // SAFETY: there is no other thread, so that the child may do whatever its parent may.
+    // SAFETY: there is no other thread, so the child may do everything that its parent may.
     Ok(match unsafe { nix::unistd::fork() }? {
         ForkResult::Child => Side::Child,
         ForkResult::Parent { .. } => Side::Parent,
@@ -67,7 +67,7 @@ mod tests {
     use crate::ffi::codegen::{generate, parse_ir};
     use crate::ffi::purpose::current;
 
-    /// A panic of what is called is no matter to the code generator.
+    /// A panic in the called closure does not affect the code generator.
     #[test]
     fn generation_goes_on_behind_a_panic() {
         Target::initialize_nvptx(&InitializationConfig::default());
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(calls, 1);
     }
 
-    /// Where code generation panics, nobody is called later: the closure is gone.
+    /// If code generation panics, the closure is not called later: it no longer exists.
     #[test]
     fn a_panic_takes_the_point_back() {
         let generate = || at_branching_point(|| unreachable!("no code is generated"), || panic!("on the way"));
@@ -103,7 +103,7 @@ mod tests {
         assert!(current().reached.is_none());
     }
 
-    /// A process with threads, as a test is, does not fork.
+    /// A process with several threads, such as a test, does not fork.
     #[test]
     fn threads_are_refused() {
         let problem = std::thread::spawn(fork).join().expect("it ends").expect_err("there are threads");

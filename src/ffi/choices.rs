@@ -1,6 +1,6 @@
 //! The passes on LLVM IR, `nvptx-ra<…>` and `print<nvptx-ra>`: choices recorded as a function attribute.
 //!
-//! They only look at attributes, so that they speak LLVM's C API and need no view.
+//! These passes only access attributes. They therefore use LLVM's C API and need no view.
 
 use std::ffi::CStr;
 use std::io::Write;
@@ -24,7 +24,7 @@ pub(super) use crate::profile::OFF;
 /// The attribute that the machine passes read.
 const ATTRIBUTE: &str = "nvptx-ra";
 
-/// A module that LLVM lends for the time of a call.
+/// A module that LLVM lends for the duration of a call.
 pub(super) struct Module {
     module: LLVMModuleRef,
     context: LLVMContextRef,
@@ -36,25 +36,25 @@ pub(super) struct Function(LLVMValueRef);
 
 impl Module {
     /// # Safety
-    /// `module` is a module that stays alive, and that nobody else touches, as long as the result and its functions.
+    /// `module` must stay alive, and no other code may access it, as long as the result and its functions exist.
     pub(super) unsafe fn new(module: LLVMModuleRef) -> Self {
         // SAFETY: the caller promises that the module is alive.
         Self { module, context: unsafe { LLVMGetModuleContext(module) } }
     }
 
     pub(super) fn is_nvptx(&self) -> bool {
-        // SAFETY: the module is alive, and its triple is a terminated string that lives as long.
+        // SAFETY: the module is alive, and its triple is a terminated string that lives as long as the module.
         let triple = unsafe { CStr::from_ptr(LLVMGetTarget(self.module)) };
         triple.to_bytes().starts_with(b"nvptx")
     }
 
-    /// The functions that have a body.
+    /// Returns the functions that have a body.
     pub(super) fn definitions(&self) -> impl Iterator<Item = Function> {
-        // SAFETY: the module is alive; null stands for none.
+        // SAFETY: the module is alive; null stands for no function.
         let first = unsafe { LLVMGetFirstFunction(self.module) };
         let wrap = |value: LLVMValueRef| (!value.is_null()).then_some(Function(value));
         std::iter::successors(wrap(first), move |function| {
-            // SAFETY: the function belongs to the module, which is alive and not changed meanwhile.
+            // SAFETY: the function belongs to the module, which is alive and does not change during the iteration.
             wrap(unsafe { LLVMGetNextFunction(function.0) })
         })
         // SAFETY: as above.
@@ -65,7 +65,7 @@ impl Module {
         self.set(function, ATTRIBUTE, choices);
     }
 
-    /// Gives a function a string attribute.
+    /// Sets a string attribute of a function.
     pub(super) fn set(&self, function: Function, key: &str, value: &str) {
         // SAFETY: the function belongs to the module and the attribute to its context; both texts are given with their
         // lengths, and LLVM copies them.
@@ -81,22 +81,22 @@ impl Module {
         }
     }
 
-    /// Marks the module by a name.
+    /// Marks the module with named metadata.
     pub(super) fn mark(&self, name: &str) {
         // SAFETY: the module is alive, and the name is given with its length.
         unsafe { LLVMGetOrInsertNamedMetadata(self.module, name.as_ptr().cast(), name.len()) };
     }
 
-    /// Its inline assembly.
+    /// Returns the module's inline assembly.
     fn assembly(&self) -> String {
         let mut length = 0;
         // SAFETY: the module is alive.
         let text = unsafe { LLVMGetModuleInlineAsm(self.module, &mut length) };
-        // SAFETY: LLVM returns the text with its length; it lives as long as nobody changes it.
+        // SAFETY: LLVM returns the text with its length. The text stays alive until it is changed.
         String::from_utf8_lossy(unsafe { bytes(text.cast(), length) }).into_owned()
     }
 
-    /// Adds a line to its inline assembly, where that has none with that text.
+    /// Adds a line to the module's inline assembly, unless the assembly already contains it.
     fn add_assembly(&self, line: &str) {
         if !self.assembly().contains(line) {
             // SAFETY: the module is alive, and the line is given with its length.
@@ -104,17 +104,17 @@ impl Module {
         }
     }
 
-    /// Whether the module is marked by a name.
+    /// Whether the module is marked with this name.
     pub(super) fn is_marked(&self, name: &str) -> bool {
         // SAFETY: the module is alive, and the name is given with its length.
         !unsafe { LLVMGetNamedMetadata(self.module, name.as_ptr().cast(), name.len()) }.is_null()
     }
 
-    /// Puts a line of PTX, without operands, at the top of a function's body: inline assembly with effects, which no
-    /// pass takes out or duplicates there, and which nothing stands ahead of.
+    /// Inserts a PTX directive without operands at the top of a function's body. The directive is inline assembly with
+    /// side effects, so that passes neither remove nor duplicate it. Nothing precedes it.
     pub(super) fn insert_directive(&self, function: Function, directive: &str) {
-        // SAFETY: the function belongs to the module and has a body, whose blocks end in an instruction each; both
-        // texts are given with their lengths, and LLVM copies them; the builder is disposed of once.
+        // SAFETY: the function belongs to the module and has a body, whose blocks each end in an instruction. Both
+        // texts are given with their lengths, and LLVM copies them. The builder is disposed of once.
         unsafe {
             let kind = LLVMFunctionType(LLVMVoidTypeInContext(self.context), std::ptr::null_mut(), 0, 0);
             let dialect = LLVMInlineAsmDialect::LLVMInlineAsmDialectATT;
@@ -129,9 +129,9 @@ impl Module {
 }
 
 impl Function {
-    /// Its body, as LLVM prints it.
+    /// Returns the function as LLVM prints it.
     pub(super) fn ir(self) -> String {
-        // SAFETY: the function is alive; LLVM makes a terminated text, which is freed here once.
+        // SAFETY: the function is alive. LLVM returns a terminated text, which is freed here once.
         unsafe {
             let text = LLVMPrintValueToString(self.0);
             let ir = CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -140,7 +140,7 @@ impl Function {
         }
     }
 
-    /// Whether it is launched, not called.
+    /// Whether the function is a kernel.
     pub(super) fn is_kernel(self) -> bool {
         // SAFETY: the function is alive.
         unsafe { LLVMGetFunctionCallConv(self.0) == LLVMCallConv::LLVMPTXKernelCallConv as u32 }
@@ -150,16 +150,16 @@ impl Function {
         let mut length = 0;
         // SAFETY: the function is alive.
         let name = unsafe { LLVMGetValueName2(self.0, &mut length) };
-        // SAFETY: LLVM returns the name with its length; it lives as long as the function keeps it.
+        // SAFETY: LLVM returns the name with its length. The name lives as long as the function keeps it.
         String::from_utf8_lossy(unsafe { bytes(name.cast(), length) }).into_owned()
     }
 
-    /// The choices recorded for it, if there are any.
+    /// Returns the choices recorded for the function. `None` if there are none.
     pub(super) fn recorded(self) -> Option<String> {
         self.attribute(ATTRIBUTE)
     }
 
-    /// The value of a string attribute, if it has that.
+    /// Returns the value of a string attribute. `None` if the function lacks the attribute.
     pub(super) fn attribute(self, key: &str) -> Option<String> {
         // SAFETY: the function is alive, and the key is given with its length.
         let attribute = unsafe {
@@ -169,15 +169,15 @@ impl Function {
             return None;
         }
         let mut length = 0;
-        // SAFETY: it is a string attribute, because it was asked for by a string.
+        // SAFETY: it is a string attribute, because it was requested by a string.
         let value = unsafe { LLVMGetStringAttributeValue(attribute, &mut length) };
-        // SAFETY: LLVM returns the value with its length; it lives as long as the context.
+        // SAFETY: LLVM returns the value with its length. The value lives as long as the context.
         Some(String::from_utf8_lossy(unsafe { bytes(value.cast(), length as usize) }).into_owned())
     }
 }
 
 /// # Safety
-/// Where `length` is not 0, `data` points to that many bytes that live and do not change during `'a`.
+/// If `length` is not 0, `data` must point to that many bytes that stay alive and unchanged during `'a`.
 unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
     if length == 0 {
         return &[];
@@ -186,8 +186,8 @@ unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(data, length) }
 }
 
-/// What is recorded after `new` was chosen where `recorded` stood; `None` where that is the same. Of two choices under
-/// one name the later counts, so that those already there simply go first.
+/// Returns the recorded choices after `new` is added to `recorded`. `None` if nothing changes. If two choices have the
+/// same name, the later one is used, so the existing choices come first.
 pub(super) fn merge(recorded: Option<&str>, new: &str) -> Option<String> {
     match recorded {
         None => Some(new.to_owned()),
@@ -219,11 +219,12 @@ fn print_choices(module: &Module) -> String {
     module.definitions().map(line).collect()
 }
 
-/// Records choices in a module: the pass `nvptx-ra<…>`. Returns 1 where a function changed.
+/// Records choices in a module: the pass `nvptx-ra<…>`. Returns 1 if a function changed.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call; the text is live and as long as it says.
-// SAFETY: the shim declares this very name.
+/// `module` must be a live module that no other code accesses during the call. The text must be live, and its length
+/// must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, parameters: nvptx_ra_str) -> u32 {
     entry(say, || {
@@ -236,23 +237,24 @@ pub(super) unsafe extern "C" fn nvptx_ra_record_choices(module: LLVMModuleRef, p
 /// Prints the recorded choices to standard error: the pass `print<nvptx-ra>`.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call.
-// SAFETY: the shim declares this very name.
+/// `module` must be a live module that no other code accesses during the call.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
     entry(say, || {
         // SAFETY: the caller promises it.
         let text = print_choices(&unsafe { Module::new(module) });
-        // A closed standard error is no reason to end the compiler.
+        // A closed standard error must not end the compiler.
         let _ = std::io::stderr().write_all(text.as_bytes());
     });
 }
 
-/// Adds the version of the plugin as a comment to a module. Machine code that was printed half-way carries it already.
+/// Adds the plugin's version to a module as a comment. The machine code of an interrupted code generation already
+/// contains it.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call.
-// SAFETY: the shim declares this very name.
+/// `module` must be a live module that no other code accesses during the call.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_add_header_note(module: LLVMModuleRef) {
     entry(say, || {
@@ -262,7 +264,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_add_header_note(module: LLVMModuleRef) 
     });
 }
 
-/// Says on standard error why nothing was done.
+/// Prints an error on standard error, and returns the default.
 fn say<T: Default>(error: Error) -> T {
     let _ = writeln!(std::io::stderr(), "{error}");
     T::default()
@@ -272,7 +274,7 @@ fn say<T: Default>(error: Error) -> T {
 mod tests {
     use super::*;
 
-    /// Choices add up, the later ones behind; the same ones are recorded once.
+    /// Choices accumulate, and later ones are appended. Repeated choices are recorded once.
     #[test]
     fn choices_add_up() {
         assert_eq!(merge(None, "verify"), Some("verify".into()));
@@ -282,14 +284,14 @@ mod tests {
         assert_eq!(merge(Some("strict;verify"), "verify"), None);
     }
 
-    /// A function that is to be left alone stays so, and no choice changes nothing.
+    /// A function that is excluded stays excluded, and an empty choice changes nothing.
     #[test]
     fn off_stays() {
         assert_eq!(merge(Some("off"), "verify"), None);
         assert_eq!(merge(Some("verify"), ""), None);
     }
 
-    /// Only functions with a body in modules for NVPTX are marked, through LLVM itself.
+    /// Only functions with a body in modules for NVPTX are marked. The test uses LLVM itself.
     #[test]
     fn marks_nvptx_definitions() {
         for (triple, expected) in [("nvptx64-nvidia-cuda", "k: verify\n"), ("x86_64-linux-gnu", "k: defaults\n")] {
@@ -300,7 +302,7 @@ mod tests {
             module.add_function("declared", void, None);
             let kernel = module.add_function("k", void, None);
             context.append_basic_block(kernel, "entry");
-            // SAFETY: the module lives to the end of the loop, and this is its only user.
+            // SAFETY: the module lives to the end of the loop, and has no other user.
             let borrowed = unsafe { Module::new(module.as_mut_ptr()) };
             assert_eq!(record_choices(&borrowed, "verify"), triple.starts_with("nvptx"));
             assert_eq!(print_choices(&borrowed), expected);
@@ -308,13 +310,13 @@ mod tests {
         }
     }
 
-    /// The version stands in the module once.
+    /// The version occurs in the module once.
     #[test]
     fn the_header_has_the_version_once() {
         let context = inkwell::context::Context::create();
         let module = context.create_module("m");
         for _ in 0..2 {
-            // SAFETY: the module lives to the end of the test, and this is its only user.
+            // SAFETY: the module lives to the end of the test, and has no other user.
             let borrowed = unsafe {
                 nvptx_ra_add_header_note(module.as_mut_ptr());
                 Module::new(module.as_mut_ptr())

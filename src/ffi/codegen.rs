@@ -1,4 +1,4 @@
-//! Code generation in process: what the command-line tool needs of LLVM beyond inkwell.
+//! In-process code generation: LLVM functions that the command-line tool needs and inkwell lacks.
 
 use std::ffi::{CStr, CString};
 
@@ -14,42 +14,43 @@ use llvm_sys::core::{LLVMDisposeMessage, LLVMGetVersion};
 use super::abi::{self, borrow, borrow_bytes};
 use super::messages::clean_up_with;
 
-/// Whether floating-point operations are fused: llc's `-fp-contract`.
+/// The fusing of floating-point operations: llc's `-fp-contract`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FpContract {
-    /// Wherever that is possible.
+    /// Wherever it is possible.
     Fast = abi::NVPTX_RA_FP_CONTRACT_FAST,
     /// Where the program allows it.
     On = abi::NVPTX_RA_FP_CONTRACT_ON,
-    /// Nowhere.
+    /// Never.
     Off = abi::NVPTX_RA_FP_CONTRACT_OFF,
 }
 
-/// Parses LLVM IR, as text or bitcode. An error is LLVM's own message.
+/// Parses LLVM IR, as text or bitcode. Returns LLVM's message on an error.
 pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<Module<'c>, String> {
     let mut message = std::ptr::null_mut();
-    // SAFETY: the context outlives the call, the two texts too, and `message` may be written.
+    // SAFETY: the context and the two texts outlive the call, and `message` may be written.
     let module =
         unsafe { abi::nvptx_ra_parse_ir(context.raw(), borrow_bytes(content), borrow(name), &raw mut message) };
     if !module.is_null() {
-        // SAFETY: a fresh module of this context, which nobody else owns.
+        // SAFETY: a fresh module of this context, which has no other owner.
         return Ok(unsafe { Module::new(module) });
     }
-    // SAFETY: where there is no module the shim has made a message.
+    // SAFETY: if there is no module, the shim has made a message.
     Err(unsafe { take_message(message) })
 }
 
-/// A module of its own, of the same context, that holds a function and all that its code may reach: what it calls, the
-/// variables that these name, and what stands in those. Of a module with several kernels it has an empty one, too, for
-/// ptxas takes a single kernel otherwise where addresses of functions are taken. `None` where no function of that name
-/// has a body. It is compiled to the same code as in the whole.
+/// Returns a new module of the same context that holds a function and everything that its code can reach: the functions
+/// that it calls, the variables that these reference, and the contents of the variables. If the whole module has
+/// several kernels, the new module also has an empty kernel, because ptxas treats a single kernel differently if
+/// addresses of functions are taken. `None` if no function of that name has a body. The function is compiled to the
+/// same code as in the whole module.
 ///
-/// O(what is reached), and a little for each function of the whole.
+/// O(reachable code), plus a little for each function of the whole module.
 pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
-    // SAFETY: the module is alive and is only read; the name is given with its length.
+    // SAFETY: the module is alive and only read; the name is given with its length.
     let slice = unsafe { abi::nvptx_ra_slice(module.as_mut_ptr(), borrow(function)) };
-    // SAFETY: a fresh module of the same context, which nobody else owns.
+    // SAFETY: a fresh module of the same context, which has no other owner.
     let slice = (!slice.is_null()).then(|| unsafe { Module::new(slice) })?;
     if module.get_functions().filter(is_kernel).take(2).count() > 1 {
         add_empty_kernel(&slice);
@@ -69,18 +70,18 @@ fn add_empty_kernel(module: &Module<'_>) {
     empty.set_call_conventions(KERNEL);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(empty, ""));
-    // The builder stands in a block.
+    // The builder is positioned in a block.
     let _ = builder.build_return(None);
 }
 
-/// A module as bitcode that is compiled to the same code: with the order of each value's uses.
+/// Returns a module as bitcode that preserves the order of each value's uses, so that it is compiled to the same code.
 pub fn write_bitcode(module: &Module<'_>) -> Vec<u8> {
-    // SAFETY: the module is alive and is only read; the buffer is fresh, and nobody else owns it.
+    // SAFETY: the module is alive and only read; the buffer is new and has no other owner.
     let buffer = unsafe { MemoryBuffer::new(abi::nvptx_ra_write_bitcode(module.as_mut_ptr())) };
     buffer.as_slice().to_vec()
 }
 
-/// The version of the LLVM that this runs in, `22.1.8`.
+/// Returns the version of the LLVM in this process, `22.1.8`.
 pub fn llvm_version() -> String {
     let [mut major, mut minor, mut patch] = [0; 3];
     // SAFETY: all three may be written.
@@ -88,68 +89,71 @@ pub fn llvm_version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// Whether a function of the module has a stack variable that LLVM would make a register: nothing has optimised it.
-/// Functions marked optnone do not count.
+/// Whether a function of the module has a stack variable that LLVM would promote to a register, which shows that the
+/// module is not optimised. Functions marked optnone do not count.
 pub fn is_unoptimised(module: &Module<'_>) -> bool {
-    // SAFETY: the module is alive and is only read.
+    // SAFETY: the module is alive and only read.
     unsafe { abi::nvptx_ra_is_unoptimised(module.as_mut_ptr()) != 0 }
 }
 
-/// Runs LLVM's optimisations on a module as clang does at a level, 0 to 3, what its functions choose ahead of them first.
+/// Runs LLVM's optimisations on a module as clang does at `level`, 0 to 3. First applies the choices of the module's
+/// functions that precede these optimisations.
 pub fn optimise(module: &Module<'_>, machine: &TargetMachine, level: u8) {
-    // SAFETY: module and machine are alive, and nobody else uses them.
+    // SAFETY: module and machine are alive, and no other code uses them.
     unsafe { abi::nvptx_ra_optimise(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
 }
 
-/// Runs what the target has ahead of all optimisations: then functions are as a plugin of clang sees them first.
+/// Runs the target's passes that precede all optimisations. The functions are then in the state in which a plugin of
+/// clang first sees them.
 pub fn start_optimising(module: &Module<'_>, machine: &TargetMachine, level: u8) {
-    // SAFETY: module and machine are alive, and nobody else uses them.
+    // SAFETY: module and machine are alive, and no other code uses them.
     unsafe { abi::nvptx_ra_start_optimising(module.as_mut_ptr(), machine.as_mut_ptr(), level.into()) }
 }
 
-/// What the source calls the function of a mangled name, of C++ or Rust: scope and template arguments, without result and
-/// parameters. `None` where the name is not mangled.
+/// Demangles the name of a C++ or Rust function: scope and template arguments, without result and parameters. `None` if
+/// the name is not mangled.
 pub fn demangle(name: &str) -> Option<String> {
     // SAFETY: the name is given with its length.
     let text = unsafe { abi::nvptx_ra_demangle(borrow(name)) };
-    // SAFETY: where there is a text it is the shim's, and nobody else has it.
+    // SAFETY: a text that is not null was made by the shim and has no other owner.
     (!text.is_null()).then(|| unsafe { take_message(text) })
 }
 
-/// Runs the code generator on a module, which it changes, and prints nothing: `-stop-after` says how far it goes. An error
-/// is LLVM's own message.
+/// Runs the code generator on a module, which changes the module, and prints nothing. `-stop-after` determines the last
+/// pass. Returns LLVM's message on an error.
 pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
     let mut message = std::ptr::null_mut();
-    // SAFETY: module and machine are alive and nobody else uses them; `message` may be written.
+    // SAFETY: module and machine are alive and no other code uses them; `message` may be written.
     if unsafe { abi::nvptx_ra_generate(module.as_mut_ptr(), machine.as_mut_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
-    // SAFETY: where code generation fails the shim has made a message.
+    // SAFETY: if code generation fails, the shim has made a message.
     Err(unsafe { take_message(message) })
 }
 
-/// From now on ends the process with status 1 where LLVM calls an error fatal, which it does not go on after, with one line:
-/// LLVM's reason, and `remedy`. `clean_up` comes behind the line; that of the first call counts. LLVM's own handler prints a stack
-/// and aborts.
+/// Makes fatal LLVM errors, after which LLVM cannot continue, end the process with status 1 and one line: LLVM's
+/// reason, and `remedy`. `clean_up` is called after the line is printed; only the `clean_up` of the first call is used.
+/// LLVM's own handler would print a stack and abort.
 pub fn end_after_fatal_errors(remedy: &str, clean_up: fn()) {
     clean_up_with(clean_up);
-    // SAFETY: the text is given with its length, and copied.
+    // SAFETY: the text is given with its length, and LLVM copies it.
     unsafe { abi::nvptx_ra_end_after_fatal_errors(borrow(remedy)) };
 }
 
-/// Ends the process, whatever LLVM is doing in other threads.
+/// Ends the process, even while LLVM runs in other threads.
 pub fn end_at_once(status: u8) -> ! {
-    // SAFETY: nothing is run any more, and nothing comes back.
+    // SAFETY: no handler runs, and the call does not return.
     unsafe { libc::_exit(status.into()) }
 }
 
-/// What `compile` makes with the modules of a context, without anybody hearing what LLVM says of them. An error is LLVM's
-/// own message, and does not end the process as LLVM's own handler does; one that LLVM calls fatal does.
+/// Returns the result of `compile`, which works on modules of a context, and discards LLVM's diagnostics of them. On an
+/// error, returns LLVM's message, and does not end the process as LLVM's own handler would. A fatal error still ends
+/// the process.
 pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: the context is alive.
     unsafe { abi::nvptx_ra_quieten(context.raw()) };
     let result = compile();
-    // SAFETY: the context is alive, and it was made quiet.
+    // SAFETY: the context is alive, and its diagnostics are discarded.
     let message = unsafe { abi::nvptx_ra_first_error(context.raw()) };
     if message.is_null() {
         return Ok(result);
@@ -158,13 +162,13 @@ pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, S
     Err(unsafe { take_message(message) })
 }
 
-/// Sets how floating-point operations are fused.
+/// Sets the fusing of floating-point operations.
 pub fn set_fp_contract(machine: &TargetMachine, mode: FpContract) {
     // SAFETY: the machine is alive, and nothing runs on it.
     unsafe { abi::nvptx_ra_set_fp_contract(machine.as_mut_ptr(), mode as u32) }
 }
 
-/// Gives LLVM options as its own tools take them. An error is LLVM's own message.
+/// Sets LLVM options in the form that LLVM's tools accept. Returns LLVM's message on an error.
 pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
     let texts: Result<Vec<CString>, _> = std::iter::once("nvptx-ra")
         .chain(arguments.iter().map(String::as_str))
@@ -173,16 +177,16 @@ pub fn parse_llvm_options(arguments: &[String]) -> Result<(), String> {
     let texts = texts?;
     let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
     let mut message = std::ptr::null_mut();
-    // SAFETY: as many terminated texts as announced, of which LLVM copies what it keeps; `message` may be written.
+    // SAFETY: the count matches the terminated texts, of which LLVM copies what it keeps; `message` may be written.
     if unsafe { abi::nvptx_ra_parse_options(pointers.len() as c_int, pointers.as_ptr(), &raw mut message) } != 0 {
         return Ok(());
     }
-    // SAFETY: where the options are wrong the shim has made a message.
+    // SAFETY: if the options are wrong, the shim has made a message.
     Err(unsafe { take_message(message) })
 }
 
 /// # Safety
-/// `message` is a terminated text that the shim made, and is not used again.
+/// `message` must be a terminated text that the shim made, and must not be used again.
 unsafe fn take_message(message: *mut c_char) -> String {
     // SAFETY: as the caller promises.
     unsafe {
@@ -198,14 +202,14 @@ mod tests {
 
     use super::*;
 
-    /// The uses of the first parameter of `@k`, in their order.
+    /// Returns the uses of the first parameter of `@k`, in order.
     fn uses(module: &Module<'_>) -> Vec<String> {
         let parameter = module.get_function("k").and_then(|kernel| kernel.get_nth_param(0)).expect("a parameter");
         let uses = std::iter::successors(parameter.get_first_use(), |of| of.get_next_use());
         uses.map(|of| of.get_user().print_to_string().to_string().trim().to_owned()).collect()
     }
 
-    /// A slice, written and read again, keeps the order of uses, whichever it was.
+    /// A slice that is written and read again keeps the order of uses, whatever it is.
     #[test]
     fn slices_keep_the_order_of_uses() {
         for order in ["{ 2, 1, 0 }", "{ 1, 2, 0 }", "{ 0, 2, 1 }"] {
@@ -223,7 +227,8 @@ mod tests {
         }
     }
 
-    /// Of several kernels, a slice has an empty one beside its own; of one it has not.
+    /// A slice of a module with several kernels has an additional empty kernel. A slice of a module with one kernel has
+    /// none.
     #[test]
     fn slices_keep_several_kernels() {
         let kernel = |name: &str| format!("define ptx_kernel void @{name}() {{\n  ret void\n}}\n");

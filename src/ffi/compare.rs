@@ -1,15 +1,15 @@
-//! Whether the function that the shim made is the one that the edits describe.
+//! Compares the function that the shim made with the function that the edits describe.
 //!
-//! Both are compared instruction by instruction, operand by operand. What LLVM is free in, or the view cannot know
-//! beforehand, is left out:
+//! The comparison is instruction by instruction and operand by operand. It omits everything that LLVM may choose freely
+//! or that the view cannot know beforehand:
 //!
 //! * kill and dead flags, which are hints that the shim may only drop;
-//! * unconditional branches: whether a block falls through to its successor or names it depends on the layout. The
+//! * unconditional branches: whether a block falls through to its successor or jumps to it depends on the layout. The
 //!   successors themselves are compared;
-//! * the numbers of symbols, which follow the order of their first use; which symbols are the same is compared;
-//! * lines of PTX at the top of the function, and the addresses of slots computed there;
+//! * the numbers of symbols, which follow the order of their first use. The correspondence of symbols is compared;
+//! * PTX directives at the top of the function, and the addresses of slots computed there;
 //! * whether `ne` of registers is LLVM's instruction or inline assembly;
-//! * the register of a debug value that has lost its last definition: LLVM then has none.
+//! * the register of a debug value that has lost its last definition, which LLVM removes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,35 +20,35 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// The first difference between the function `wanted` by the edits and the one `found`. O(size).
+/// Finds the first difference between the function `wanted` by the edits and the function `found`. O(size).
 pub(super) fn compare(wanted: &Function, found: &Function) -> Result<(), Error> {
     Comparison::new(wanted, found).run().map_err(|difference| {
-        Error::internal(format!("the edits were not applied as they are meant: {difference}"), None)
-            .in_function(wanted.name())
+        Error::internal(format!("the edits were applied incorrectly: {difference}"), None).in_function(wanted.name())
     })
 }
 
 struct Comparison<'a> {
     wanted: &'a Function,
     found: &'a Function,
-    /// Which symbols stand for each other, both ways.
+    /// The correspondence of symbols, in both directions.
     symbols: [HashMap<Symbol, Symbol>; 2],
-    /// The registers that something in `wanted` writes.
+    /// The registers that `wanted` writes.
     defined: IndexVec<VReg, bool>,
-    /// The registers that lowering made for the addresses of slots.
+    /// The registers that lowering created for the addresses of slots.
     addresses: HashMap<VReg, Address>,
-    /// The registers that lowering made for predicates: the number of each, and the instruction at the entry that clears it.
+    /// The registers that lowering created for predicates: the index of each, and the instruction at the entry that
+    /// clears it.
     words: HashMap<VReg, (u32, Inst)>,
-    /// Where registers are defined that lowering made.
+    /// The definitions of registers that lowering created.
     own_definitions: HashMap<VReg, Inst>,
 }
 
-/// What an address is for.
+/// The slots that an address refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Address {
     /// The array in local memory.
     Local,
-    /// This thread's part of the shared array, for rows of so many bytes.
+    /// This thread's part of the shared array, for rows of this many bytes.
     Shared(u64),
 }
 
@@ -72,11 +72,11 @@ impl<'a> Comparison<'a> {
     fn run(&mut self) -> Result<(), String> {
         let (wanted, found) = (self.wanted, self.found);
         number("blocks", wanted.num_blocks(), found.num_blocks())?;
-        // The edits' slots lie in arrays that the frame does not have.
+        // The edits' slots are in arrays that are not part of the frame.
         if found.num_slots() > wanted.num_slots() {
             number("slots", wanted.num_slots(), found.num_slots())?;
         }
-        // The registers that lowering makes, for addresses and predicates, come behind.
+        // The registers that lowering creates, for addresses and predicates, follow all others.
         if found.num_regs() < wanted.num_regs() {
             number("registers", wanted.num_regs(), found.num_regs())?;
         }
@@ -84,7 +84,7 @@ impl<'a> Comparison<'a> {
             return Err(format!("{reg} has class {:?}, expected {:?}", found.class(reg), wanted.class(reg)));
         }
         if wanted.kernel() != found.kernel() {
-            return Err(format!("it is launched as {:?}, expected {:?}", found.kernel(), wanted.kernel()));
+            return Err(format!("its launch bounds are {:?}, expected {:?}", found.kernel(), wanted.kernel()));
         }
         wanted.blocks().try_for_each(|block| self.block(block))
     }
@@ -107,7 +107,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// The instructions of a block that are compared.
+    /// Returns the instructions of a block that are compared.
     fn compared<'s>(&'s self, function: &'a Function, block: Block) -> impl Iterator<Item = Inst> + use<'a, 's> {
         let own = self.wanted.num_regs();
         function.block_insts(block).filter(move |&inst| {
@@ -151,7 +151,8 @@ impl<'a> Comparison<'a> {
         operand.reg().is_some_and(|reg| !self.defined[reg])
     }
 
-    /// A spill or reload is a store or load whose address is computed at the entry. A predicate is converted beside it.
+    /// Checks a spill or reload: it must be a store or load whose address is computed at the entry. A predicate is
+    /// converted directly before or after it.
     fn slot_access(&self, role: Role, wanted: Inst, found: Inst) -> Result<(), String> {
         let expected = self.wanted.operands(wanted);
         let bit = |operand: &Operand| match operand.value {
@@ -180,7 +181,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The instruction that stores or loads the expected register, or the number that stands for it.
+    /// Returns the instruction that stores or loads the expected register, or the number that represents it.
     fn access(&self, role: Role, expected: &[Operand], found: Inst) -> Option<Inst> {
         let (register, first) = (expected.first()?, self.found.operands(found).first()?);
         let class = self.wanted.class(register.reg()?);
@@ -203,13 +204,13 @@ impl<'a> Comparison<'a> {
         } else {
             ("SETP_i16ri", vec![register.value, converted, number(0), number(1)])
         };
-        // Side by side, the conversion ahead of a store and behind a load.
+        // A conversion directly precedes a store, and directly follows a load.
         let is_beside = if role == Role::Spill { conversion.0 + 1 == access.0 } else { access.0 + 1 == conversion.0 };
         (is_beside && (name(self.found, conversion), values) == wanted).then_some(access)
     }
 
-    /// The instruction that stores or loads the halves of a register of 128 bits, which is taken apart directly in front of a store
-    /// and put together directly behind a load.
+    /// Returns the instruction that stores or loads the halves of a 128-bit register. The register is split directly
+    /// before a store, and assembled directly after a load.
     fn access_by_halves(&self, role: Role, register: Value, found: Inst) -> Option<Inst> {
         let before = self.in_block_ahead(found, 1)?;
         let (access, conversion) = if role == Role::Spill { (found, before) } else { (before, found) };
@@ -222,7 +223,7 @@ impl<'a> Comparison<'a> {
         ((name(self.found, conversion), values(conversion).collect()) == wanted).then_some(access)
     }
 
-    /// The instruction so many in front of another, in its block.
+    /// Returns the instruction `ahead` places before another, in the same block.
     fn in_block_ahead(&self, inst: Inst, ahead: u32) -> Option<Inst> {
         let range = self.found.block_range(self.found.block_of(inst));
         inst.0.checked_sub(ahead).map(Inst).filter(|&inst| range.start <= inst)
@@ -232,7 +233,8 @@ impl<'a> Comparison<'a> {
         self.words.get(&reg).is_some_and(|word| word.0 == place.word)
     }
 
-    /// Whether an instruction sets a bit to a predicate or a predicate to a bit, with what it reads directly in front of it.
+    /// Whether an instruction and the instructions directly before it set a bit to a predicate, or a predicate to a
+    /// bit.
     fn is_bit_access(&self, role: Role, place: BitPlace, predicate: Value, found: Inst) -> bool {
         let number = |number: i32| Value::Immediate(number.into());
         let values = |inst| self.found.operands(inst).iter().map(|operand| operand.value).collect::<Vec<_>>();
@@ -258,7 +260,8 @@ impl<'a> Comparison<'a> {
             && selected == [rest[1], number(place.mask()), number(0), predicate]
     }
 
-    /// Whether an instruction sets a bit to the constant that the predicate is set to directly ahead.
+    /// Whether an instruction sets a bit to the constant to which the directly preceding instruction sets the
+    /// predicate.
     fn is_constant_bit(
         &self,
         role: Role,
@@ -276,8 +279,8 @@ impl<'a> Comparison<'a> {
             && (name(self.found, found), mask.value) == (expected.0, Value::Immediate(expected.1.into()))
     }
 
-    /// Whether an access stores or loads, behind so many registers of its first slot, the registers of the slots behind its first and no
-    /// others. That those slots lie beside the first was checked with the edits.
+    /// Whether an access stores or loads, after the `first` registers of its first slot, exactly the registers of its
+    /// other slots. The edits were already checked to use adjacent slots.
     fn has_registers(&self, rest: &[Operand], access: Inst, first: usize) -> bool {
         let accessed = self.found.operands(access).iter().filter(|operand| operand.reg().is_some());
         let mut accessed: Vec<&Operand> = accessed.skip(first).collect();
@@ -288,7 +291,7 @@ impl<'a> Comparison<'a> {
             && wanted.zip(accessed).all(|(one, other)| one.reg() == other.reg() && one.is_def() == other.is_def())
     }
 
-    /// Whether an instruction accesses a slot of the edits where it lies.
+    /// Whether an instruction accesses the memory of a slot of the edits.
     fn is_access(&self, role: Role, slot: Slot, access: Inst) -> bool {
         let operands = self.found.operands(access);
         let address = operands.iter().rev().find_map(Operand::read_reg);
@@ -303,8 +306,8 @@ impl<'a> Comparison<'a> {
         address == Some(expected) && is_there && self.found.effects(access).contains(effect)
     }
 
-    /// Where a slot of the edits lies in the array in local memory: one behind the other, each aligned to what may be
-    /// stored there.
+    /// Returns the offset of a slot of the edits in the array in local memory. Slots are laid out consecutively, each
+    /// with the alignment of the largest access to it.
     fn local_offset(&self, slot: Slot) -> u64 {
         let mut end: u64 = 0;
         let slots = (self.found.num_slots()..=slot.index()).map(|index| self.wanted.slot(Slot::new(index)));
@@ -328,7 +331,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The registers from the number `own` on that the entry sets to 0 ahead of all else that accesses them, in their order.
+/// Returns the registers with numbers of at least `own` that the entry sets to 0 before any other access to them, in
+/// order.
 fn words(found: &Function, own: usize) -> HashMap<VReg, (u32, Inst)> {
     let (mut words, mut seen) = (HashMap::new(), HashSet::new());
     for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
@@ -343,8 +347,8 @@ fn words(found: &Function, own: usize) -> HashMap<VReg, (u32, Inst)> {
     words
 }
 
-/// The registers from the number `own` on that assembly at the entry sets, in their order: those that its text makes by
-/// the factor of the thread's number, and behind them the one for local memory.
+/// Returns the registers with numbers of at least `own` that assembly at the entry sets, in order: first those whose
+/// address the text computes with a factor of the thread number, then the register for local memory.
 fn addresses(found: &Function, own: usize) -> HashMap<VReg, Address> {
     let mut addresses = HashMap::new();
     for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {
@@ -360,13 +364,13 @@ fn addresses(found: &Function, own: usize) -> HashMap<VReg, Address> {
     addresses
 }
 
-/// Where registers from the number `own` on are defined.
+/// Returns the definitions of registers with numbers of at least `own`.
 fn own_definitions(found: &Function, own: usize) -> HashMap<VReg, Inst> {
     let defs = |inst| found.operands(inst).iter().filter_map(Operand::def).map(move |reg| (reg, inst));
     found.insts().flat_map(defs).filter(|(reg, _)| reg.index() >= own).collect()
 }
 
-/// The text and its flags: assembly that names no registers.
+/// The operands of assembly without registers: the text and its flags.
 const DIRECTIVE_OPERANDS: usize = 2;
 
 fn name(function: &Function, inst: Inst) -> &str {

@@ -1,4 +1,4 @@
-//! From an [`EditList`] to the ABI's flat edits.
+//! Converts an [`EditList`] to the ABI's flat edits.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_memory, nvptx_ra_operand};
 use crate::function::{
@@ -7,7 +7,7 @@ use crate::function::{
 };
 use crate::spill::lower::table;
 
-/// Edits as they cross, with the pools that they refer to.
+/// Edits in the form of the ABI, with the pools to which they refer.
 #[derive(Debug, Default)]
 pub(super) struct RawEdits {
     pub(super) edits: Vec<nvptx_ra_edit>,
@@ -17,7 +17,7 @@ pub(super) struct RawEdits {
 }
 
 impl RawEdits {
-    /// The edits of a view, in their order. O(size).
+    /// Converts the edits of a view, in order. O(size).
     pub(super) fn new(function: &Function, list: &EditList) -> Self {
         let mut raw = Self { edits: Vec::with_capacity(list.len()), ..Self::default() };
         for edit in list.edits() {
@@ -27,7 +27,7 @@ impl RawEdits {
         raw
     }
 
-    /// The edits of a lowered list, in their order. O(size).
+    /// Converts the edits of a lowered list, in order. O(size).
     pub(super) fn of_lowered(function: &Function, list: &[LoweredEdit]) -> Self {
         let mut raw = Self { edits: Vec::with_capacity(list.len()), ..Self::default() };
         for edit in list {
@@ -46,7 +46,7 @@ impl RawEdits {
         let written = |operand: &Operand| u8::from(operand.is_def()) * abi::NVPTX_RA_FLAG_DEF as u8;
         let raw = |it: &Operand| nvptx_ra_operand { flags: written(it), ..operand(it.value) };
         self.operands.extend(insertion.operands.iter().map(raw));
-        // What the table does not have, the shim refuses.
+        // The shim rejects an operation that is not in the table.
         let number = table::number_of(insertion.op).unwrap_or(abi::NVPTX_RA_NONE);
         nvptx_ra_edit {
             a: start,
@@ -65,7 +65,7 @@ impl RawEdits {
         nvptx_ra_edit { a, b, operand, ..placed(abi::NVPTX_RA_EDIT_INSERT_ASSEMBLY, inst, at) }
     }
 
-    /// Limits on registers of a module's functions, as their attributes.
+    /// Converts register limits of a module's functions to attribute edits.
     pub(super) fn of_limits(limits: impl Iterator<Item = (usize, u32)>) -> Self {
         let mut raw = Self::default();
         for (function, limit) in limits {
@@ -122,7 +122,7 @@ impl RawEdits {
             Edit::TurnBranch { block, comparison } => {
                 let (id, value) = match complement(function, comparison) {
                     Some(Complement::Number { operand, value }) => (operand, value),
-                    // LLVM has no such comparison: the shim refuses it.
+                    // LLVM has no such comparison, so the shim rejects the edit.
                     Some(Complement::Opcode(_)) | None => (abi::NVPTX_RA_NONE, 0),
                 };
                 let kind = abi::nvptx_ra_operand { id, value, ..blank(0).operand };
@@ -130,9 +130,10 @@ impl RawEdits {
                 let edit = self.with_text(abi::NVPTX_RA_EDIT_TURN_BRANCH, text.as_slice());
                 nvptx_ra_edit { id: comparison.0, block: block.0, operand: kind, ..edit }
             }
-            // Machine code has no pragma, so that its views refuse the edit, and so does the shim.
+            // Machine code has no pragma, so its views reject the edit, and so does the shim.
             Edit::InsertPragma { block } => nvptx_ra_edit { block: block.0, ..blank(0) },
-            // Lowering leaves none of these: an edit of no known kind, which the shim refuses.
+            // Lowering removes all of these. If one is left, it becomes an edit of unknown kind, which the shim
+            // rejects.
             Edit::CreateSlot { .. }
             | Edit::CreateSharedArray(_)
             | Edit::CreateSharedSlot { .. }
@@ -219,7 +220,7 @@ mod tests {
         RawEdits::new(&function, &list)
     }
 
-    /// Texts and orders go to the pools, each edit with its own range.
+    /// Texts and orders are stored in the pools, and each edit has its own range.
     #[test]
     fn pools() {
         let raw = raw([
@@ -234,7 +235,8 @@ mod tests {
         assert_eq!(ranges, [0..2, 2..3, 0..7, 7..12]);
     }
 
-    /// An instruction of the table crosses with its operands and its memory, and inline assembly with its text and registers.
+    /// An instruction of the table is converted with its operands and its memory access, and inline assembly with its
+    /// text and registers.
     #[test]
     fn lowered_edits() {
         let at = Position { block: Block(0), before: Some(Inst(0)) };
@@ -262,7 +264,7 @@ mod tests {
         assert_eq!((raw.operands[0].id, raw.operands[1].value, raw.operands[2].id), (3, 8, 4));
     }
 
-    /// "None" crosses as the number that stands for none, in places and in debug values.
+    /// `None` is converted to the reserved number, in positions and in debug values.
     #[test]
     fn none_crosses() {
         let at = Position { block: Block(0), before: None };

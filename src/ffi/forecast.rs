@@ -1,4 +1,4 @@
-//! The forecast of a module: the responses of the pass `nvptx-forecast` on its functions come back together.
+//! The forecast of a module, from the responses of the pass `nvptx-forecast` on its functions.
 
 use super::abi::{self, nvptx_ra_request, nvptx_ra_response};
 use super::guard::{entry, guard};
@@ -10,9 +10,9 @@ use crate::passes::{FunctionSummary, run_on_module};
 /// Forecasts the kernels of a module. Never null, never unwinds.
 ///
 /// # Safety
-/// `request` is as for [`nvptx_ra_run`](super::run::nvptx_ra_run); `responses` points to `count` responses of that
-/// entry, not freed before this returns.
-// SAFETY: the header declares this very name.
+/// `request` must be as for [`nvptx_ra_run`](super::run::nvptx_ra_run). `responses` must point to `count` responses of
+/// that entry that are not freed before this function returns.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_forecast(
     request: *const nvptx_ra_request,
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::config::{COPY_COALESCER, FORECAST, PRINT_FORECAST};
 
-    /// The answers of another pass, which has no summary, and of the pass, on a kernel.
+    /// Returns the answers of another pass, which has no summary, and of the forecast, on a kernel.
     fn answers() -> [Answer; 2] {
         let sample = Sample::new();
         let view = sample.view();
@@ -89,8 +89,8 @@ mod tests {
         unsafe { abi::array(answer.raw().remarks, answer.raw().num_remarks, "remarks") }.expect("as many as it says")
     }
 
-    /// A kernel's figures name it by its number among the responses, and its place is an instruction of its view; what
-    /// is no summary, and null, are functions that are not there.
+    /// The figures of a kernel carry the kernel's index among the responses, and their place is an instruction of the
+    /// kernel's view. Responses without a summary, and null, are skipped.
     #[test]
     fn figures_of_a_kernel() {
         let answers = answers();
@@ -107,8 +107,8 @@ mod tests {
         assert!(forecast(PRINT_FORECAST, "sm_90", &answers).output().starts_with("Function Name: k\n    Registers: "));
     }
 
-    /// Asked for it, the coalescer's answer has what the forecast's own would have after it, though it removes a copy; it
-    /// has nothing where the coalescer leaves the function out.
+    /// On request, the coalescer's answer has the same summary as a forecast that runs after it, even if the coalescer
+    /// removes a copy. The answer has no summary if the coalescer excludes the function.
     #[test]
     fn summary_of_the_coalescer() {
         let sample = Sample::new();
@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(run(COPY_COALESCER, "", is_left_alone).raw().summarised, 0);
     }
 
-    /// Without kernels there is nothing to forecast, whatever the processor, and who prints says so; an unknown
-    /// processor, no request and no array are errors.
+    /// Without kernels, the forecast is empty for any processor, and the printing pass reports this. An unknown
+    /// processor, a missing request and a missing array are errors.
     #[test]
     fn nothing_and_errors() {
         let answer = forecast(PRINT_FORECAST, "", &[]);
@@ -140,7 +140,7 @@ mod tests {
         let answer = Answer(unsafe { nvptx_ra_forecast(ptr::null(), ptr::null(), 0) });
         assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_ERROR);
         let request = request(ptr::null(), FORECAST, "");
-        // SAFETY: null is refused.
+        // SAFETY: null is rejected.
         let answer = Answer(unsafe { nvptx_ra_forecast(&request, ptr::null(), 1) });
         assert!(answer.message().contains("responses: null"), "{}", answer.message());
     }

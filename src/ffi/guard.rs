@@ -1,4 +1,4 @@
-//! The panic guard: no panic leaves the library, and none prints by itself.
+//! The panic guard: panics neither leave the library nor print messages.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -8,23 +8,23 @@ use std::sync::Once;
 use crate::error::Error;
 
 thread_local! {
-    /// How many guards this thread is in.
+    /// The number of nested guards on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// What the last panic under a guard of this thread said, and where it was.
+    /// The message and the location of the last panic under a guard of this thread.
     static LAST: RefCell<Option<(String, Option<String>)>> = const { RefCell::new(None) };
-    /// The calls that led to it.
+    /// The backtrace of that panic.
     static LAST_BACKTRACE: RefCell<Option<Backtrace>> = const { RefCell::new(None) };
 }
 
 static HOOK: Once = Once::new();
 
-/// Runs `body`; a panic in it becomes an error that names its message and its place.
+/// Runs `body`, and converts a panic in it to an error with the panic's message and location.
 ///
-/// What `body` works on must not be used after an error: it may be half changed.
+/// After an error, the data that `body` modifies must not be used, because it may be partly changed.
 pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     HOOK.call_once(|| {
         let previous = panic::take_hook();
-        // Other threads, and code outside a guard, keep the hook that was there.
+        // Other threads, and code outside a guard, use the previous hook.
         panic::set_hook(Box::new(move |info| if DEPTH.get() == 0 { previous(info) } else { record(info) }));
     });
     DEPTH.set(DEPTH.get() + 1);
@@ -36,8 +36,8 @@ pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Err
     })
 }
 
-/// The whole body of a function that C++ calls: what `body` returns, or what `fallback` makes of a panic in it. All that
-/// such a function does stands in here: a panic that left it would end the process.
+/// The whole body of a function that C++ calls. Returns the result of `body`, or of `fallback` if `body` panics. The
+/// function must contain no other code: a panic outside the guard would end the process.
 pub(super) fn entry<T>(fallback: impl FnOnce(Error) -> T, body: impl FnOnce() -> T) -> T {
     guard(|| {
         #[cfg(test)]
@@ -47,7 +47,7 @@ pub(super) fn entry<T>(fallback: impl FnOnce(Error) -> T, body: impl FnOnce() ->
     .unwrap_or_else(fallback)
 }
 
-/// A panic in the next entry that this thread comes to.
+/// Injects a panic into the next entry on this thread.
 #[cfg(test)]
 pub(super) mod injection {
     use std::cell::Cell;
@@ -70,8 +70,8 @@ pub(super) mod injection {
     }
 }
 
-/// The calls that led to the last panic under a guard of this thread, as text, once; empty where there was none. Naming
-/// the calls takes milliseconds, so that it is left to the caller who wants it.
+/// Takes the backtrace of the last panic under a guard of this thread, as text. Empty if there was none or it was taken
+/// before. Resolving the symbols takes milliseconds, so it is done only on request.
 pub(super) fn take_backtrace() -> String {
     LAST_BACKTRACE.take().map(|backtrace| backtrace.to_string()).unwrap_or_default()
 }
@@ -90,7 +90,7 @@ fn record(info: &PanicHookInfo<'_>) {
 mod tests {
     use super::*;
 
-    /// A panic becomes an error with its message and place, and the next run is not affected.
+    /// A panic becomes an error with its message and location, and the next run is not affected.
     #[test]
     fn panic_becomes_an_error() {
         let error = guard(|| -> Result<(), Error> { panic!("value {}", 7) }).expect_err("it panics");
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(guard(|| Ok(3)), Ok(3));
     }
 
-    /// The calls that led to a panic are known once.
+    /// The backtrace of a panic can be taken once.
     #[test]
     fn backtrace_is_taken_once() {
         let _ = guard(|| -> Result<(), Error> { panic!("boom") });
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(take_backtrace(), "");
     }
 
-    /// A guard in a guard catches its own panic only.
+    /// A nested guard catches only its own panic.
     #[test]
     fn guards_nest() {
         let result = guard(|| {

@@ -1,26 +1,26 @@
-//! The instructions that edits insert: the core's table, for the shim to find LLVM's opcodes by and to check edits.
+//! The instructions that edits insert: the core's table, by which the shim finds LLVM's opcodes and checks edits.
 
 use super::abi::{self, nvptx_ra_operand, nvptx_ra_str};
 use super::guard::entry;
 use crate::function::RegClass;
 use crate::spill::lower::table;
 
-/// How many there are.
-// SAFETY: the header declares this very name.
+/// Returns the number of instructions.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_inserted_count() -> u32 {
     entry(|_| 0, || table::llvm_names().len() as u32)
 }
 
-/// The name that LLVM has for one; empty where it has none.
-// SAFETY: the header declares this very name.
+/// Returns LLVM's name for an instruction; empty if LLVM has none.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_inserted_at(number: u32) -> nvptx_ra_str {
     entry(|_| abi::borrow(""), || abi::borrow(table::llvm_names().nth(number as usize).unwrap_or_default()))
 }
 
-/// Whether one takes something as its operand with that number.
-// SAFETY: the header declares this very name.
+/// Whether an instruction accepts a kind of operand at an index.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_inserted_takes(
     number: u32,

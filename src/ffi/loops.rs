@@ -1,4 +1,4 @@
-//! Which loops LLVM unrolls.
+//! Decides which loops LLVM unrolls.
 
 use super::abi::{self, nvptx_ra_loop, nvptx_ra_loop_facts, nvptx_ra_loop_mark};
 use super::guard::entry;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::optimise::choice::unroll_of;
 use crate::optimise::unroll::{self, Facts, Loop, Mark, Reads, UnrollMetadata};
 
-/// A number that is not known counts as restraint, so that the loop is left.
+/// An unknown number counts as a request not to unroll, so that the loop stays unchanged.
 fn asked_of(number: u32) -> UnrollMetadata {
     match number {
         abi::NVPTX_RA_LOOP_ASKS_NOTHING => UnrollMetadata::Nothing,
@@ -24,15 +24,15 @@ fn loop_of(raw: &nvptx_ra_loop) -> Loop {
     }
 }
 
-/// Which facts of a loop are read.
-// SAFETY: the header declares this very name.
+/// Returns the facts of a loop that the decision reads.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {
     entry(
         |_| abi::NVPTX_RA_LOOP_READS_NOTHING,
         || match unroll::reads(unroll_of(choice), asked_of(asked)) {
             Reads::Nothing => abi::NVPTX_RA_LOOP_READS_NOTHING,
-            Reads::Asked => abi::NVPTX_RA_LOOP_READS_ASKED,
+            Reads::UnrollMetadata => abi::NVPTX_RA_LOOP_READS_ASKED,
             Reads::Nest => abi::NVPTX_RA_LOOP_READS_NEST,
             Reads::Stack => abi::NVPTX_RA_LOOP_READS_STACK,
             Reads::Bounds => abi::NVPTX_RA_LOOP_READS_BOUNDS,
@@ -40,12 +40,11 @@ pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {
     )
 }
 
-/// What becomes of a loop; nothing where something is wrong.
+/// Decides the unrolling of a loop. The loop stays unchanged on an error.
 ///
 /// # Safety
-/// `facts` is null or points to live facts, whose pointers are null or point to as much live memory as the lengths beside
-/// them say.
-// SAFETY: the header declares this very name.
+/// `facts` must be null or point to live facts, whose pointers are null or point to live memory of the given lengths.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_mark_loop(facts: *const nvptx_ra_loop_facts) -> nvptx_ra_loop_mark {
     entry(
@@ -106,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Facts arrive, and so does the mark.
+    /// The facts reach the core, and the mark reaches the shim.
     #[test]
     fn marks() {
         let of = |choice, asked, size, exits: &[u32]| {
@@ -117,21 +116,21 @@ mod tests {
             (mark.kind, mark.count)
         };
         let (nothing, unrolling) = (abi::NVPTX_RA_LOOP_ASKS_NOTHING, abi::NVPTX_RA_LOOP_ASKS_UNROLLING);
-        assert_eq!(of(number_of(Unroll::Asked), nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
+        assert_eq!(of(number_of(Unroll::UnrollMetadata), nothing, 4, &[8]), (abi::NVPTX_RA_LOOP_DISABLE, 0));
         assert_eq!(of(number_of(Unroll::Cut), unrolling, 4, &[10_000]), (abi::NVPTX_RA_LOOP_COUNT, 10_000));
         assert_eq!(of(number_of(Unroll::Stack), nothing, 40, &[400]), (abi::NVPTX_RA_LOOP_FULL, 0));
         assert_eq!(of(number_of(Unroll::Stack), nothing, 0, &[400]), (abi::NVPTX_RA_LOOP_LEAVE, 0));
     }
 
-    /// What nobody can read leaves the loop as it is.
+    /// Invalid input leaves the loop unchanged.
     #[test]
     fn what_is_wrong_changes_nothing() {
-        // SAFETY: null is none.
+        // SAFETY: null stands for no facts.
         assert_eq!(unsafe { nvptx_ra_mark_loop(std::ptr::null()) }.kind, abi::NVPTX_RA_LOOP_LEAVE);
         let mut wrong = facts(number_of(Unroll::Cut), abi::NVPTX_RA_LOOP_ASKS_UNROLLING, &[], &[10_000]);
         wrong.loops = std::ptr::null();
         wrong.num_loops = 1;
-        // SAFETY: null is none.
+        // SAFETY: null stands for no facts.
         assert_eq!(unsafe { nvptx_ra_mark_loop(&raw const wrong) }.kind, abi::NVPTX_RA_LOOP_LEAVE);
         assert_eq!(nvptx_ra_loop_reads(9, 9), abi::NVPTX_RA_LOOP_READS_NOTHING);
     }

@@ -1,4 +1,4 @@
-//! What the shim says by itself, where no response carries it.
+//! Messages of the shim that no response contains.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::input_kind::InputKind;
 use crate::printable::printable;
 
-/// Writes a line to standard error; what a terminal acts on is escaped.
+/// Writes a line to standard error. Control characters that a terminal interprets are escaped.
 ///
 /// # Safety
-/// `line` is a string that lives until this returns.
-// SAFETY: the header declares this very name.
+/// `line` must be a string that lives until this function returns.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_say(line: nvptx_ra_str) {
     entry(
@@ -22,32 +22,32 @@ pub(super) unsafe extern "C" fn nvptx_ra_say(line: nvptx_ra_str) {
         || {
             // SAFETY: as the caller promises.
             let line = unsafe { abi::text(line) };
-            // Nobody may listen any more.
+            // Standard error may be closed.
             let _ = writeln!(std::io::stderr(), "{}", printable(line.trim_end_matches('\n')));
         },
     );
 }
 
-/// What is left to do where the process ends in the middle of its work.
+/// The function to call before LLVM ends the process.
 static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
 
-/// From now on, this is done where LLVM ends the process. The first of several is.
+/// Sets the function to call before LLVM ends the process. Only the first call has an effect.
 pub(super) fn clean_up_with(clean_up: fn()) {
     CLEAN_UP.get_or_init(|| clean_up);
 }
 
-/// Does what is left to do where the process ends in the middle of its work.
-// SAFETY: the header declares this very name.
+/// Calls the clean-up function, before the process ends in the middle of its work.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_clean_up() {
     entry(|_| (), || CLEAN_UP.get().into_iter().for_each(|clean_up| clean_up()));
 }
 
-/// Whether an input is machine code as text; where it is not, that is said.
+/// Whether an input is machine code as text. If not, prints an error.
 ///
 /// # Safety
-/// Both are strings that live until this returns.
-// SAFETY: the header declares this very name.
+/// Both must be strings that live until this function returns.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_check_machine_code(content: nvptx_ra_str, path: nvptx_ra_str) -> u32 {
     entry(refuse, || {

@@ -1,10 +1,10 @@
-//! The C ABI: the only `unsafe` of the library.
+//! The C ABI, which has the only `unsafe` code of the library.
 //!
-//! A function comes in as a raw view, is checked and turned into a [`Function`](crate::function::Function) ([`view`]);
-//! a pass runs under a guard that turns panics into errors ([`guard`], [`run`]); its edits go out as flat arrays
-//! ([`edits`], [`response`]). What the shim made of them can be compared with what they mean ([`verify`]). LLVM's
-//! loaders come in by [`plugin`]; the command-line tool goes out to LLVM by [`codegen`], [`branch`], [`profile`] and
-//! [`mir`], and takes functions as they are by [`views`].
+//! A function arrives as a raw view, is checked and converted to a [`Function`](crate::function::Function) ([`view`]).
+//! A pass runs under a guard that converts panics to errors ([`guard`], [`run`]). Its edits are returned as flat arrays
+//! ([`edits`], [`response`]). The function that the shim makes of them can be compared with the expected function
+//! ([`verify`]). LLVM's plugin loaders call [`plugin`]. The command-line tool calls LLVM through [`codegen`],
+//! [`branch`], [`profile`] and [`mir`], and receives uncoalesced functions through [`views`].
 
 #![expect(unsafe_code, reason = "this is where C++ calls in")]
 

@@ -1,4 +1,4 @@
-//! The opcode table: made once per target, shared by all functions and threads.
+//! The opcode table: created once per target, shared by all functions and threads.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::guard::entry;
 use crate::function::Opcode;
 use crate::target::{Classification, DescFlags};
 
-/// Whoever describes the opcodes of a target.
+/// The callback that describes the opcodes of a target.
 struct Describer {
     target: *const c_void,
     describe: unsafe extern "C" fn(*const c_void, u32) -> nvptx_ra_opcode_desc,
@@ -21,21 +21,21 @@ unsafe impl Sync for Describer {}
 
 impl Describer {
     fn describe(&self, opcode: Opcode) -> (Box<str>, DescFlags) {
-        // SAFETY: the caller of `nvptx_ra_opcodes_create` promises that target and function live on, and that the
-        // function takes all numbers below the count, beyond which the core never asks.
+        // SAFETY: the caller of `nvptx_ra_opcodes_create` promises that the target and the function stay alive, and
+        // that the function accepts all numbers below the count. The core never passes a larger number.
         let desc = unsafe { (self.describe)(self.target, opcode.0) };
-        // SAFETY: as above: the name lives on.
+        // SAFETY: as above: the name stays alive.
         let name = unsafe { abi::text(desc.name) };
         (name.into(), DescFlags::from_bits_truncate(desc.flags))
     }
 }
 
-/// The opcodes of a target, which are classified when they are first asked for.
+/// Creates the table of a target's opcodes, which are classified at their first use.
 ///
 /// # Safety
-/// `describe` may be called with `target` and all numbers below `count` from now on, from any thread, and what it
-/// returns stays; or it is null.
-// SAFETY: the header declares this very name.
+/// `describe` must be null, or callable with `target` and all numbers below `count` from now on, from any thread. Its
+/// results must stay alive.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
     target: *const c_void,
@@ -57,7 +57,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_opcodes_create(
     )
 }
 
-/// The table where there is none to have: every instruction of every function is then refused, in words.
+/// Returns the table that is used if no table can be made. Every instruction of every function is then rejected with a
+/// message.
 fn no_opcodes() -> Classification {
     Classification::new([])
 }
@@ -66,35 +67,35 @@ fn hand_over(classification: Classification) -> *const nvptx_ra_opcodes {
     Arc::into_raw(Arc::new(classification)).cast()
 }
 
-/// Frees a table; functions that still use it keep their share.
+/// Frees a table. Functions that still use it keep their reference.
 ///
 /// # Safety
-/// `opcodes` is null or was returned by [`nvptx_ra_opcodes_create`] and is freed once.
-// SAFETY: the header declares this very name.
+/// `opcodes` must be null, or returned by [`nvptx_ra_opcodes_create`] and freed only once.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_opcodes_free(opcodes: *const nvptx_ra_opcodes) {
     entry(
         |_| (),
         || {
             if !opcodes.is_null() {
-                // SAFETY: the caller promises that the pointer is of `Arc::into_raw` and still counts.
+                // SAFETY: the caller promises that the pointer is from `Arc::into_raw` and still holds a reference.
                 drop(unsafe { Arc::from_raw(opcodes.cast::<Classification>()) });
             }
         },
     );
 }
 
-/// A share of the table behind a pointer; `None` for null.
+/// Returns a new reference to the table behind a pointer; `None` for null.
 ///
 /// # Safety
-/// `opcodes` is null or was returned by [`nvptx_ra_opcodes_create`] and is not freed yet.
+/// `opcodes` must be null, or returned by [`nvptx_ra_opcodes_create`] and not freed yet.
 pub(super) unsafe fn share(opcodes: *const nvptx_ra_opcodes) -> Option<Arc<Classification>> {
     let opcodes = opcodes.cast::<Classification>();
     if opcodes.is_null() {
         return None;
     }
-    // SAFETY: the caller promises that the pointer is of `Arc::into_raw` and still counts; the count taken here belongs
-    // to the Arc that is returned.
+    // SAFETY: the caller promises that the pointer is from `Arc::into_raw` and still holds a reference. The reference
+    // that is added here belongs to the returned Arc.
     unsafe {
         Arc::increment_strong_count(opcodes);
         Some(Arc::from_raw(opcodes))

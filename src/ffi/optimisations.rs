@@ -1,35 +1,36 @@
-//! Which optimisations of LLVM a function goes without, and which it gets on top.
+//! The optimisations of LLVM that a function skips, and those that it adds.
 
 use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
 use crate::config::{AddPasses, Config, Layers, SkipPasses};
 
-/// The optimisations that a function goes without, as a set of bits; none where its options are wrong.
+/// Returns the optimisations that a function skips, as a bit set. Empty if the function's options are wrong.
 ///
 /// # Safety
-/// The texts are live and as long as they say.
-// SAFETY: the shim declares this very name.
+/// The texts must be live, and their lengths must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.skip_passes) }.bits())
 }
 
-/// The optimisations that a function gets on top, as a set of bits; none where its options are wrong.
+/// Returns the optimisations that a function adds, as a bit set. Empty if the function's options are wrong.
 ///
 /// # Safety
-/// The texts are live and as long as they say.
-// SAFETY: the shim declares this very name.
+/// The texts must be live, and their lengths must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attribute: nvptx_ra_str) -> u32 {
     // SAFETY: as the caller promises.
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add_passes) }.bits())
 }
 
-/// What the options say of a function that may be changed; else nothing.
+/// Evaluates the options of a function that may be changed. Returns the default for other functions and for wrong
+/// options.
 ///
 /// # Safety
-/// The texts are live and as long as they say.
+/// The texts must be live, and their lengths must be correct.
 pub(super) unsafe fn of_function<T: Default>(
     command_line: nvptx_ra_str,
     attribute: nvptx_ra_str,
@@ -42,19 +43,19 @@ pub(super) unsafe fn of_function<T: Default>(
     if config.enabled { of(&config) } else { T::default() }
 }
 
-/// The bit of an optimisation by LLVM's own name; 0 of one that no function goes without.
+/// Returns the bit of the optimisation with LLVM's name `pass`; 0 if it cannot be skipped.
 ///
 /// # Safety
-/// The text is live and as long as it says.
-// SAFETY: the shim declares this very name.
+/// The text must be live, and its length must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_skip_bit(pass: nvptx_ra_str) -> u32 {
     // SAFETY: the caller promises the text.
     entry(|_| 0, || SkipPasses::of_pass(&unsafe { abi::text(pass) }).bits())
 }
 
-/// What LLVM calls the optimisation of a set that is the `index`-th to run; nothing behind the last.
-// SAFETY: the shim declares this very name.
+/// Returns LLVM's name of the `index`-th optimisation of a set, in the order of execution. Empty after the last.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_added_pipeline(set: u32, index: u32) -> nvptx_ra_str {
     entry(
@@ -72,7 +73,8 @@ mod tests {
         SkipPasses::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
     }
 
-    /// The command line counts before the attribute; what is off, or wrong, goes without nothing.
+    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
+    /// skipped.
     #[test]
     fn sets() {
         assert_eq!(skipped("", ""), SkipPasses::empty());
@@ -85,7 +87,7 @@ mod tests {
         assert_eq!(skipped("skip-passes=sl", ""), SkipPasses::empty());
     }
 
-    /// LLVM's names are those of the option; a pass that is none of these has no bit.
+    /// LLVM's names are those of the option. Other passes have no bit.
     #[test]
     fn names() {
         // SAFETY: the text is alive.
@@ -103,7 +105,8 @@ mod tests {
         (0..).map(pipeline).take_while(|pipeline| !pipeline.is_empty()).collect()
     }
 
-    /// The command line counts before the attribute; what is off, or wrong, gets nothing.
+    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
+    /// added.
     #[test]
     fn added_sets() {
         assert!(added("", "").is_empty());
@@ -113,7 +116,7 @@ mod tests {
         assert!(added("add-passes=sunk", "").is_empty());
     }
 
-    /// They run in the order of the list, however they are asked for, and every one of them has a pipeline.
+    /// The optimisations run in the order of the list, whatever the order of the option, and each has a pipeline.
     #[test]
     fn pipelines() {
         assert_eq!(added("", "add-passes=reg2mem+gvn-hoist"), ["gvn-hoist", "reg2mem,mem2reg"]);

@@ -1,4 +1,4 @@
-//! The tables that registration reads: options and the version.
+//! Tables that the shim reads at registration: the options and the version.
 
 use super::abi::{self, nvptx_ra_option_info, nvptx_ra_response, nvptx_ra_str};
 use super::guard::entry;
@@ -6,15 +6,15 @@ use super::response::Response;
 use crate::config::{Config, Origin, option_at, option_count};
 use crate::error::{Error, ErrorKind};
 
-/// How many options there are.
-// SAFETY: the header declares this very name.
+/// Returns the number of options.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_option_count() -> u64 {
     entry(|_| 0, || option_count() as u64)
 }
 
-/// An option by its place in the table; all empty beyond its end.
-// SAFETY: the header declares this very name.
+/// Returns the option at an index; all fields are empty after the last.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_option_at(index: u64) -> nvptx_ra_option_info {
     entry(
@@ -32,11 +32,11 @@ pub(super) extern "C" fn nvptx_ra_option_at(index: u64) -> nvptx_ra_option_info 
     )
 }
 
-/// Checks options. Null where they are right.
+/// Checks options. Returns null if they are valid.
 ///
 /// # Safety
-/// Both strings are live.
-// SAFETY: the header declares this very name.
+/// Both strings must be live.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_check_options(
     parameters: nvptx_ra_str,

@@ -1,4 +1,4 @@
-//! The entry point that clang, opt and llc look for, and what the plugin decides when a pipeline is built.
+//! The entry point that clang, opt and llc call, and the decisions about a pipeline that is being built.
 
 use std::ffi::{c_char, c_void};
 
@@ -7,7 +7,7 @@ use super::guard::entry;
 use crate::config::{CoalescerPosition, Config, Layers, RegisterBudget, Warn};
 use crate::passes::{Place, places};
 
-/// The layout of the struct below that this LLVM expects; the shim asserts both.
+/// The API version that this LLVM expects. It determines the layout of the struct below; the shim asserts both.
 const PLUGIN_API_VERSION: u32 = 2;
 
 /// LLVM's `PassPluginLibraryInfo`.
@@ -20,14 +20,14 @@ pub(super) struct PassPluginLibraryInfo {
     pre_code_gen: Option<extern "C" fn()>,
 }
 
-// Tests of the library are programs, and the shim in them needs LLVM as any program does.
+// The library's tests are programs, in which the shim must be linked to LLVM as in any program.
 #[cfg(test)]
 #[link(name = "LLVM-22")]
 unsafe extern "C" {}
 
 pub(super) extern "C" fn register_callbacks(pass_builder: *mut c_void) {
-    // SAFETY: LLVM calls this with its own `PassBuilder`, of the version that the shim was compiled for: of another
-    // version the shim has registered nothing, and then it does not touch the pointer.
+    // SAFETY: LLVM calls this with its own `PassBuilder`, of the version for which the shim was compiled. For another
+    // version, the shim has registered nothing and does not access the pointer.
     entry(|_| (), || unsafe { abi::nvptx_ra_register_callbacks(pass_builder) });
 }
 
@@ -39,37 +39,38 @@ const INFO: PassPluginLibraryInfo = PassPluginLibraryInfo {
     pre_code_gen: None,
 };
 
-/// Tells LLVM's pass plugin loader who this is.
-// SAFETY: the loader looks for this very name.
+/// Returns the plugin's description to LLVM's plugin loader.
+// SAFETY: the loader looks for this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
     entry(|_| INFO, || INFO)
 }
 
-/// Makes the core ready: called once, when the passes are registered.
-// SAFETY: the shim declares this very name.
+/// Initialises the core. Called once, when the passes are registered.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_start() {
-    // A panic here would only cost the log.
+    // A panic here costs only the log.
     entry(|_| (), crate::logging::start);
 }
 
-/// What is decided of a pipeline beside its passes. The defaults where the options are wrong, which is reported elsewhere.
+/// Returns the decisions about a pipeline other than its passes. The defaults if the options are wrong, which is
+/// reported elsewhere.
 ///
 /// # Safety
-/// The text is live and as long as it says.
-// SAFETY: the shim declares this very name.
+/// The text must be live, and its length must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_pipeline_of(command_line: abi::nvptx_ra_str) -> abi::nvptx_ra_pipeline {
     // SAFETY: the caller promises it.
     entry(|_| pipeline(&Config::default()), || pipeline(&unsafe { config(command_line) }))
 }
 
-/// The pass that is the `index`-th to be put into the pipeline, and where; an empty name behind the last.
+/// Returns the `index`-th pass to insert into the pipeline, and its position. An empty name after the last.
 ///
 /// # Safety
-/// The text is live and as long as it says.
-// SAFETY: the shim declares this very name.
+/// The text must be live, and its length must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_place_at(
     command_line: abi::nvptx_ra_str,
@@ -95,7 +96,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_place_at(
 }
 
 /// # Safety
-/// The text is live and as long as it says.
+/// The text must be live, and its length must be correct.
 unsafe fn config(command_line: abi::nvptx_ra_str) -> Config {
     // SAFETY: the caller promises it.
     let command_line = unsafe { abi::text(command_line) };

@@ -1,4 +1,4 @@
-//! Profiles on LLVM's modules: what the code of a function is, and choices given to functions as attributes.
+//! Profiles on LLVM's modules: hashes of functions, and the choices that functions receive as attributes.
 
 use std::fs;
 
@@ -17,35 +17,37 @@ use crate::target::PtxVersion;
 /// The attribute that becomes `.maxnreg`.
 const MAXNREG: &str = "nvvm.maxnreg";
 
-/// The attribute of a kernel that lets ptxas spill to shared memory. Only code generation can write that down.
+/// The attribute of a kernel that lets ptxas spill to shared memory. Only code generation can insert the directive for
+/// it.
 const WANTS_SMEM_SPILLING: &str = "nvptx-ra-smem-spilling";
 
-/// The attribute of a copy that the shim made of a function.
+/// The attribute of a function that the shim has copied from another.
 const COPY_OF: &str = "nvptx-ra-copy-of";
 
-/// What stands in the IR of a function that moves registers between warpgroups: an intrinsic, or inline assembly.
+/// Identifies IR that moves registers between warpgroups: an intrinsic, or inline assembly.
 const MOVES_REGISTERS: &str = "setmaxnreg";
 
-/// What a module is marked with whose functions have the choices of a profile for unoptimised code.
+/// The mark of a module whose functions have received the choices of a profile for unoptimised code.
 const REPLAYED: &str = "nvptx-ra.replayed";
 
-/// The name and the hash of each function that a module defines, in its order.
+/// Returns the name and the hash of each function that a module defines, in order.
 pub fn functions(module: &OwnedModule<'_>) -> Vec<(String, String)> {
-    // SAFETY: the module is alive during the call, and nobody else touches it.
+    // SAFETY: the module is alive during the call, and no other code accesses it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };
     module.definitions().map(|function| (function.name(), hash_of_ir(&function.ir()))).collect()
 }
 
-/// Gives each function of a module the choices that a profile has for it, for a target with such features.
+/// Applies the choices of a profile to each function of a module, for a target with these features.
 pub fn replay(module: &OwnedModule<'_>, profile: &Profile, features: &str) -> Unfit {
-    // SAFETY: the module is alive during the call, and nobody else touches it.
+    // SAFETY: the module is alive during the call, and no other code accesses it.
     replay_in(&unsafe { Module::new(module.as_mut_ptr()) }, profile, features)
 }
 
-/// Gives each function of a module those choices of a profile that are attributes, whatever its code is now: for a
-/// module that the profile was made for and that is ahead of optimisations, or half-way through code generation.
+/// Applies only the choices that are attributes to each function of a module, whatever the function's code. The profile
+/// must have been made for this module. The module is in a state before LLVM's optimisations, or in the middle of code
+/// generation.
 pub fn replay_attributes(module: &OwnedModule<'_>, profile: &Profile) {
-    // SAFETY: the module is alive during the call, and nobody else touches it.
+    // SAFETY: the module is alive during the call, and no other code accesses it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };
     for function in module.definitions() {
         if let Some(entry) = profile.entry(&origin(function)) {
@@ -54,16 +56,16 @@ pub fn replay_attributes(module: &OwnedModule<'_>, profile: &Profile) {
     }
 }
 
-/// Does what is left to do at the start of code generation where all attributes are there.
+/// Inserts the directives at the start of code generation, when all attributes are set.
 pub fn insert_directives(module: &OwnedModule<'_>) {
-    // SAFETY: the module is alive during the call, and nobody else touches it.
+    // SAFETY: the module is alive during the call, and no other code accesses it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };
     module.definitions().filter(|&function| wants_smem_spilling(function)).for_each(|kernel| {
         module.insert_directive(kernel, SMEM_SPILLING);
     });
 }
 
-/// The name of a function that a profile has: of a copy, that of the function that it is a copy of.
+/// Returns the function's name in the profile. For a copy, this is the name of the original.
 fn origin(function: Function) -> String {
     function.attribute(COPY_OF).unwrap_or_else(|| function.name())
 }
@@ -85,13 +87,13 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
             unfit.changed.push(name);
             continue;
         }
-        // The body that is linked later takes the place of stock's.
+        // The body that is linked later replaces the stock body.
         if let Some(linked) = &entry.linked {
             module.record(function, OFF);
             unfit.elsewhere.push((name, linked.file.clone()));
             continue;
         }
-        // ptxas refuses the whole module for it.
+        // ptxas would reject the whole module.
         if entry.smem_spilling && !knows_smem_spilling {
             unfit.ahead.push(name);
             continue;
@@ -108,7 +110,7 @@ fn replay_in(module: &Module, profile: &Profile, features: &str) -> Unfit {
     unfit
 }
 
-/// Gives each function of a module that is not optimised yet the choices that a profile for such code has for it.
+/// Applies the choices of a profile for unoptimised code to each function of a module that is not optimised yet.
 fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
     let mut unfit = Unfit::default();
     module.mark(REPLAYED);
@@ -124,12 +126,12 @@ fn replay_ahead_in(module: &Module, profile: &Profile) -> Unfit {
     unfit
 }
 
-/// Does what is left of a profile for unoptimised code where code generation starts. The hashes were compared ahead of
-/// LLVM's optimisations; if nobody did that, none of its choices is made.
+/// Completes the replay of a profile for unoptimised code at the start of code generation. The hashes were compared
+/// before LLVM's optimisations. If they were not compared, none of the profile's choices is applied.
 fn finish_in(module: &Module, profile: &Profile, features: &str) -> Result<Unfit, &'static str> {
     if !module.is_marked(REPLAYED) {
         let has_entry = |function: Function| profile.entry(&function.name()).is_some();
-        let problem = "made for code ahead of LLVM's optimisations: every function gets the defaults; compile its source \
+        let problem = "made for code before LLVM's optimisations: every function gets the defaults; compile the source \
                        by clang with -fpass-plugin, or this code by nvptx-ra compile with --optimise auto";
         return if module.definitions().any(has_entry) { Err(problem) } else { Ok(Unfit::default()) };
     }
@@ -145,8 +147,9 @@ fn finish_in(module: &Module, profile: &Profile, features: &str) -> Result<Unfit
     Ok(unfit)
 }
 
-/// Whether a function, or any function that it names, has `setmaxnreg`: with fewer registers at entry, that may wait for ever. The
-/// numbers of LLVM IR are not read, so any limit counts. O(functions²) texts where one has it.
+/// Whether a function, or any function that it references, contains `setmaxnreg`. With fewer registers at entry,
+/// `setmaxnreg` may wait for ever. The register counts in LLVM IR are not read, so any limit is a risk. O(functions²)
+/// text searches if a function contains it.
 fn moves_registers(module: &Module, function: Function) -> bool {
     let bodies: Vec<(String, String)> = module.definitions().map(|other| (other.name(), other.ir())).collect();
     if bodies.iter().all(|(_, ir)| !ir.contains(MOVES_REGISTERS)) {
@@ -167,7 +170,7 @@ fn moves_registers(module: &Module, function: Function) -> bool {
     false
 }
 
-/// Gives a function those choices that are attributes.
+/// Sets the choices of a function that are attributes.
 fn set_attributes(module: &Module, function: Function, entry: &Entry) {
     let Entry { options, maxnreg, smem_spilling, linked, .. } = entry;
     let attribute = entry.attribute();
@@ -184,24 +187,24 @@ fn set_attributes(module: &Module, function: Function, entry: &Entry) {
     }
 }
 
-/// Where a profile is replayed.
+/// The stage at which a profile is replayed.
 #[derive(Clone, Copy)]
 enum Stage<'a> {
-    /// Ahead of LLVM's optimisations.
+    /// Before LLVM's optimisations.
     Ahead,
-    /// At the start of code generation, for a target with such features.
+    /// At the start of code generation, for a target with these features.
     CodeGeneration(&'a str),
 }
 
-/// What to do about a profile that does not fit.
+/// The remedy for a profile that does not fit.
 const AGAIN: &str = "run nvptx-ra tune again";
 
-/// Reads the profile of the options and replays it. What there is to say is a warning.
+/// Reads the profile that the options name and replays it. Returns a warning if the profile does not fit.
 fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'_>) -> Result<Option<String>, Error> {
     let Some(path) = &config.profile else { return Ok(None) };
     let said = |warning: &str| format!("nvptx-ra: {}: {warning}", path.display());
     let text = match (fs::read_to_string(path), stage) {
-        // Code generation says it.
+        // Code generation reports the error.
         (Err(_), Stage::Ahead) => return Ok(None),
         (text, _) => text.map_err(|error| Error::file(path, &error))?,
     };
@@ -214,8 +217,8 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
         return Ok(None);
     }
     if profile.cpu != target && !(target.is_empty() && matches!(stage, Stage::Ahead)) {
-        let problem = format!("made for {}, and this is {target}: every function gets the defaults", profile.cpu);
-        // Of a profile for unoptimised code it is said ahead of the optimisations.
+        let problem = format!("made for {}, but the target is {target}: every function gets the defaults", profile.cpu);
+        // For a profile for unoptimised code, the warning was printed before the optimisations.
         let is_said = profile.unoptimised && module.is_marked(REPLAYED);
         if matches!(stage, Stage::Ahead) {
             module.mark(REPLAYED);
@@ -232,7 +235,7 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
     };
     let newer = format!("{AGAIN} without it, or use -mattr=+ptx{}", PtxVersion::SMEM_SPILLING.0);
     let fate = ["gets the defaults", "get the defaults"];
-    // Of a profile for unoptimised code it is said ahead of the optimisations.
+    // For a profile for unoptimised code, the warning was printed before the optimisations.
     let is_said = profile.unoptimised && !matches!(stage, Stage::Ahead);
     let has_choice = |name: &String| profile.entry(name).is_some() && !unfit.changed.contains(name);
     let has_chosen = !is_said && module.definitions().any(|function| has_choice(&function.name()));
@@ -240,11 +243,12 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
     Ok(warning.map(|warning| said(&warning)))
 }
 
-/// Replays the profile that the options name. Null where there is nothing to say.
+/// Replays the profile that the options name. Null if there is nothing to report.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call; the texts are live and as long as they say.
-// SAFETY: the shim declares this very name.
+/// `module` must be a live module that no other code accesses during the call. The texts must be live, and their
+/// lengths must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
     module: LLVMModuleRef,
@@ -264,11 +268,12 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
     )
 }
 
-/// Replays the profile that the options name ahead of LLVM's optimisations. Null where there is nothing to say.
+/// Replays the profile that the options name before LLVM's optimisations. Null if there is nothing to report.
 ///
 /// # Safety
-/// `module` is a live module that nobody else touches during the call; the text is live and as long as it says.
-// SAFETY: the shim declares this very name.
+/// `module` must be a live module that no other code accesses during the call. The text must be live, and its length
+/// must be correct.
+// SAFETY: the shim declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_replay_profile_ahead(
     module: LLVMModuleRef,
@@ -282,14 +287,14 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile_ahead(
             // SAFETY: the caller promises the module.
             let target =
                 unsafe { Module::new(module) }.definitions().find_map(|function| function.attribute("target-cpu"));
-            // SAFETY: the caller promises the module. Without a target there is none to compare.
+            // SAFETY: the caller promises the module. Without a target, the comparison of targets is omitted.
             unsafe { replay_stage(module, &command_line, &target.unwrap_or_default(), Stage::Ahead) }
         },
     )
 }
 
 /// # Safety
-/// `module` is a live module that nobody else touches during the call.
+/// `module` must be a live module that no other code accesses during the call.
 unsafe fn replay_stage(
     module: LLVMModuleRef,
     command_line: &str,

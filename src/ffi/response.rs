@@ -1,4 +1,4 @@
-//! Responses: owned here, read by the shim, freed here.
+//! Responses: owned by the library, read by the shim, freed by the library.
 
 use super::abi::{self, nvptx_ra_remark, nvptx_ra_response};
 use super::edits::RawEdits;
@@ -10,9 +10,9 @@ use crate::forecast::Figure;
 use crate::function::{EditList, Function, LoweredEdit};
 use crate::passes::{FunctionSummary, ModuleOutput, PassOutput, PlacedFinding, Remark, RemarkKind};
 
-/// A response and everything that it points to.
+/// A response and all data that it points to.
 ///
-/// The raw part stands first, so that a pointer to it is a pointer to the whole.
+/// The raw part is the first field, so that a pointer to it is also a pointer to the whole.
 #[repr(C)]
 pub(super) struct Response {
     raw: nvptx_ra_response,
@@ -27,7 +27,7 @@ pub(super) struct Response {
     replay: Option<Replay>,
 }
 
-/// What it takes to say what the edits must make of the function, and to report that they did not.
+/// The data needed to verify the edited function, and to report a difference.
 pub(super) struct Replay {
     pub(super) function: Function,
     pub(super) edits: EditList,
@@ -36,8 +36,8 @@ pub(super) struct Replay {
 }
 
 impl Response {
-    /// The answer of a pass that ran, whose edits are those of `lowered` if it has any. The report is of what may turn out to
-    /// be wrong with it.
+    /// Returns the response of a pass that ran. Its edits are those of `lowered`, if there are any. `report` describes
+    /// the run in case verification fails.
     pub(super) fn of_pass(
         output: PassOutput,
         lowered: Option<&[LoweredEdit]>,
@@ -69,7 +69,8 @@ impl Response {
         response
     }
 
-    /// The forecast of a module: the figures of its kernels, where somebody reads them as remarks, and what the lints find.
+    /// Returns the forecast of a module: the figures of its kernels, if remarks are read, and the findings of the
+    /// lints.
     pub(super) fn of_module(output: ModuleOutput, config: &Config, wants_remarks: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED);
         response.raw.strict = config.strict.into();
@@ -92,7 +93,7 @@ impl Response {
         response
     }
 
-    /// The answer where something went wrong.
+    /// Returns the response for an error.
     pub(super) fn of_error(error: &Error, strict: bool) -> Self {
         let mut response = Self::with_status(abi::NVPTX_RA_STATUS_ERROR);
         response.raw.strict = strict.into();
@@ -101,12 +102,12 @@ impl Response {
         response
     }
 
-    /// The answer where nothing was done, and there is nothing to say.
+    /// Returns the response of a run without changes and messages.
     pub(super) fn of_nothing() -> Self {
         Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED)
     }
 
-    /// The answer where there is something to say and nothing wrong.
+    /// Returns the response of a run with a message but without an error.
     pub(super) fn of_warning(message: String) -> Self {
         Self { message, ..Self::with_status(abi::NVPTX_RA_STATUS_UNCHANGED) }
     }
@@ -133,7 +134,7 @@ impl Response {
         }
     }
 
-    /// Hands the response over; [`take_back`](Self::take_back) frees it.
+    /// Hands the response over to C++. [`take_back`](Self::take_back) frees it.
     pub(super) fn hand_over(self) -> *const nvptx_ra_response {
         let mut response = Box::new(self);
         let this = &mut *response;
@@ -153,30 +154,30 @@ impl Response {
         Box::into_raw(response).cast()
     }
 
-    /// The response that was handed over.
+    /// Borrows the response that was handed over.
     ///
     /// # Safety
-    /// `raw` is null or of [`hand_over`](Self::hand_over), and not taken back during `'a`.
+    /// `raw` must be null or from [`hand_over`](Self::hand_over), and must not be taken back during `'a`.
     pub(super) unsafe fn lent<'a>(raw: *const nvptx_ra_response) -> Option<&'a Self> {
-        // SAFETY: the raw part stands first, and the caller promises where the pointer comes from.
+        // SAFETY: the raw part is the first field, and the caller promises the origin of the pointer.
         unsafe { raw.cast::<Self>().as_ref() }
     }
 
     /// Takes a response back.
     ///
     /// # Safety
-    /// `raw` is null or of [`hand_over`](Self::hand_over), and taken back once.
+    /// `raw` must be null or from [`hand_over`](Self::hand_over), and may be taken back only once.
     pub(super) unsafe fn take_back(raw: *const nvptx_ra_response) -> Option<Box<Self>> {
-        // SAFETY: as the caller promises; `hand_over` gave the pointer to the whole box away.
+        // SAFETY: as the caller promises; `hand_over` gave away the pointer to the whole box.
         (!raw.is_null()).then(|| unsafe { Box::from_raw(raw.cast_mut().cast::<Self>()) })
     }
 
-    /// What the forecast keeps of the function; `None` from other passes, and where something went wrong.
+    /// Returns the forecast's summary of the function. `None` for other passes and after an error.
     pub(super) fn summary(&self) -> Option<&FunctionSummary> {
         self.summary.as_deref()
     }
 
-    /// What the edits were made for, where the response asks to be verified.
+    /// Returns the data for verification, if the response requests it.
     pub(super) fn replay(&self) -> Option<&Replay> {
         self.replay.as_ref()
     }
@@ -226,11 +227,11 @@ fn raw_remark(remark: &Remark) -> nvptx_ra_remark {
     }
 }
 
-/// Frees a response of any of the entries.
+/// Frees a response of any entry.
 ///
 /// # Safety
-/// `response` is null or was returned by an entry of this library, and is freed once.
-// SAFETY: the header declares this very name.
+/// `response` must be null, or returned by an entry of this library and freed only once.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_response_free(response: *const nvptx_ra_response) {
     // SAFETY: the caller promises it.

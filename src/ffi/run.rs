@@ -1,4 +1,4 @@
-//! Running a pass: the main entry, and the reports that follow a run.
+//! The main entry, which runs a pass, and the entries that report about a run.
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -18,7 +18,7 @@ use crate::passes::{self, Census, PassOutput, RunContext, Scope};
 use crate::spill::lower::{block_shape, lower};
 use crate::stats::{Counts, Event, FunctionStats, Work};
 
-/// A request, its strings read.
+/// A request with its strings decoded.
 pub(super) struct Request<'a> {
     pub(super) pass: Cow<'a, str>,
     parameters: Cow<'a, str>,
@@ -28,14 +28,14 @@ pub(super) struct Request<'a> {
     function: Cow<'a, str>,
     flags: u32,
     view: *const abi::nvptx_ra_view,
-    /// That of the compilation.
+    /// The session of the compilation.
     session: Option<&'a Session>,
 }
 
 impl<'a> Request<'a> {
     /// # Safety
-    /// Where `request` is not null, it points to a live request with live strings and a view that is null or live, all
-    /// unchanged during `'a`.
+    /// If `request` is not null, it must point to a live request with live strings and a view that is null or live. All
+    /// must stay unchanged during `'a`.
     pub(super) unsafe fn read(request: *const nvptx_ra_request) -> Result<Self, Error> {
         // SAFETY: here and below, the caller promises the request, its strings and its view.
         let request = unsafe { request.as_ref() }.ok_or_else(|| Error::view("no request"))?;
@@ -71,12 +71,12 @@ impl<'a> Request<'a> {
         Layers { parameters: &self.parameters, command_line: &self.command_line, attribute: &self.attribute }
     }
 
-    /// The options: an error where one of them is wrong.
+    /// Resolves the options. An error if any of them is wrong.
     pub(super) fn resolve(&self) -> Result<Config, Error> {
         self.session.map_or_else(|| Config::resolve(&self.layers()), |session| session.resolve(&self.layers()))
     }
 
-    /// The options without those that are wrong.
+    /// Resolves the options, and ignores wrong ones.
     pub(super) fn resolve_valid(&self) -> Config {
         self.session
             .map_or_else(|| Config::resolve_valid(&self.layers()), |session| session.resolve_valid(&self.layers()))
@@ -86,14 +86,14 @@ impl<'a> Request<'a> {
         self.flags & flag != 0
     }
 
-    /// Runs the pass. An error leaves nothing behind but the response.
+    /// Runs the pass. After an error, only the response remains.
     ///
     /// # Safety
-    /// The request's view is as [`view::read`] asks for.
+    /// The request's view must be as [`view::read`] requires.
     unsafe fn run(&self) -> Response {
         // SAFETY: as the caller promises.
         guard(|| unsafe { self.try_run() }).unwrap_or_else(|error| {
-            // The options themselves may be what is wrong.
+            // The error may be in the options themselves.
             let config = guard(|| Ok(self.resolve_valid())).unwrap_or_default();
             // SAFETY: as the caller promises.
             let error = unsafe { self.attach_bundle(error.in_function(&self.function), &config) };
@@ -102,8 +102,8 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Writes the bundle of a bug and names it in the error. The view is read once more: what the pass made of the
-    /// first reading is gone, and a pass that panics on it does so again in a replay.
+    /// Writes a bundle for a bug and adds the bundle's path to the error. The view is read again because the pass has
+    /// consumed the first function. If the pass panics on a function, a replay of the bundle panics, too.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
@@ -119,7 +119,7 @@ impl<'a> Request<'a> {
         guard(|| Ok(report.attach(error.clone(), config, function))).unwrap_or(error)
     }
 
-    /// What a bundle says of this run, whatever goes wrong in it.
+    /// Returns the report about this run for a bundle.
     fn report(&self) -> Report {
         Report {
             llvm: llvm_version(),
@@ -162,7 +162,7 @@ impl<'a> Request<'a> {
             && let Some(mut collected) = self.session.and_then(Session::collected)
         {
             if !passes::is_excluded(&context) {
-                // SAFETY: the maker of the session promises that nothing else uses the collection.
+                // SAFETY: the creator of the session promises that no other code uses the collection.
                 unsafe { collected.as_mut() }.push((function, context.classification));
             }
             return Ok(Response::of_nothing());
@@ -171,11 +171,11 @@ impl<'a> Request<'a> {
         // SAFETY: as the caller promises.
         let lowered = lower(&function, &output.edits, unsafe { self.block_shape() })?;
         if let Some(lowered) = &lowered {
-            let wrong = |reason| Error::internal(format!("spill code is not what the edits mean: {reason}"), None);
+            let wrong = |reason| Error::internal(format!("the spill code does not match the edits: {reason}"), None);
             check::lowered::check(&function, &output.edits, lowered).map_err(wrong)?;
         }
         if self.has(abi::NVPTX_RA_REQUEST_SUMMARY) {
-            // Without it the forecast makes its own, and says what is wrong.
+            // Without the summary, the forecast computes its own, and reports the error.
             output.summary = guard(|| passes::summarise_coalesced(&function, &output.edits, &context)).unwrap_or(None);
         }
         if let Some(path) = &context.config.stats {
@@ -186,7 +186,7 @@ impl<'a> Request<'a> {
         Ok(Response::of_pass(output, lowered.as_deref(), function, config, || self.report()))
     }
 
-    /// The dimensions that all blocks of a kernel have, where LLVM says them.
+    /// Returns the block dimensions of a kernel with a fixed block size. `None` if LLVM does not know them.
     ///
     /// # Safety
     /// As for [`run`](Self::run).
@@ -196,7 +196,7 @@ impl<'a> Request<'a> {
         block_shape(text.strip_suffix(',').unwrap_or(&text).split(',').map(str::trim))
     }
 
-    /// A pass's own statistics, with what those of every pass have in common.
+    /// Returns the statistics of a pass, completed by those that all passes have in common.
     fn statistics(&self, output: &PassOutput, insts: usize) -> FunctionStats {
         let mut work = Work { insts: insts as u64, ..output.stats.clone() };
         for edit in output.edits.edits() {
@@ -214,16 +214,16 @@ impl<'a> Request<'a> {
         Event::Failure { function: self.function.clone().into_owned(), pass: self.pass.clone().into_owned(), message }
     }
 
-    /// Appends an event to the statistics, if they are wanted.
+    /// Appends an event to the statistics, if they are requested.
     pub(super) fn record(&self, config: &Config, event: impl FnOnce() -> Event) {
         record(config, event);
     }
 }
 
-/// The version of the LLVM that runs us.
+/// Returns the version of the running LLVM.
 fn llvm_version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
-    // SAFETY: three places to write to.
+    // SAFETY: all three may be written.
     unsafe { llvm_sys::core::LLVMGetVersion(&mut major, &mut minor, &mut patch) };
     format!("{major}.{minor}.{patch}")
 }
@@ -231,9 +231,9 @@ fn llvm_version() -> String {
 /// Runs a pass on a view. Never null, never unwinds.
 ///
 /// # Safety
-/// `request` is null or points to a live request, whose pointers are null or point to as much live memory as the
-/// lengths beside them say; nothing of it changes meanwhile.
-// SAFETY: the header declares this very name.
+/// `request` must be null or point to a live request, whose pointers are null or point to live memory of the given
+/// lengths. None of it may change during the call.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -> *const nvptx_ra_response {
     entry(
@@ -251,7 +251,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_run(request: *const nvptx_ra_request) -
     )
 }
 
-/// Whether the options of a request make errors fatal, for the error that nobody expects; not where they are wrong.
+/// Whether the options of a request make errors fatal, for errors outside a pass. False if the options are wrong.
 ///
 /// # Safety
 /// As for [`nvptx_ra_run`].
@@ -264,12 +264,12 @@ pub(super) unsafe fn is_strict(request: *const nvptx_ra_request) -> bool {
     strict.unwrap_or(false)
 }
 
-/// How much of a function a pass reads. Where the options are wrong, the run says so.
+/// Returns how much of a function a pass reads. If the options are wrong, the run reports it.
 ///
 /// # Safety
-/// As for [`nvptx_ra_run`]; `take` is null or may be called with `function`, and what it returns is null or points to as
-/// much live memory as the length beside it says.
-// SAFETY: the header declares this very name.
+/// As for [`nvptx_ra_run`]. `take` must be null, or callable with `function`. The pointer in its result must be null or
+/// point to live memory of the given length.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_scope(
     request: *const nvptx_ra_request,
@@ -296,7 +296,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_scope(
 }
 
 /// # Safety
-/// The texts are live and as many as the census says.
+/// The texts must be live, and their number must be correct.
 unsafe fn read_census<'a>(census: &nvptx_ra_census) -> Census<'a> {
     let &nvptx_ra_census { instructions, phis, shared_accesses, two_jumps, assembly, num_assembly } = census;
     // SAFETY: as the caller promises.
@@ -306,22 +306,22 @@ unsafe fn read_census<'a>(census: &nvptx_ra_census) -> Census<'a> {
     Census { instructions, phis, shared_accesses, two_jumps, assembly }
 }
 
-/// Notes that the shim could not apply the edits.
+/// Records that the shim could not apply the edits.
 ///
 /// # Safety
-/// As for [`nvptx_ra_run`]; `message` is live.
-// SAFETY: the header declares this very name.
+/// As for [`nvptx_ra_run`]; `message` must be live.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_report_failure(request: *const nvptx_ra_request, message: nvptx_ra_str) {
     // SAFETY: as the caller promises.
     entry(warn, || unsafe { report(request, |request| request.failure(abi::text(message).into_owned())) });
 }
 
-/// Notes how long the shim's phases took.
+/// Records the times of the shim's phases.
 ///
 /// # Safety
 /// As for [`nvptx_ra_run`].
-// SAFETY: the header declares this very name.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_request, flatten_ns: u64, apply_ns: u64) {
     entry(warn, || {
@@ -340,11 +340,11 @@ pub(super) unsafe extern "C" fn nvptx_ra_report_time(request: *const nvptx_ra_re
     });
 }
 
-/// Notes what LLVM said of a clone that was compiled for the forecast. Returns 1 where errors are fatal.
+/// Records LLVM's errors about a clone that was compiled for the forecast. Returns 1 if errors are fatal.
 ///
 /// # Safety
-/// The texts are live and as long as they say.
-// SAFETY: the header declares this very name.
+/// The texts must be live, and their lengths must be correct.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_report_clone(
     parameters: nvptx_ra_str,
@@ -378,13 +378,13 @@ unsafe fn report(request: *const nvptx_ra_request, event: impl FnOnce(&Request<'
     }
 }
 
-/// What goes wrong in a report on a run that is over is only logged.
+/// Logs an error in a report about a completed run.
 fn warn(error: Error) {
     log::warn!("{error}");
 }
 
-/// Appends an event to the statistics, if they are wanted. What it reports on is over, so that neither a file that
-/// cannot be written nor a panic changes anything.
+/// Appends an event to the statistics, if they are requested. The run is already complete, so an unwritable file or a
+/// panic has no further effect.
 fn record(config: &Config, event: impl FnOnce() -> Event) {
     let recorded = guard(|| {
         if config.inject == Injection::LatePanic {

@@ -1,5 +1,5 @@
-//! What is kept from one function of a compilation to the next. The shim has a session in each compilation, and names it
-//! in every request.
+//! Data that is kept from one function of a compilation to the next. The shim has one session in each compilation, and
+//! passes it in every request.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -10,16 +10,17 @@ use super::views::Collected;
 use crate::config::{Config, Layers};
 use crate::error::Error;
 
-/// One compilation's memory, for one thread at a time.
+/// The memory of one compilation, for one thread at a time.
 #[derive(Default)]
 pub(super) struct Session {
-    /// The options of the last request: a module's functions mostly share theirs, and passes ask twice.
+    /// The options of the last request. Most functions of a module have the same options, and each pass reads them
+    /// twice.
     last: RefCell<Option<Resolved>>,
-    /// Where functions go instead of being coalesced.
+    /// The collection to which functions are added instead of being coalesced.
     collected: Option<NonNull<Collected>>,
 }
 
-/// Options that are right, with what they were read from.
+/// Valid options, with the texts from which they were read.
 struct Resolved {
     parameters: String,
     command_line: String,
@@ -35,7 +36,7 @@ impl Resolved {
 }
 
 impl Session {
-    /// As [`Config::resolve`].
+    /// Like [`Config::resolve`].
     pub(super) fn resolve(&self, layers: &Layers<'_>) -> Result<Config, Error> {
         let mut last = self.last.borrow_mut();
         if let Some(last) = last.as_ref().filter(|last| last.is_of(layers)) {
@@ -51,20 +52,20 @@ impl Session {
         Ok(config)
     }
 
-    /// As [`Config::resolve_valid`]: where nothing is wrong, the same.
+    /// Like [`Config::resolve_valid`]; the same as [`Self::resolve`] if all options are valid.
     pub(super) fn resolve_valid(&self, layers: &Layers<'_>) -> Config {
         self.resolve(layers).unwrap_or_else(|_| Config::resolve_valid(layers))
     }
 
-    /// Where functions go that reach the coalescer; `None`: it coalesces them.
+    /// Returns the collection for functions that reach the coalescer. `None` if they are coalesced.
     pub(super) fn collected(&self) -> Option<NonNull<Collected>> {
         self.collected
     }
 }
 
 /// # Safety
-/// `collected` is null, or a [`Collected`] that outlives the session and that nobody else uses meanwhile.
-// SAFETY: the header declares this very name.
+/// `collected` must be null, or a [`Collected`] that outlives the session and that no other code uses meanwhile.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_session_new(collected: *mut c_void) -> *mut Session {
     entry(
@@ -74,8 +75,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_session_new(collected: *mut c_void) -> 
 }
 
 /// # Safety
-/// `session` is null, or what [`nvptx_ra_session_new`] returned, and is not used again.
-// SAFETY: the header declares this very name.
+/// `session` must be null, or the result of [`nvptx_ra_session_new`], and must not be used again.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_session_free(session: *mut Session) {
     entry(
@@ -93,7 +94,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_session_free(session: *mut Session) {
 mod tests {
     use super::*;
 
-    /// Options are those of the layers that are asked for, whatever was asked before, and what is wrong is not kept.
+    /// The result depends only on the requested layers, not on earlier requests, and wrong options are not kept.
     #[test]
     fn the_last_layers_count() {
         let session = Session::default();

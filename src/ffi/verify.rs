@@ -1,4 +1,4 @@
-//! Verification of what the shim made of the edits.
+//! Verification of the function that the shim made by the edits.
 
 use super::abi::{nvptx_ra_response, nvptx_ra_view};
 use super::compare::compare;
@@ -8,12 +8,12 @@ use super::view;
 use crate::bundle::Report;
 use crate::error::Error;
 
-/// Compares the function after the edits with what they mean. Null where they agree.
+/// Compares the edited function with the function that the edits describe. Null if they agree.
 ///
 /// # Safety
-/// `response` is null or was returned by [`nvptx_ra_run`](super::run::nvptx_ra_run) and is not freed yet; `after` is a
-/// view as `nvptx_ra_run` asks for.
-// SAFETY: the header declares this very name.
+/// `response` must be null, or returned by [`nvptx_ra_run`](super::run::nvptx_ra_run) and not freed yet. `after` must
+/// be a view as `nvptx_ra_run` requires.
+// SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
     response: *const nvptx_ra_response,
@@ -25,7 +25,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
             // SAFETY: the caller promises it.
             let replay = unsafe { Response::lent(response) }.and_then(Response::replay);
             let result = guard(|| {
-                let replay = replay.ok_or_else(|| Error::internal("the response did not ask to be verified", None))?;
+                let replay =
+                    replay.ok_or_else(|| Error::internal("the response did not request verification", None))?;
                 // SAFETY: the caller promises it.
                 let (found, _) = unsafe { view::read(after) }?;
                 let wanted = replay.edits.apply(&replay.function).map_err(Error::from);
@@ -42,7 +43,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_verify_applied(
     )
 }
 
-/// Writes the bundle of a difference and names it in the error. The function in it is the one that the edits are for.
+/// Writes a bundle for a difference and adds the bundle's path to the error. The bundle has the function before the
+/// edits.
 fn attach_bundle(error: Error, replay: &Replay) -> Error {
     let report = Report { backtrace: take_backtrace(), ..replay.report.clone() };
     guard(|| Ok(report.attach(error.clone(), &replay.config, Some(&replay.function)))).unwrap_or(error)

@@ -1,4 +1,4 @@
-//! From the raw view to a [`Function`]: every number is checked, because nothing in the core checks it again.
+//! Converts the raw view to a [`Function`]. Every number is checked, because the core does not check it again.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,13 +14,13 @@ use crate::function::{
 use crate::index::IndexVec;
 use crate::target::{Classification, InstFlags, Purity, told_by_text};
 
-/// The function that a view describes, and what its opcodes mean. O(size).
+/// Returns the function that a view describes, and the classification of its opcodes. O(size).
 ///
 /// # Safety
-/// Where `view` is not null it points to a live view, whose pointers are null or point to as many live values as the
-/// view says; nothing of it changes meanwhile. All numbers may be wrong.
+/// If `view` is not null, it must point to a live view, whose pointers are null or point to as many live values as the
+/// view states. None of it may change during the call. All numbers may be wrong.
 pub(super) unsafe fn read(view: *const nvptx_ra_view) -> Result<(Function, Arc<Classification>), Error> {
-    // SAFETY: the caller promises that the view is live where it is not null.
+    // SAFETY: the caller promises that the view is live if it is not null.
     let view = unsafe { view.as_ref() }.ok_or_else(|| Error::view("no view"))?;
     check_version("view", view.version, view.size, size_of::<nvptx_ra_view>())?;
     // SAFETY: here and below, the caller promises the arrays and strings that the view points to.
@@ -31,12 +31,12 @@ pub(super) unsafe fn read(view: *const nvptx_ra_view) -> Result<(Function, Arc<C
     }
 }
 
-/// The version and size that every struct of the ABI starts with.
+/// Checks the version and size with which every struct of the ABI starts.
 pub(super) fn check_version(what: &str, version: u32, size: u32, wanted: usize) -> Result<(), Error> {
     if version != abi::NVPTX_RA_ABI_VERSION || size as usize != wanted {
         return Err(Error::view(format!(
-            "the {what} has version {version} and {size} bytes, expected are version {} and {wanted} bytes: the parts \
-             of the plugin do not belong together",
+            "the {what} has version {version} and {size} bytes, expected version {} and {wanted} bytes: the parts of the \
+             plugin are from different versions",
             abi::NVPTX_RA_ABI_VERSION
         )));
     }
@@ -92,7 +92,9 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
     for (number, inst) in insts.iter().enumerate() {
         let start = function.operands.len();
         let end = inst.operand_end as usize;
-        let raw = operands.get(start..end).ok_or_else(|| wrong("instruction", number, "its operands end wrong"))?;
+        let raw = operands
+            .get(start..end)
+            .ok_or_else(|| wrong("instruction", number, "the end of its operands is out of range"))?;
         for operand in raw {
             let operand = read_operand(operand, raw.len(), &limits);
             function.operands.push(operand.map_err(|reason| wrong("instruction", number, reason))?);
@@ -101,12 +103,12 @@ unsafe fn read_function(view: &nvptx_ra_view, name: &str) -> Result<(Function, A
             .map_err(|reason| wrong("instruction", number, reason))?;
     }
     if function.operands.len() != operands.len() {
-        return Err(Error::view("the last operands belong to no instruction"));
+        return Err(Error::view("the last operands do not belong to an instruction"));
     }
     Ok((function, classification))
 }
 
-/// How many of each there are: ids must be below.
+/// The number of entities of each kind. Ids must be below these limits.
 struct Limits {
     blocks: usize,
     regs: usize,
@@ -128,8 +130,7 @@ unsafe fn read_regs(view: &nvptx_ra_view) -> Result<IndexVec<VReg, RegData>, Err
         let class = u8::try_from(reg.reg_class).map(RegClass::from_number).ok();
         let class = class.filter(|&class| class as u32 == reg.reg_class);
         let class = class.ok_or_else(|| wrong("register", number, "its class is unknown"))?;
-        // Few have a name.
-        // SAFETY: the caller promises the string.
+        // Few registers have a name. SAFETY: the caller promises the string.
         let name = if reg.name.len == 0 { Cow::Borrowed("") } else { unsafe { abi::text(reg.name) } };
         let name = (!name.is_empty()).then(|| name.into());
         read.push(RegData { class, name });
@@ -167,7 +168,7 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
     let read = |symbol: &abi::nvptx_ra_symbol| {
         // SAFETY: the caller promises the strings.
         let text = unsafe { abi::text(symbol.text) };
-        // NVPTX_RA_DYNAMIC_SHARED, for which bindgen has too small a type.
+        // NVPTX_RA_DYNAMIC_SHARED, for which bindgen's type is too small.
         let is_dynamic_shared = symbol.shared_bytes == u64::MAX;
         let shared_bytes = if is_dynamic_shared { 0 } else { symbol.shared_bytes };
         SymbolData { text: text.into(), shared_bytes, is_dynamic_shared }
@@ -180,7 +181,7 @@ unsafe fn read_symbols(view: &nvptx_ra_view) -> Result<IndexVec<Symbol, SymbolDa
 unsafe fn read_slots(slots: &[abi::nvptx_ra_slot]) -> Result<IndexVec<Slot, SlotData>, Error> {
     let read = |(number, slot): (usize, &abi::nvptx_ra_slot)| {
         if !slot.align.is_power_of_two() {
-            return Err(wrong("slot", number, "its alignment is no power of two"));
+            return Err(wrong("slot", number, "its alignment is not a power of two"));
         }
         // SAFETY: the caller promises the string.
         let name = unsafe { abi::text(slot.name) };
@@ -199,9 +200,9 @@ fn read_blocks(
     let (mut inst, mut succ) = (0, 0);
     for (number, block) in blocks.iter().enumerate() {
         let insts = next_range(&mut inst, block.inst_end, num_insts);
-        let insts = insts.ok_or_else(|| wrong("block", number, "its instructions end wrong"))?;
+        let insts = insts.ok_or_else(|| wrong("block", number, "the end of its instructions is out of range"))?;
         let ends = next_range(&mut succ, block.succ_end, succs.len());
-        let ends = ends.ok_or_else(|| wrong("block", number, "its successors end wrong"))?;
+        let ends = ends.ok_or_else(|| wrong("block", number, "the end of its successors is out of range"))?;
         if !block.frequency.is_finite() || block.frequency < 0.0 {
             return Err(wrong("block", number, "its frequency is not a finite number that is 0 or more"));
         }
@@ -217,7 +218,7 @@ fn read_blocks(
         });
     }
     if inst as usize != num_insts || succ as usize != succs.len() {
-        return Err(Error::view("the last instructions or successors belong to no block"));
+        return Err(Error::view("the last instructions or successors do not belong to a block"));
     }
     if let Some(number) = succs.iter().position(|&succ| succ as usize >= blocks.len()) {
         return Err(wrong("successor", number, "there is no such block"));
@@ -226,7 +227,8 @@ fn read_blocks(
     Ok(())
 }
 
-/// The range from `start`, which moves on, to `end`; `None` where it runs backwards or beyond `limit`.
+/// Returns the range from `start` to `end`, and sets `start` to `end`. `None` if the range runs backwards or exceeds
+/// `limit`.
 fn next_range(start: &mut u32, end: u32, limit: usize) -> Option<Range<u32>> {
     let range = *start..end;
     *start = end;
@@ -272,17 +274,17 @@ fn read_operand(raw: &nvptx_ra_operand, siblings: usize, limits: &Limits) -> Res
     };
     let flags = OperandFlags::from_bits(raw.flags).ok_or("an operand has unknown flags")?;
     if !flags.is_empty() && !matches!(value, Value::Reg(_) | Value::Physical(_)) {
-        return Err("an operand has flags, but is no register");
+        return Err("an operand has flags, but is not a register");
     }
     let tied = match u32::from(raw.tied) {
         abi::NVPTX_RA_NOT_TIED => None,
         other if (other as usize) < siblings => Some(raw.tied),
-        _ => return Err("an operand is tied to one that does not exist"),
+        _ => return Err("an operand is tied to an operand that does not exist"),
     };
     Ok(Operand { value, flags, tied })
 }
 
-// The operand's flags cross as they are.
+// The flags of operands have the same bits on both sides.
 const _: () = {
     assert!(OperandFlags::DEF.bits() as u32 == abi::NVPTX_RA_FLAG_DEF);
     assert!(OperandFlags::IMPLICIT.bits() as u32 == abi::NVPTX_RA_FLAG_IMPLICIT);

@@ -1,4 +1,5 @@
-//! The functions of a module as the coalescer gets them: what the tool reads instead of having them coalesced.
+//! Collects the functions of a module as the coalescer receives them. The tool reads them instead of having them
+//! coalesced.
 
 use std::sync::Arc;
 
@@ -6,16 +7,16 @@ use super::purpose::{Purpose, PurposeScope};
 use crate::function::Function;
 use crate::target::Classification;
 
-/// Functions, each with what its opcodes mean.
+/// Functions, each with the classification of its opcodes.
 pub(super) type Collected = Vec<(Function, Arc<Classification>)>;
 
-/// Collects the functions that reach the coalescer while `generate` runs, in order, each with what its opcodes mean. The
-/// coalescer leaves them as they are, and those that it would leave out are left out.
+/// Collects the functions that reach the coalescer while `generate` runs, in order, each with the classification of its
+/// opcodes. The coalescer leaves them unchanged. Functions that the coalescer would exclude are not collected.
 pub fn collect<E>(generate: impl FnOnce() -> Result<(), E>) -> Result<Collected, E> {
     let mut collected = Collected::new();
     {
         let purpose = Purpose { collected: (&raw mut collected).cast(), ..Purpose::default() };
-        // SAFETY: the collection outlives the scope, in which nothing but the sessions of its compilations uses it.
+        // SAFETY: the collection outlives the scope. In the scope, only the sessions of its compilations use it.
         let _scope = unsafe { PurposeScope::new(purpose) };
         generate()?;
     }
@@ -32,8 +33,8 @@ mod tests {
     use super::collect;
     use crate::config::{COPY_COALESCER, FORECAST};
 
-    /// While functions are collected the coalescer changes none and hands over those that it would not leave out; other
-    /// passes do what they do.
+    /// While functions are collected, the coalescer changes none, and adds those that it would not exclude. Other
+    /// passes are not affected.
     #[test]
     fn functions_that_reach_the_coalescer() {
         let sample = Sample::new();
@@ -58,7 +59,7 @@ mod tests {
         assert_eq!(names, ["k"]);
     }
 
-    /// Functions are collected while code is generated, and neither before nor after, also where that fails or panics.
+    /// Functions are collected only while code is generated, even if this fails or panics.
     #[test]
     fn nothing_is_collected_outside() {
         let is_collecting = || !current().collected.is_null();

@@ -1,19 +1,19 @@
-//! Edits that nobody checked: whatever they say, the shim refuses them or applies them, and LLVM goes on.
+//! Random edits that are not checked by the core. The shim must reject them or apply them without a crash in LLVM.
 
 use super::abi::{self, nvptx_ra_edit, nvptx_ra_memory, nvptx_ra_operand};
 use super::edits::{RawEdits, blank, operand};
 use crate::function::{Function, MachineOp, RegClass, VReg, Value};
 use crate::spill::lower::table::{self, OperandKind};
 
-/// So many kinds there are, with one that is not known.
+/// The number of kinds of edits, including one unknown kind.
 const KINDS: u32 = abi::NVPTX_RA_EDIT_SET_ATTRIBUTE + 1;
 
-/// Opcodes of constants, and of instructions that an operand of another may make.
+/// Opcodes of constants, and of instructions that accept an immediate operand.
 const OPCODES: [&str; 8] =
     ["MOV_B1_i", "MOV_B16_i", "MOV_B32_i", "MOV_B64_i", "MOV_F32_i", "MOV_F64_i", "ADD32ri", "ADD64ri"];
 
 impl RawEdits {
-    /// Adds edits drawn at random and changes numbers of all. The function's name alone says what is drawn.
+    /// Adds random edits and changes numbers in all edits. The random numbers depend only on the function's name.
     pub(super) fn spoil(&mut self, function: &Function) {
         let mut draw = Draw { function, state: function.name().bytes().fold(0xcbf2_9ce4_8422_2325, mixed) };
         for _ in 0..=draw.below(4) {
@@ -21,7 +21,7 @@ impl RawEdits {
             let at = draw.below(self.edits.len() as u32 + 1);
             self.edits.insert(at as usize, edit);
         }
-        // Most lists are in order and number what they make as they must: else nothing but that would be refused.
+        // Most lists are sorted and number new entities correctly. Otherwise, no other error would be found.
         if draw.below(8) != 0 {
             self.edits.sort_by_key(|edit| phase(edit.kind));
             self.number(function);
@@ -45,7 +45,7 @@ impl RawEdits {
         }
     }
 
-    /// One edit, whose numbers are mostly of the kind that it wants.
+    /// Returns a random edit, whose numbers mostly have the right kind.
     fn drawn(&mut self, draw: &mut Draw<'_>) -> nvptx_ra_edit {
         let kind = draw.kind();
         let mut edit = nvptx_ra_edit { id: draw.inst(), block: draw.block(), ..blank(kind) };
@@ -102,7 +102,7 @@ impl RawEdits {
         edit
     }
 
-    /// A text, as its range.
+    /// Adds a random text and returns its range.
     fn drawn_text(&mut self, draw: &mut Draw<'_>) -> (u32, u32) {
         let start = self.text.len() as u32;
         let texts =
@@ -111,7 +111,7 @@ impl RawEdits {
         (start, self.text.len() as u32)
     }
 
-    /// The instructions of a block, two of them in each other's place.
+    /// Adds the instructions of a block with two of them exchanged.
     fn permute(&mut self, draw: &mut Draw<'_>, block: u32) {
         let insts = draw.function.insts().filter(|inst| draw.block_of(inst.0) == block).map(|inst| inst.0);
         let start = self.numbers.len();
@@ -123,7 +123,7 @@ impl RawEdits {
         }
     }
 
-    /// Gives what edits make the ids that they must have.
+    /// Assigns the required ids to new entities.
     fn number(&mut self, function: &Function) {
         let (mut regs, mut blocks) = (function.num_regs() as u32, function.num_blocks() as u32);
         let mut insts = function.num_insts() as u32;
@@ -140,7 +140,7 @@ impl RawEdits {
     }
 }
 
-/// Where an edit of a kind stands among all, and among those that make something.
+/// Returns the phase of a kind of edit, and its rank among the kinds that create something.
 fn phase(kind: u32) -> (u32, u32) {
     match kind {
         abi::NVPTX_RA_EDIT_CREATE_REGISTER | abi::NVPTX_RA_EDIT_SPLIT_EDGE => (0, kind),
@@ -154,7 +154,7 @@ fn phase(kind: u32) -> (u32, u32) {
     }
 }
 
-/// One step of splitmix64 from a state and a byte.
+/// Computes one step of splitmix64 from a state and a byte.
 fn mixed(state: u64, byte: u8) -> u64 {
     let state = (state ^ u64::from(byte)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -162,7 +162,7 @@ fn mixed(state: u64, byte: u8) -> u64 {
     state ^ (state >> 31)
 }
 
-/// Draws numbers, mostly such as a function has.
+/// Draws random numbers, most of which are valid for the function.
 struct Draw<'f> {
     function: &'f Function,
     state: u64,
@@ -174,7 +174,7 @@ impl Draw<'_> {
         ((self.state >> 32) as u32) % limit.max(1)
     }
 
-    /// One of the first, or of a few behind them.
+    /// Returns a number below `count`, or a few above.
     fn among(&mut self, count: usize) -> u32 {
         let behind = if self.below(16) == 0 { 3 } else { 0 };
         self.below(count as u32 + behind)
@@ -192,7 +192,8 @@ impl Draw<'_> {
         self.among(self.function.num_blocks())
     }
 
-    /// An instruction of the table by its number, or none: mostly one for whose operands the function has registers.
+    /// Returns an instruction of the table by its number, or none. The function mostly has registers for the operands
+    /// of the instruction.
     fn inserted(&mut self) -> (u32, Option<MachineOp>) {
         let has = |kind: &OperandKind| match kind {
             OperandKind::Read(class) | OperandKind::Write(class) => {
@@ -207,7 +208,7 @@ impl Draw<'_> {
         (number, table::by_number(number))
     }
 
-    /// Mostly what an instruction takes.
+    /// Returns an operand, mostly of the kind that the instruction accepts.
     fn operand(&mut self, kind: OperandKind) -> nvptx_ra_operand {
         let number = i64::from(self.any());
         let mut drawn = match kind {
@@ -224,14 +225,14 @@ impl Draw<'_> {
         drawn
     }
 
-    /// One of the function's registers of a class, mostly.
+    /// Returns a register, mostly one of the function's registers of the class.
     fn register_of(&mut self, class: RegClass) -> VReg {
         let of_class = |reg: &VReg| self.function.class(*reg) == class;
         let regs: Vec<VReg> = self.function.regs().filter(of_class).collect();
         regs.get(self.among(regs.len()) as usize).copied().unwrap_or(VReg(self.register()))
     }
 
-    /// Mostly what an instruction accesses.
+    /// Returns a memory access, mostly the one of the instruction.
     fn memory(&mut self, op: Option<MachineOp>) -> nvptx_ra_memory {
         let flags = match op {
             _ if self.below(16) == 0 => self.below(16),
@@ -243,7 +244,7 @@ impl Draw<'_> {
         nvptx_ra_memory { space: if self.below(8) == 0 { self.any() } else { space }, bytes, align, flags }
     }
 
-    /// Gives one part of an operand another number.
+    /// Changes one number of an operand.
     fn change_operand(&mut self, operand: &mut nvptx_ra_operand) {
         match self.below(4) {
             0 => operand.kind = self.below(12) as u8,
@@ -278,7 +279,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Gives one part of an edit another number.
+    /// Changes one number of an edit.
     fn change(&mut self, edit: &mut nvptx_ra_edit) {
         let number = self.any();
         match self.below(11) {

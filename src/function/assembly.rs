@@ -1,13 +1,13 @@
 //! The text of inline assembly: its operands, and its access to shared memory.
 //!
-//! LLVM keeps the text with `$N` for its operands, and puts a word in front of each operand that says what
-//! it is ("InlineAsm.h": three bits for the kind, thirteen for how many registers follow).
+//! The text contains `$N` for its operands. In the instruction, LLVM puts a descriptor word before each operand
+//! ("InlineAsm.h": three bits for the kind, thirteen for the number of registers that follow).
 
 use std::ops::Range;
 
 use super::{Function, Inst, Operand, Value};
 
-/// The text of an instruction that is inline assembly, behind the sign that LLVM prints ahead of it.
+/// Returns the text of an inline-assembly instruction, without the prefix that LLVM prints.
 pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
     match function.operands(inst).first()?.value {
         Value::Symbol(text) if function.opcodes().name(function.opcode(inst)).starts_with("INLINEASM") => {
@@ -17,7 +17,8 @@ pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
     }
 }
 
-/// The same of inline assembly of LLVM alone, whose text an edit can change: a scope of PTX has no sign ahead of it.
+/// Returns the text of an inline-assembly instruction if an edit can change it. Only LLVM's inline assembly can be
+/// changed; a PTX scope does not have LLVM's prefix.
 pub fn changeable_text(function: &Function, inst: Inst) -> Option<&str> {
     let is_of_llvm = |symbol| function.symbol(symbol).starts_with(ASSEMBLY_SIGN);
     match function.operands(inst).first()?.value {
@@ -26,20 +27,20 @@ pub fn changeable_text(function: &Function, inst: Inst) -> Option<&str> {
     }
 }
 
-/// What LLVM prints ahead of a text.
+/// The prefix that LLVM prints before an assembly text.
 pub(in crate::function) const ASSEMBLY_SIGN: char = '&';
 
-/// Whether inline assembly may access shared memory, by its text.
+/// Whether inline assembly may access shared memory, judged by its text.
 pub fn may_access_shared(text: &str) -> bool {
     text.contains(".shared") || text.contains("matrix")
 }
 
-/// The number of the operand that a word is.
+/// Returns the operand number of a word of the form `$N`.
 pub fn operand(word: &str) -> Option<u32> {
     word.strip_prefix('$')?.parse().ok()
 }
 
-/// The operands that a text names, in its order, each as often as it is named.
+/// Returns the operands that a text uses, in the order of the text, with repetitions.
 pub fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
     text.split('$').skip(1).filter_map(|word| {
         let word = word.trim_start_matches('{');
@@ -48,9 +49,10 @@ pub fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Where operand `number` of the text stands among the instruction's, where it is one register or immediate.
+/// Returns the index of operand `number` of the text among the instruction's operands. `None` unless it is exactly one
+/// register or immediate.
 pub fn operand_of(operands: &[Operand], number: u32) -> Option<usize> {
-    // The text and what is known of its effects come first.
+    // The first two operands are the text and the flags for its effects.
     let mut at = 2;
     for _ in 0..number {
         at += 1 + described(operands, at)?;
@@ -58,7 +60,7 @@ pub fn operand_of(operands: &[Operand], number: u32) -> Option<usize> {
     (described(operands, at)? == 1).then_some(at + 1)
 }
 
-/// How many operands the word at a place describes.
+/// Returns the number of operands that the word at an index describes.
 fn described(operands: &[Operand], at: usize) -> Option<usize> {
     match operands.get(at)?.value {
         Value::Immediate(word) => Some((word as u64 >> 3 & 0x1fff) as usize),
@@ -66,38 +68,40 @@ fn described(operands: &[Operand], at: usize) -> Option<usize> {
     }
 }
 
-/// What is between the brackets of an address: an operand and at most a number, as in `[ $2 + 16 ]`.
+/// Parses the address between brackets: an operand and an optional number, as in `[ $2 + 16 ]`.
 pub fn sum(inside: &str) -> Option<(u32, i64)> {
     let (base, offset) = inside.split_once('+').unwrap_or((inside, "0"));
     Some((operand(base.trim())?, offset.trim().parse().ok()?))
 }
 
-/// What accesses memory at a register and a number: other instructions want their address in a register of its own.
+/// Whether the instruction takes an address of the form register plus offset. Other instructions need the address in a
+/// single register.
 pub fn takes_offset(opcode: &str) -> bool {
     ["atom.", "cp.async.c", "ld", "red.", "st", "prefetch."].iter().any(|prefix| opcode.starts_with(prefix))
 }
 
-/// The access to shared memory that a text is.
+/// The access to shared memory that an assembly text performs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedAccess {
-    /// The operand that is the base.
+    /// The operand that is the base address.
     pub operand: u32,
-    /// The number that is added to it.
+    /// The number that is added to the base.
     pub offset: i64,
-    /// Where both stand in the text.
+    /// The byte range of the base and the offset in the text.
     place: Range<usize>,
 }
 
 impl SharedAccess {
-    /// The text with another offset.
+    /// Returns the text with another offset.
     pub fn with_offset(&self, text: &str, offset: i64) -> String {
         let sum = if offset == 0 { format!("${}", self.operand) } else { format!("${}+{offset}", self.operand) };
         [&text[..self.place.start], &sum, &text[self.place.end..]].concat()
     }
 }
 
-/// The access to shared memory at an operand and a number that a text is: one instruction without a predicate, and the
-/// operand is named nowhere else. Copies to shared memory name it first. O(text).
+/// Parses a text that is one access to shared memory at an operand plus an offset. `None` if the text has several
+/// instructions or a predicate, or uses the operand elsewhere. In copies to shared memory, the shared address comes
+/// first. O(text).
 pub fn shared_access(text: &str) -> Option<SharedAccess> {
     let is_empty =
         |statement: &&str| statement.trim_matches(|c: char| c.is_ascii_whitespace() || "{}".contains(c)).is_empty();
@@ -109,7 +113,7 @@ pub fn shared_access(text: &str) -> Option<SharedAccess> {
     if !takes_offset(opcode) || !(is_shared || opcode.starts_with("ldmatrix.")) {
         return None;
     }
-    // The statement is a part of the text.
+    // `statement` is a part of the text.
     let start = text.find('[')? + 1;
     let place = start..start + text[start..].find(']')?;
     let (operand, offset) = sum(&text[place.clone()])?;
@@ -120,8 +124,9 @@ pub fn shared_access(text: &str) -> Option<SharedAccess> {
 mod tests {
     use super::*;
 
-    /// One access of shared memory is found, with its number, in a scope or not; what is under a predicate, in other memory,
-    /// named twice, not alone, or wants its address in a register of its own, is none.
+    /// A single access to shared memory is found with its offset, in a scope or not. No access is found if the text has
+    /// a predicate, another memory space, a second use of the operand, several instructions, or an instruction that
+    /// needs the address in a single register.
     #[test]
     fn accesses_of_shared_memory() {
         let of = |text| shared_access(text).map(|access| (access.operand, access.offset));
@@ -146,7 +151,7 @@ mod tests {
         }
     }
 
-    /// A text gets another number where the old one was, and nothing else of it changes.
+    /// A new offset replaces the old one and changes nothing else in the text.
     #[test]
     fn offsets() {
         let with = |text: &str, offset| shared_access(text).expect("an access").with_offset(text, offset);

@@ -1,4 +1,4 @@
-//! Builds a [`Function`] block by block: for the text form, for tests and for generators.
+//! Builds a [`Function`] block by block, for the text form, tests and generators.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// Builds a [`Function`]. Blocks are filled in layout order: instructions go to the block begun last.
+/// Builds a [`Function`]. Blocks are filled in layout order: each instruction is added to the last block.
 #[derive(Debug)]
 pub struct FunctionBuilder {
     function: Function,
@@ -16,7 +16,7 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// An empty function.
+    /// Returns a builder of an empty function.
     pub fn new(name: &str, opcodes: Arc<OpcodeTable>) -> Self {
         Self {
             function: Function {
@@ -40,12 +40,12 @@ impl FunctionBuilder {
         }
     }
 
-    /// Makes the function a kernel that is launched so.
+    /// Makes the function a kernel with these launch bounds.
     pub fn kernel(&mut self, bounds: LaunchBounds) {
         self.function.kernel = Some(bounds);
     }
 
-    /// Names the source file.
+    /// Sets the source file.
     pub fn file(&mut self, path: &str) {
         self.function.file = Some(path.into());
     }
@@ -65,7 +65,7 @@ impl FunctionBuilder {
         self.named_slot(size, align, None, 0)
     }
 
-    /// Declares a stack slot with the variable in it and the line of its declaration, 0 where that is unknown.
+    /// Declares a stack slot with its variable and the line of the variable's declaration; 0 if the line is unknown.
     pub fn named_slot(&mut self, size: u64, align: u64, name: Option<&str>, line: u32) -> Slot {
         self.function.slots.push(SlotData { size, align, name: name.map(Into::into), line, shared: None, bit: None })
     }
@@ -75,27 +75,27 @@ impl FunctionBuilder {
         self.shared_symbol(text, 0)
     }
 
-    /// Declares a symbol that names a variable of so many bytes in shared memory.
+    /// Declares a symbol for a variable of `shared_bytes` bytes in static shared memory.
     pub fn shared_symbol(&mut self, text: &str, shared_bytes: u64) -> Symbol {
         self.function.symbols.push(SymbolData { text: text.into(), shared_bytes, is_dynamic_shared: false })
     }
 
-    /// Declares a symbol that names shared memory whose size the launch says.
+    /// Declares a symbol for shared memory whose size the launch determines.
     pub fn dynamic_shared_symbol(&mut self, text: &str) -> Symbol {
         self.function.symbols.push(SymbolData { text: text.into(), shared_bytes: 0, is_dynamic_shared: true })
     }
 
-    /// Puts a slot into shared memory.
+    /// Places a slot in shared memory.
     pub(crate) fn place_in_shared(&mut self, slot: Slot, place: SharedPlace) {
         self.function.slots[slot].shared = Some(place);
     }
 
-    /// Makes a slot a bit of a general register.
+    /// Makes a slot one bit of a general register.
     pub(crate) fn make_bit(&mut self, slot: Slot, place: BitPlace) {
         self.function.slots[slot].bit = Some(place);
     }
 
-    /// Begins the next block. Successors may name blocks that are begun later.
+    /// Begins the next block. Its successors may be blocks that begin later.
     pub fn block(&mut self, succs: &[Block], frequency: f64, loop_depth: u32) -> Block {
         let at = self.function.inst_opcode.len() as u32;
         self.succs.push(succs.to_vec());
@@ -108,15 +108,15 @@ impl FunctionBuilder {
         })
     }
 
-    /// Says what the source says of the unrolling of loops at a block.
+    /// Sets the unroll pragma at a block.
     pub fn no_unroll(&mut self, block: Block, no_unroll: NoUnroll) {
         self.function.blocks[block].no_unroll = no_unroll;
     }
 
-    /// Appends an instruction to the block begun last.
+    /// Appends an instruction to the last block.
     ///
     /// # Panics
-    /// Where no block has been begun.
+    /// If no block has been begun.
     pub fn inst(&mut self, opcode: Opcode, operands: &[Operand], effects: Effects) -> Inst {
         self.full_inst(opcode, operands, effects, MemorySpace::Generic, 0)
     }
@@ -124,7 +124,7 @@ impl FunctionBuilder {
     /// Appends an instruction with its memory space and source line.
     ///
     /// # Panics
-    /// Where no block has been begun.
+    /// If no block has been begun.
     pub fn full_inst(
         &mut self,
         opcode: Opcode,
@@ -146,7 +146,7 @@ impl FunctionBuilder {
         inst
     }
 
-    /// The function. Its rules are checked by [`Function::validate`], not here.
+    /// Returns the function. [`Function::validate`] checks its rules, not this builder.
     pub fn finish(self) -> Function {
         let mut function = self.function;
         for (block, succs) in function.blocks.iter_mut().zip(&self.succs) {

@@ -1,36 +1,36 @@
-//! Comparisons of integers that set one predicate, and their complements.
+//! Integer comparisons that set one predicate, and their complements.
 
 use super::assembly::assembly_text;
 use super::ptx_opcode::{PtxOpcode, equivalent};
 use super::{Function, Inst, Operand, VReg};
 
-/// How two integers are compared. An order is one of unsigned or of signed numbers.
+/// A relation between two integers. Orders are of unsigned or signed numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// They are equal.
+    /// Equal.
     Eq,
-    /// They differ.
+    /// Not equal.
     Ne,
-    /// The first is less.
+    /// The first is less than the second.
     Lt(Sign),
-    /// The first is not greater.
+    /// The first is less than or equal to the second.
     Le(Sign),
-    /// The first is greater.
+    /// The first is greater than the second.
     Gt(Sign),
-    /// The first is not less.
+    /// The first is greater than or equal to the second.
     Ge(Sign),
 }
 
-/// How the bits of an integer that is ordered are read.
+/// The signedness of an ordered comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// As a number without a sign.
+    /// Unsigned.
     Unsigned,
-    /// As two's complement.
+    /// Two's complement.
     Signed,
 }
 
-/// LLVM's numbers of comparisons of integers: the orders of unsigned numbers come last.
+/// The integer comparisons by LLVM's numbers. Unsigned orders come last.
 const LLVM_NUMBERS: [Comparison; 10] = [
     Comparison::Eq,
     Comparison::Ne,
@@ -44,23 +44,23 @@ const LLVM_NUMBERS: [Comparison; 10] = [
     Comparison::Ge(Sign::Unsigned),
 ];
 
-/// What an instruction has in place of a comparison for it to compute the complement of its predicate.
+/// The change that makes a comparison compute the complement of its predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Complement {
-    /// Of LLVM: another number in this operand.
+    /// For LLVM opcodes: another number in this operand.
     Number {
-        /// The operand's number.
+        /// The operand's index.
         operand: u32,
-        /// LLVM's number of the other comparison.
+        /// LLVM's number of the complement.
         value: i64,
     },
-    /// Of PTX: the opcode of this name.
+    /// For PTX opcodes: the opcode with this name.
     Opcode(String),
 }
 
 impl Comparison {
-    /// The comparison that an instruction makes, if it compares two integers of 32 or 64 bits, sets one predicate, and does
-    /// nothing else.
+    /// Returns the comparison of an instruction. `None` unless the instruction compares two integers of 32 or 64 bits,
+    /// sets one predicate, and has no other effect.
     pub fn of(function: &Function, inst: Inst) -> Option<Self> {
         let name = function.opcodes().name(function.opcode(inst));
         match PtxOpcode::of(name) {
@@ -95,7 +95,7 @@ impl Comparison {
         })
     }
 
-    /// The comparison that holds where this one does not.
+    /// Returns the comparison that holds exactly if this one does not.
     #[must_use]
     pub fn complement(self) -> Self {
         match self {
@@ -108,7 +108,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison of the second number with the first.
+    /// Returns the comparison for exchanged operands.
     #[must_use]
     pub fn mirrored(self) -> Self {
         match self {
@@ -120,7 +120,7 @@ impl Comparison {
         }
     }
 
-    /// Whether it is an order of signed numbers.
+    /// Whether the comparison is an order of signed numbers.
     pub fn is_signed_order(self) -> bool {
         matches!(
             self,
@@ -128,7 +128,7 @@ impl Comparison {
         )
     }
 
-    /// The word of a mnemonic; the type behind it says the sign.
+    /// Returns the word of a mnemonic. The type after the word determines the signedness.
     fn word(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -141,14 +141,15 @@ impl Comparison {
     }
 }
 
-/// What to change in a comparison for it to compute the complement; `None` of what is no [`Comparison`].
+/// Returns the change that makes an instruction compute the complement. `None` if it is not a [`Comparison`].
 pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
     let other = Comparison::of(function, inst)?.complement();
     let name = function.opcodes().name(function.opcode(inst));
     Some(match PtxOpcode::of(name) {
         Some(opcode) => {
             let of = opcode.mnemonic.rsplit('.').next()?;
-            // The type of `ne` means nothing, but ptxas unrolls loops that go on by another type wrongly.
+            // The type has no effect on the result of `ne`, but ptxas unrolls some loops incorrectly if the type is not
+            // signed.
             let of = if other == Comparison::Ne { of.replace(['b', 'u'], "s") } else { of.to_owned() };
             Complement::Opcode(format!("setp.{}.{of}/{}", other.word(), opcode.form))
         }
@@ -159,14 +160,15 @@ pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
     })
 }
 
-/// The complement of a comparison of LLVM as inline assembly of its three registers, where the text matters: LLVM prints `ne` as
-/// `ne.b32`, by which ptxas unrolls some loops wrongly.
+/// Returns inline assembly of three registers for the complement of an LLVM comparison, in the case in which the text
+/// matters: LLVM prints `ne` as `ne.b32`, with which ptxas unrolls some loops incorrectly.
 pub fn text_of_complement(function: &Function, inst: Inst) -> Option<&'static str> {
     text_of_ne(function, inst).filter(|_| Comparison::of(function, inst) == Some(Comparison::Eq))
 }
 
-/// `ne` of signed numbers in the place of a comparison of LLVM, as inline assembly of its three registers. What the block computes ahead
-/// of the comparison, as a loop's counter, stands first: ptxas leaves some loops rolled whose bound does.
+/// Returns inline assembly of three registers for signed `ne` in place of an LLVM comparison. An operand that the block
+/// computes before the comparison, such as a loop counter, comes first. If the bound came first, ptxas would not unroll
+/// some loops.
 fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
     let [_, first, second] =
         function.operands(inst).get(..3)?.iter().map(Operand::reg).collect::<Option<Vec<_>>>()?[..]
@@ -186,7 +188,7 @@ fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
     }
 }
 
-/// Whether inline assembly stands for a comparison of LLVM that has become `ne`: the text and the registers are those of
+/// Whether inline assembly stands for an LLVM comparison that has become `ne`: its text and registers must be those of
 /// [`text_of_complement`].
 pub fn is_assembly_of(assembly: (&Function, Inst), comparison: (&Function, Inst)) -> bool {
     let registers = |(function, inst): (&Function, Inst)| -> Vec<(bool, VReg)> {
@@ -208,7 +210,7 @@ fn is_of_integers(of_llvm: &str) -> bool {
 mod tests {
     use super::{Comparison, LLVM_NUMBERS, Sign};
 
-    /// What a comparison says of two numbers of eight bits.
+    /// Evaluates a comparison of two 8-bit numbers.
     fn holds(comparison: Comparison, left: u8, right: u8) -> bool {
         let ordered = |sign: Sign, compare: fn(&i16, &i16) -> bool| match sign {
             Sign::Unsigned => compare(&i16::from(left), &i16::from(right)),
@@ -224,7 +226,8 @@ mod tests {
         }
     }
 
-    /// A complement holds exactly where the comparison does not, and a mirrored comparison where the numbers change places.
+    /// A complement holds exactly if the comparison does not. A mirrored comparison gives the same result for exchanged
+    /// operands.
     #[test]
     fn complements_and_mirrors() {
         for comparison in LLVM_NUMBERS {

@@ -1,10 +1,10 @@
-//! What debug values say where their register is gone.
+//! Debug values whose register is removed.
 
 use super::{Function, Inst, Operand, Value};
 
 impl Function {
-    /// How a debug value describes what an instruction of role [`Constant`](super::Role::Constant) writes: as a number,
-    /// a floating-point one by its bits; a symbol's address it cannot.
+    /// Returns the debug value for the result of an instruction of role [`Constant`](super::Role::Constant): a number,
+    /// or the bits of a float. [`Value::NoReg`] for the address of a symbol.
     pub fn described_constant(&self, constant: Inst) -> Value {
         match self.operands(constant) {
             [_, Operand { value: Value::Immediate(value), .. }] => Value::Immediate(*value),
@@ -13,9 +13,9 @@ impl Function {
         }
     }
 
-    /// What a debug value can say of a variable that has this value and no register: nothing, where it does not say
-    /// that one register holds its variable. One whose second operand is a number describes an address, and one that
-    /// begins with something else computes the variable from several operands.
+    /// Returns the value with which a debug instruction can describe its variable without a register. [`Value::NoReg`]
+    /// unless one register holds the variable. If the second operand is a number, the instruction describes an address.
+    /// If the first operand is not a register, the variable is computed from several operands.
     pub fn describable(&self, debug: Inst, value: Value) -> Value {
         match self.operands(debug) {
             [Operand { value: Value::Reg(_), .. }, Operand { value: Value::NoReg, .. }, ..] => value,

@@ -1,90 +1,93 @@
-//! The edit language: the only way in which a pass changes a function.
+//! The edit language. Passes change a function only by edits.
 //!
-//! New registers, instructions, blocks and slots get the ids after the view's own, in the order of the edits that make
-//! them, so that later edits can name them. An [`EditList`] is total (every id is checked), sorted into phases and
-//! replayable: applying it to the same view gives the same function, here ([`EditList::apply`]) and in LLVM.
+//! New registers, instructions, blocks and slots get the ids after the view's own, in the order of the edits that
+//! create them. Later edits can therefore refer to them. An [`EditList`] is total (every id is checked), sorted into
+//! phases and replayable: applied to the same view, it gives the same function, both here ([`EditList::apply`]) and in
+//! LLVM.
 //!
 //! [`EditList`]: super::EditList
 //! [`EditList::apply`]: super::EditList::apply
 
 use super::{BitPlace, Block, Inst, Opcode, RegClass, SharedArray, Slot, VReg, Value};
 
-/// A place in a block: before an instruction of the view, or at the block's end.
+/// A position in a block: before an instruction of the view, or at the block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     /// The block.
     pub block: Block,
-    /// The instruction of the view before which the place lies; `None`: after the last instruction of the block that
-    /// is not a terminator.
+    /// The instruction of the view before which the position lies. `None`: after the block's last instruction that is
+    /// not a terminator.
     pub before: Option<Inst>,
 }
 
-/// One change to a function. Registers are named as they were before any [`Merge`](Edit::Merge).
+/// One change to a function. Edits refer to registers by their names before any [`Merge`](Edit::Merge).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// A new register. `reg` is the next free id.
+    /// Creates a register. `reg` is the next free id.
     CreateRegister {
-        /// The id it gets.
+        /// The new id.
         reg: VReg,
         /// Its class.
         class: RegClass,
     },
-    /// A new slot in local memory. `slot` is the next free id.
+    /// Creates a slot in local memory. `slot` is the next free id.
     CreateSlot {
-        /// The id it gets.
+        /// The new id.
         slot: Slot,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
-        /// Bytes, a power of two.
+        /// Alignment in bytes, a power of two.
         align: u64,
     },
-    /// An array in shared memory, with room for slots of each thread of a block. A kernel gets one at most.
+    /// Creates the array in shared memory that holds the slots of each thread of a block. A kernel has at most one.
     CreateSharedArray(SharedArray),
-    /// A new slot in the shared array, of 2, 4, 8 or 16 bytes. `slot` is the next free id; slots in local memory come first.
-    /// It is the only slot of its row, or one of the slots in a row of 8 or 16 bytes for each thread.
+    /// Creates a slot of 2, 4, 8 or 16 bytes in the shared array. `slot` is the next free id; slots in local memory are
+    /// created first. The slot has its own row, or shares with other slots a row of 8 or 16 bytes for each thread.
     CreateSharedSlot {
-        /// The id it gets.
+        /// The new id.
         slot: Slot,
         /// Bytes of each thread.
         size: u32,
-        /// Where thread 0's part lies in the array: a multiple of the size, apart from all other slots. The row begins at
-        /// a multiple of its bytes.
+        /// The offset of thread 0's part in the array: a multiple of the size, disjoint from all other slots. The row
+        /// begins at a multiple of its bytes.
         offset: u32,
-        /// Bytes of each thread's part of the row: the size, or 8 or 16 and more than the size.
+        /// Bytes of each thread's part of the row: the size, or 8 or 16 if that is more than the size.
         row: u32,
     },
-    /// A new slot for a predicate: one bit of a general register. `slot` is the next free id; slots in memory come first.
+    /// Creates a slot for a predicate: one bit of a general register. `slot` is the next free id; slots in memory are
+    /// created first.
     CreateBitSlot {
-        /// The id it gets.
+        /// The new id.
         slot: Slot,
-        /// Which bit: no other slot's, of one of the registers so far or of the next.
+        /// The bit. It must be unused, and belong to one of the existing registers or to the next one.
         place: BitPlace,
     },
-    /// A new, empty block on an edge, laid out after all others, that goes on to `to`. `block` is the next free id.
+    /// Creates an empty block on an edge. The block is laid out after all others and continues to `to`. `block` is the
+    /// next free id.
     SplitEdge {
-        /// The id it gets.
+        /// The new id.
         block: Block,
-        /// The edge's start.
+        /// The edge's source.
         from: Block,
-        /// The edge's end.
+        /// The edge's target.
         to: Block,
     },
-    /// A new `COPY`. `inst` is the next free id, as in all insertions.
+    /// Inserts a `COPY`. `inst` is the next free id, as in all insertions.
     InsertCopy {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where; several insertions at one place keep the order of the list.
+        /// The position. Several insertions at one position keep the order of the list.
         at: Position,
         /// The register written.
         dst: VReg,
         /// The register read.
         src: VReg,
     },
-    /// A new `dst = opcode value`, for an immediate or a symbol.
+    /// Inserts `dst = opcode value`, for an immediate or a symbol.
     InsertConstant {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
         /// An opcode of role [`Constant`](super::Role::Constant).
         opcode: Opcode,
@@ -93,150 +96,153 @@ pub enum Edit {
         /// An immediate, a float or a symbol.
         value: Value,
     },
-    /// A copy of an instruction of the view that writes `dst` instead of its one definition. It must be pure.
+    /// Inserts a copy of a pure instruction of the view that writes `dst` instead of the original's only result.
     InsertClone {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
         /// The instruction to clone.
         of: Inst,
         /// The register written.
         dst: VReg,
     },
-    /// A store of `reg` to a slot; a predicate is stored to memory as a number of 16 bits.
+    /// Inserts a store of `reg` to a slot. A predicate is stored to memory as a 16-bit number.
     InsertSpill {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
         /// The register stored.
         reg: VReg,
-        /// To where.
+        /// The slot.
         slot: Slot,
     },
-    /// A load of `reg` from a slot.
+    /// Inserts a load of `reg` from a slot.
     InsertReload {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
         /// The register loaded.
         reg: VReg,
-        /// From where.
+        /// The slot.
         slot: Slot,
     },
-    /// One store of 2 or 4 registers of 4 or 8 bytes to slots beside each other, 8 or 16 bytes in all and aligned to that:
-    /// in shared memory, slots of one row; in local memory, slots made one behind the other, the first with that alignment.
+    /// Inserts one store of 2 or 4 registers of 4 or 8 bytes to adjacent slots. The slots have 8 or 16 bytes in total
+    /// and are aligned to this number. In shared memory, they are slots of one row. In local memory, they are created
+    /// consecutively, the first with that alignment.
     InsertWideSpill {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
-        /// The registers stored, all of one class, and where to.
+        /// The registers stored, all of one class, and their slots.
         parts: Vec<(VReg, Slot)>,
     },
-    /// One load of as many registers, all different, from such slots.
+    /// Inserts one load of 2 or 4 different registers from adjacent slots.
     InsertWideReload {
-        /// The id it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
-        /// The registers loaded, and where from.
+        /// The registers loaded, and their slots.
         parts: Vec<(VReg, Slot)>,
     },
-    /// Moves an instruction to another place, in its block or another. PHIs and terminators stay.
+    /// Moves an instruction to another position, in its block or another. PHIs and terminators cannot be moved.
     Move {
         /// The instruction.
         inst: Inst,
-        /// Where to; the place must not be before a moved instruction.
+        /// The target position. It must not be before a moved instruction.
         at: Position,
     },
-    /// A new order of all instructions of a block, insertions and moves included.
+    /// Reorders all instructions of a block, including inserted and moved ones.
     Permute {
         /// The block.
         block: Block,
-        /// Every instruction of the block, once.
+        /// Every instruction of the block, exactly once.
         order: Vec<Inst>,
     },
-    /// Another register in an operand: also how a connected component is split off, and how a PHI is rewritten.
+    /// Replaces the register of an operand. This also splits off connected components and rewrites PHIs.
     SetRegister {
-        /// The instruction; of a new one, a clone, and an operand that it reads.
+        /// The instruction. If it is new, it must be a clone, and the operand must be read.
         inst: Inst,
-        /// The operand's number.
+        /// The operand's index.
         operand: u32,
         /// The register, of the same class.
         reg: VReg,
     },
-    /// An immediate in place of a register operand, with the opcode that takes it.
+    /// Replaces a register operand by an immediate, and the opcode by one that accepts it.
     SetImmediate {
         /// The instruction.
         inst: Inst,
-        /// The operand's number.
+        /// The operand's index.
         operand: u32,
-        /// The opcode that the instruction gets.
+        /// The new opcode of the instruction.
         opcode: Opcode,
         /// The immediate.
         value: i64,
     },
-    /// The address of an access to shared memory is the sum of another register and another immediate.
+    /// Replaces the base and offset of the address of an access to shared memory.
     SetAddress {
         /// The instruction.
         inst: Inst,
-        /// The number of the operand that is the base, a register that is read. The next operand is the offset, an immediate.
+        /// The index of the operand that is the base, a register that is read. The next operand is the offset, an
+        /// immediate.
         operand: u32,
         /// The new base, of the class of the old one.
         base: VReg,
         /// The new offset, in bytes.
         offset: i64,
     },
-    /// Another text of inline assembly, with the same operands.
+    /// Replaces the text of inline assembly, with the same operands.
     SetAssembly {
         /// The instruction.
         inst: Inst,
         /// The text, with `$N` for its operands.
         text: String,
     },
-    /// The two jumps that end a block go where the other went, and the comparison that sets the predicate of the first sets the
-    /// complement: see [`TwoJumps`](super::TwoJumps) and [`complement`](super::complement). A block and a comparison are turned
-    /// once.
+    /// Exchanges the targets of the two jumps that end a block, and makes the comparison that sets the first jump's
+    /// predicate compute the complement: see [`TwoJumps`](super::TwoJumps) and [`complement`](super::complement). A
+    /// block and a comparison are each turned at most once.
     TurnBranch {
         /// The block.
         block: Block,
         /// The comparison, an instruction of the view.
         comparison: Inst,
     },
-    /// `.pragma "nounroll"` in a block ahead of whose label it stands, where ptxas ignores it. Only PTX has that.
+    /// Inserts `.pragma "nounroll"` in a block if the pragma is before the block's label, where ptxas ignores it. This
+    /// occurs only in PTX.
     InsertPragma {
         /// The block.
         block: Block,
     },
-    /// A debug value describes another register, a number, or nothing: its variable is unknown from there on.
+    /// Makes a debug value describe another register, a number, or nothing: the variable is then unknown from there on.
     SetDebugValue {
         /// The debug instruction.
         inst: Inst,
-        /// What it describes: [`Value::Reg`], [`Value::Immediate`] or [`Value::NoReg`].
+        /// The new value: [`Value::Reg`], [`Value::Immediate`] or [`Value::NoReg`].
         value: Value,
     },
-    /// Renames a register everywhere, after all other edits of operands. `into` is not itself merged.
+    /// Renames a register everywhere, after all other edits of operands. `into` must not be merged itself.
     Merge {
-        /// The register that goes.
+        /// The register that is removed.
         from: VReg,
-        /// The register that stays.
+        /// The register that replaces it.
         into: VReg,
     },
-    /// Deletes an instruction (a PHI too).
+    /// Deletes an instruction, possibly a PHI.
     Delete {
         /// The instruction.
         inst: Inst,
     },
-    /// A line of PTX at the top of the function: `.pragma "enable_smem_spilling";` or `.pragma "nounroll";`.
+    /// Inserts a PTX directive at the top of the function: `.pragma "enable_smem_spilling";` or `.pragma "nounroll";`.
     InsertDirective {
-        /// The line.
+        /// The directive.
         text: String,
     },
-    /// A function attribute: `nvvm.maxnreg`, with a number of registers; or `nvvm.maxntid`, with the threads of the array
-    /// in shared memory, in a kernel that does not say how large its blocks are.
+    /// Sets a function attribute: `nvvm.maxnreg` to a number of registers, or `nvvm.maxntid` to the threads of the
+    /// shared array if the kernel does not bound its block size.
     SetAttribute {
         /// Its key.
         key: String,
@@ -246,7 +252,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// A short name of what the edit does, as statistics count it.
+    /// Returns a short name of the edit for statistics.
     pub fn kind(&self) -> &'static str {
         match self {
             Edit::CreateRegister { .. } => "create-register",
@@ -278,13 +284,13 @@ impl Edit {
         }
     }
 
-    /// Whether LLVM takes the edit whatever it says, so that only the meaning of its list bounds it: a slot lies where
-    /// another lies, a line of PTX does what it likes.
+    /// Whether LLVM accepts the edit without any check of its own. Only the reference application checks such an edit,
+    /// for example that slots do not overlap, or that a directive is known.
     pub(crate) fn is_unbounded_in_llvm(&self) -> bool {
         self.makes_slot() || matches!(self, Edit::InsertDirective { .. } | Edit::SetAttribute { .. })
     }
 
-    /// Whether the edit makes a slot, or the array that slots lie in.
+    /// Whether the edit creates a slot, or the array of slots.
     fn makes_slot(&self) -> bool {
         matches!(
             self,
@@ -295,7 +301,7 @@ impl Edit {
         )
     }
 
-    /// Whether the edit makes a slot or accesses one.
+    /// Whether the edit creates or accesses a slot.
     pub(crate) fn is_of_slots(&self) -> bool {
         let accesses_slot = matches!(
             self,
@@ -307,7 +313,7 @@ impl Edit {
         self.makes_slot() || accesses_slot
     }
 
-    /// The phase in which an edit is applied: ids first, then places, then operands, then names, then deletions.
+    /// Returns the phase in which an edit is applied: first ids, then positions, operands, merges and deletions.
     pub(super) fn phase(&self) -> u8 {
         match self {
             Edit::CreateRegister { .. }
@@ -339,8 +345,8 @@ impl Edit {
 }
 
 impl RegClass {
-    /// How many bytes of memory a spilled register of the class takes; `None` if nothing is known of it. A
-    /// predicate is stored to memory as a number of 16 bits.
+    /// Returns the bytes of memory that a spilled register of the class takes. `None` for an unknown class. A predicate
+    /// is stored to memory as a 16-bit number.
     pub fn spilled_bytes(self) -> Option<u32> {
         match self {
             Self::B1 => Some(2),

@@ -1,9 +1,9 @@
-//! A list of edits, and the ids of what they create.
+//! A list of edits, and the ids of the entities that they create.
 
 use super::{BitPlace, Block, Edit, Function, Inst, Opcode, Position, RegClass, SharedPlace, Slot, VReg, Value};
 use crate::index::EntityIndex;
 
-/// Edits in the order of their phases; within a phase in the order in which they were made.
+/// Edits in the order of their phases; within a phase, in the order of their creation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EditList {
     edits: Vec<Edit>,
@@ -16,7 +16,7 @@ pub struct EditList {
 }
 
 impl EditList {
-    /// No edits yet, to a function whose ids they continue.
+    /// Returns an empty list for a function. New ids follow the function's ids.
     pub fn new(function: &Function) -> Self {
         Self {
             edits: Vec::new(),
@@ -28,32 +28,33 @@ impl EditList {
         }
     }
 
-    /// The edits, sorted by phase.
+    /// Returns the edits, sorted by phase.
     pub fn edits(&self) -> &[Edit] {
         &self.edits
     }
 
-    /// Whether there are none.
+    /// Whether there are no edits.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of edits.
     pub fn len(&self) -> usize {
         self.edits.len()
     }
 
-    /// Adds an edit that makes no new id.
+    /// Adds an edit that creates no id.
     pub fn push(&mut self, edit: Edit) {
         self.edits.push(edit);
     }
 
-    /// Sorts into phases; stable, so that insertions at one place keep their order. Call once, when all are made.
+    /// Sorts the edits into phases. The sort is stable, so that insertions at one position keep their order. Call it
+    /// once, after all edits are added.
     pub fn finish(&mut self) {
         self.edits.sort_by_key(Edit::phase);
     }
 
-    /// A new register of a class.
+    /// Creates a register of a class.
     pub fn create_register(&mut self, class: RegClass) -> VReg {
         let reg = next(&mut self.next_reg);
         self.created.push(class);
@@ -61,7 +62,7 @@ impl EditList {
         reg
     }
 
-    /// The class of a register of the function or of these edits. O(1).
+    /// Returns the class of a register of the function or of these edits. O(1).
     pub fn class(&self, function: &Function, reg: VReg) -> Option<RegClass> {
         match reg.index().checked_sub(function.num_regs()) {
             None => Some(function.class(reg)),
@@ -69,82 +70,82 @@ impl EditList {
         }
     }
 
-    /// A new stack slot.
+    /// Creates a stack slot.
     pub fn create_slot(&mut self, size: u64, align: u64) -> Slot {
         let slot = next(&mut self.next_slot);
         self.edits.push(Edit::CreateSlot { slot, size, align });
         slot
     }
 
-    /// A new slot in the shared array, with a row of its own.
+    /// Creates a slot in the shared array, with its own row.
     pub fn create_shared_slot(&mut self, size: u32, offset: u32) -> Slot {
         self.create_slot_of_row(size, SharedPlace { offset, row: size })
     }
 
-    /// A new slot in the shared array, beside others of its row.
+    /// Creates a slot in the shared array that shares its row with others.
     pub fn create_slot_of_row(&mut self, size: u32, SharedPlace { offset, row }: SharedPlace) -> Slot {
         let slot = next(&mut self.next_slot);
         self.edits.push(Edit::CreateSharedSlot { slot, size, offset, row });
         slot
     }
 
-    /// A new slot that is a bit of a general register.
+    /// Creates a slot that is one bit of a general register.
     pub fn create_bit_slot(&mut self, place: BitPlace) -> Slot {
         let slot = next(&mut self.next_slot);
         self.edits.push(Edit::CreateBitSlot { slot, place });
         slot
     }
 
-    /// A new block on an edge.
+    /// Creates a block on an edge.
     pub fn split_edge(&mut self, from: Block, to: Block) -> Block {
         let block = next(&mut self.next_block);
         self.edits.push(Edit::SplitEdge { block, from, to });
         block
     }
 
-    /// A copy at a place.
+    /// Inserts a copy.
     pub fn insert_copy(&mut self, at: Position, dst: VReg, src: VReg) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertCopy { inst, at, dst, src });
         inst
     }
 
-    /// `dst = opcode value` at a place.
+    /// Inserts `dst = opcode value`.
     pub fn insert_constant(&mut self, at: Position, opcode: Opcode, dst: VReg, value: Value) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertConstant { inst, at, opcode, dst, value });
         inst
     }
 
-    /// A clone of a pure instruction at a place.
+    /// Inserts a clone of a pure instruction.
     pub fn insert_clone(&mut self, at: Position, of: Inst, dst: VReg) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertClone { inst, at, of, dst });
         inst
     }
 
-    /// A store to a slot at a place.
+    /// Inserts a store to a slot.
     pub fn insert_spill(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertSpill { inst, at, reg, slot });
         inst
     }
 
-    /// A load from a slot at a place.
+    /// Inserts a load from a slot.
     pub fn insert_reload(&mut self, at: Position, reg: VReg, slot: Slot) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertReload { inst, at, reg, slot });
         inst
     }
 
-    /// One store to slots beside each other at a place.
+    /// Inserts one store to adjacent slots.
     pub fn insert_wide_spill(&mut self, at: Position, parts: Vec<(VReg, Slot)>) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertWideSpill { inst, at, parts });
         inst
     }
 
-    /// One load from slots beside each other at a place.
+    /// Inserts one load from adjacent slots.
     pub fn insert_wide_reload(&mut self, at: Position, parts: Vec<(VReg, Slot)>) -> Inst {
         let inst = next(&mut self.next_inst);
         self.edits.push(Edit::InsertWideReload { inst, at, parts });

@@ -1,13 +1,13 @@
-//! What an instruction does beyond registers.
+//! Effects of an instruction beyond registers.
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// What an instruction does beyond reading and writing registers. Without any, or with
-    /// [`MAY_FAULT`](Self::MAY_FAULT) alone: a pure function of its operands.
+    /// Effects of an instruction other than reading and writing registers. An instruction without effects, or with
+    /// [`MAY_FAULT`](Self::MAY_FAULT) alone, is a pure function of its operands.
     ///
-    /// They come from LLVM's memory operands and the opcode table, which knows better than LLVM's descriptors (those
-    /// claim side effects for `ld.global.nc` or `cvta`, which have none).
+    /// The effects come from LLVM's memory operands and from the opcode table. The table is more precise than LLVM's
+    /// descriptors, which report side effects for `ld.global.nc` or `cvta` although these have none.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Effects: u16 {
         /// Reads memory that may change while the kernel runs.
@@ -24,51 +24,51 @@ bitflags! {
         const TRAP = 1 << 5;
         /// Ends a block.
         const TERMINATOR = 1 << 6;
-        /// Unknown side effects (inline assembly, unknown opcodes): conflicts with all that is not pure.
+        /// Unknown side effects (inline assembly, unknown opcodes). Conflicts with every instruction that is not pure.
         const OPAQUE = 1 << 7;
-        /// A label, a position or debug information: no machine code, keeps its place.
+        /// A label, a position or debug information: produces no machine code and keeps its position.
         const META = 1 << 8;
-        /// Of a pure instruction: it may fault where it would not have run, as a load of unchanging memory whose address
-        /// only a branch ahead of it makes valid. It orders nothing, but no copy of it goes where the original does not
-        /// run.
+        /// A pure instruction that may fault on paths on which it did not originally execute. An example is a load of
+        /// unchanging memory whose address is valid only after an earlier branch. It constrains no order, but its
+        /// copies may be placed only where the original executes.
         const MAY_FAULT = 1 << 9;
     }
 }
 
 impl Effects {
-    /// What keeps its order with all that is not pure.
+    /// Effects that keep their order with every instruction that is not pure.
     pub const BARRIER: Self =
         Self::OPAQUE.union(Self::TRAP).union(Self::TERMINATOR).union(Self::CALL_SEQUENCE).union(Self::META);
 
-    /// What touches memory.
+    /// Effects on memory.
     pub const MEMORY: Self = Self::READ.union(Self::WRITE).union(Self::ORDERED);
 
-    /// Whether an instruction is a pure function of its operands: it may be cloned, moved where its inputs are
-    /// unchanged, and deleted where nobody reads its result.
+    /// Whether an instruction is a pure function of its operands. It may be cloned, moved to points where its inputs
+    /// are unchanged, and deleted if its result is not read.
     #[inline]
     pub fn is_pure(self) -> bool {
         Self::MAY_FAULT.contains(self)
     }
 
-    /// Whether a thread may end at the instruction, so that what follows it need not run.
+    /// Whether a thread may end at the instruction, so that later instructions may not execute.
     #[inline]
     pub fn may_not_return(self) -> bool {
         self.intersects(Self::TRAP | Self::TERMINATOR)
     }
 
-    /// Whether two instructions of a block with these effects, in these memory spaces, must keep their order.
+    /// Whether two instructions of a block with these effects and memory spaces must keep their order.
     pub fn conflict(self, space: MemorySpace, later: Effects, later_space: MemorySpace) -> bool {
         self.conflict_under(space, later, later_space, Conditions::all())
     }
 
-    /// Whether an instruction must stay behind an `earlier` one of its block, with which it need not conflict: it may
-    /// fault where the earlier one would have ended the thread. The two may change places the other way round.
+    /// Whether an instruction must stay after an `earlier` one of its block although the two may not conflict: it may
+    /// fault where the earlier instruction would have ended the thread. The reverse order imposes no constraint.
     #[inline]
     pub fn is_guarded_by(self, earlier: Effects) -> bool {
         self.contains(Self::MAY_FAULT) && earlier.may_not_return()
     }
 
-    /// [`conflict`](Self::conflict) under some of its conditions. Only tests leave out any.
+    /// Like [`conflict`](Self::conflict), with a subset of its conditions. Only tests omit conditions.
     #[inline]
     pub(crate) fn conflict_under(
         self,
@@ -100,41 +100,42 @@ impl Effects {
 }
 
 bitflags! {
-    /// The conditions of [`Effects::conflict`], each by itself enough to keep two instructions in their order or, of the
-    /// last three, to let their memory be the same. The oracle of order has to notice when any one is left out.
+    /// The conditions of [`Effects::conflict`]. Each of them alone suffices to keep two instructions in order, or, in
+    /// the case of the last three, to make their memory alias. The oracle of order must detect the absence of any
+    /// condition.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) struct Conditions: u16 {
-        /// Either does something unknown.
+        /// One of them has unknown effects.
         const OPAQUE = 1 << 0;
-        /// Either may trap or not return.
+        /// One of them may trap or not return.
         const TRAP = 1 << 1;
-        /// Either ends the block.
+        /// One of them ends the block.
         const TERMINATOR = 1 << 2;
-        /// Either belongs to a call sequence.
+        /// One of them belongs to a call sequence.
         const CALL_SEQUENCE = 1 << 3;
-        /// Either keeps its place.
+        /// One of them keeps its position.
         const META = 1 << 4;
         /// Both are convergent.
         const CONVERGENT = 1 << 5;
-        /// The first keeps its order with all accesses of memory.
+        /// The first keeps its order with all memory accesses.
         const ORDERED_FIRST = 1 << 6;
-        /// The second does.
+        /// The second keeps its order with all memory accesses.
         const ORDERED_SECOND = 1 << 7;
-        /// The first writes what the second accesses.
+        /// The first writes memory that the second accesses.
         const WRITE_FIRST = 1 << 8;
-        /// The second writes what the first accesses.
+        /// The second writes memory that the first accesses.
         const WRITE_SECOND = 1 << 9;
-        /// Both are in one memory space.
+        /// Both are in the same memory space.
         const SAME_SPACE = 1 << 10;
-        /// One is in the generic space, which has all others in it.
+        /// One is in the generic space, which contains all others.
         const GENERIC = 1 << 11;
-        /// One is in the block's shared memory, the other in that of the cluster, which has it in it.
+        /// One is in the block's shared memory, the other in the cluster's, which contains it.
         const SHARED_CLUSTER = 1 << 12;
     }
 }
 
 impl Conditions {
-    /// The effects that the conditions take for barriers.
+    /// Returns the effects that act as barriers under these conditions.
     fn barriers(self) -> Effects {
         let barriers = [
             (Self::OPAQUE, Effects::OPAQUE),
@@ -152,7 +153,7 @@ impl Conditions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum MemorySpace {
-    /// None, or unknown: may be any of the others.
+    /// None or unknown: may be any of the other spaces.
     #[default]
     Generic = 0,
     /// `.global`
@@ -184,7 +185,8 @@ impl MemorySpace {
         Self::Param,
     ];
 
-    /// The space with LLVM's address-space number; unknown numbers are [`Generic`](Self::Generic), which aliases all.
+    /// Returns the space with LLVM's address-space number. Unknown numbers give [`Generic`](Self::Generic), which
+    /// aliases all.
     pub fn from_number(number: u32) -> Self {
         match number {
             1 => Self::Global,
@@ -203,7 +205,7 @@ impl MemorySpace {
         self.may_alias_under(other, Conditions::all())
     }
 
-    /// [`may_alias`](Self::may_alias) under some of the conditions.
+    /// Like [`may_alias`](Self::may_alias), with a subset of the conditions.
     #[inline]
     fn may_alias_under(self, other: Self, conditions: Conditions) -> bool {
         use MemorySpace::{Generic, Shared, SharedCluster};
@@ -221,8 +223,8 @@ mod tests {
     use super::MemorySpace;
     use super::MemorySpace::{Generic, Shared, SharedCluster};
 
-    /// Memory may be the same where the spaces are, where one is not known, and between the shared memory of a block and
-    /// that of its cluster, which it is part of; nowhere else.
+    /// Memory may alias if the spaces are equal or one is unknown, or between the shared memory of a block and of its
+    /// cluster, and in no other case.
     #[test]
     fn spaces_that_overlap() {
         for one in MemorySpace::ALL {

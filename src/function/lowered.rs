@@ -1,20 +1,20 @@
-//! Edits as they cross to LLVM: what accesses slots has become instructions of the target.
+//! The edits that are passed to LLVM. Accesses to slots are replaced by instructions of the target.
 //!
-//! `spill::lower` makes such a list of an [`EditList`](super::EditList), and `check::lowered` holds it against that list.
-//! Instructions are numbered anew, because one edit may have become several.
+//! `spill::lower` makes such a list from an [`EditList`](super::EditList), and `check::lowered` compares it with that
+//! list. Instructions are renumbered, because one edit may become several.
 
 use super::{Edit, Inst, MemorySpace, Operand, Position, RegClass, VReg};
 
-/// The registers that one load or store moves.
+/// The registers that one load or store transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccessRegisters {
-    /// The class of each.
+    /// The class of each register.
     pub class: RegClass,
-    /// How many: 1, 2 or 4.
+    /// The number of registers: 1, 2 or 4.
     pub registers: u8,
 }
 
-/// An instruction of the target that lowering inserts. The table of `spill::lower` has its names and operands.
+/// An instruction of the target that lowering inserts. `spill::lower` has the table of names and operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MachineOp {
     /// A load from an address and an offset.
@@ -43,48 +43,48 @@ pub enum MachineOp {
     Test,
 }
 
-/// What an instruction accesses in memory.
+/// A memory access of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryAccess {
-    /// Which memory.
+    /// The memory space.
     pub space: MemorySpace,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Whether it stores; else it loads.
+    /// Whether the access is a store; otherwise a load.
     pub is_store: bool,
-    /// Whether no compiler may move, repeat or leave out the access.
+    /// Whether compilers must not move, repeat or omit the access.
     pub is_volatile: bool,
 }
 
 /// A new instruction of the target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Insertion {
-    /// The number it gets.
+    /// The new id.
     pub inst: Inst,
-    /// Where.
+    /// The position.
     pub at: Position,
-    /// What it is.
+    /// The operation.
     pub op: MachineOp,
-    /// All of its operands, in LLVM's order.
+    /// All operands, in LLVM's order.
     pub operands: Vec<Operand>,
-    /// What it accesses.
+    /// The memory access, if there is one.
     pub memory: Option<MemoryAccess>,
 }
 
 /// An edit of a lowered list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoweredEdit {
-    /// An edit that has nothing to do with slots.
+    /// An edit that does not concern slots.
     Kept(Edit),
     /// A new instruction of the target.
     Insert(Insertion),
-    /// New inline assembly without inputs. It computes addresses.
+    /// New inline assembly without inputs, which computes addresses.
     InsertAssembly {
-        /// The number it gets.
+        /// The new id.
         inst: Inst,
-        /// Where.
+        /// The position.
         at: Position,
         /// The text, with `$N` for its results.
         text: String,

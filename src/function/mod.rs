@@ -1,8 +1,8 @@
-//! The program view: one flat, read-only picture of a machine function, and the edits that change it.
+//! The program view: a flat, read-only representation of a machine function, and the edits that change it.
 //!
-//! Ids are dense; instructions are numbered in layout order, block after block, so that the instructions of a block are
-//! a range and an instruction's number is its place. Everything a pass may know of a function is here: nothing in the
-//! core looks back into LLVM.
+//! Ids are dense. Instructions are numbered in layout order, block after block, so that a block's instructions form a
+//! range and an instruction's number is its position. The view contains everything that a pass may read of a function;
+//! the core does not access LLVM.
 
 mod apply;
 pub mod assembly;
@@ -53,11 +53,11 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A basic block; block 0 is the entry.
+    /// A basic block. Block 0 is the entry.
     Block, "bb"
 }
 define_index! {
-    /// An instruction; its number is its place in the layout.
+    /// An instruction. Its number is its position in the layout.
     Inst, "i"
 }
 define_index! {
@@ -69,11 +69,11 @@ define_index! {
     Slot, "slot"
 }
 define_index! {
-    /// An operand that is only compared: a global, an external symbol, metadata.
+    /// An operand that is only compared: a global, an external symbol or metadata.
     Symbol, "sym"
 }
 
-/// The register classes of NVPTX since LLVM 21 (floats live in the integer classes). Classes are disjoint in PTX.
+/// The register classes of NVPTX since LLVM 21 (floats are in the integer classes). Classes are disjoint in PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum RegClass {
@@ -87,7 +87,7 @@ pub enum RegClass {
     B64 = 3,
     /// `.b128`
     B128 = 4,
-    /// Any other class of LLVM: never touched.
+    /// Any other class of LLVM; never changed.
     Other = 255,
 }
 
@@ -95,12 +95,12 @@ impl RegClass {
     /// All classes that PTX declares, smallest first.
     pub const ALL: [RegClass; 5] = [Self::B1, Self::B16, Self::B32, Self::B64, Self::B128];
 
-    /// Whether its registers are LLVM's alone: no pass merges, copies or renames them.
+    /// Whether the class's registers are left to LLVM: no pass merges, copies or renames them.
     pub fn is_left_to_llvm(self) -> bool {
         matches!(self, Self::B128 | Self::Other)
     }
 
-    /// The class with that number, as the enum numbers them.
+    /// Returns the class with that number of the enum.
     pub fn from_number(number: u8) -> Self {
         match number {
             0 => Self::B1,
@@ -112,7 +112,7 @@ impl RegClass {
         }
     }
 
-    /// Its name in LLVM and in the text form.
+    /// Returns the class's name in LLVM and in the text form.
     pub fn name(self) -> &'static str {
         match self {
             Self::B1 => "B1",
@@ -124,7 +124,7 @@ impl RegClass {
         }
     }
 
-    /// How many bits a register of the class holds; 0 where that is unknown.
+    /// Returns the width in bits of a register of the class; 0 if it is unknown.
     pub fn bits(self) -> u32 {
         match self {
             Self::B1 => 1,
@@ -150,64 +150,64 @@ pub(crate) struct BlockData {
 /// A stack slot of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotData {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u64,
-    /// The variable that lives there, where LLVM knows it.
+    /// The variable in the slot, if LLVM knows it.
     pub name: Option<Box<str>>,
-    /// The line of the function's file where the variable is declared; 0 where unknown.
+    /// The line at which the variable is declared in the function's file; 0 if unknown.
     pub line: u32,
-    /// Where it lies, if the slot is in the function's [`SharedArray`]; otherwise it is in local memory or a bit.
+    /// The position in the function's [`SharedArray`]. `None` if the slot is in local memory or is a bit.
     pub shared: Option<SharedPlace>,
-    /// Which bit it is, if it is one of a register of 32 bits that holds predicates.
+    /// The bit of a 32-bit register that holds the predicate. `None` if the slot is in memory.
     pub bit: Option<BitPlace>,
 }
 
-/// Which bit of which of the registers of 32 bits that hold predicates. These registers are none of the function's: each of its
-/// bits is a slot, and nothing else reads or writes them.
+/// A bit of one of the 32-bit registers that hold predicates. These registers are not registers of the function: each
+/// of their bits is a slot, and no other instruction reads or writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BitPlace {
-    /// The register's number among them.
+    /// The index of the register among them.
     pub word: u32,
-    /// From 0 to 31.
+    /// The bit, from 0 to 31.
     pub bit: u32,
 }
 
 impl BitPlace {
-    /// A number with this bit alone.
+    /// Returns a number with only this bit set.
     pub fn mask(self) -> i32 {
         1i32.wrapping_shl(self.bit)
     }
 }
 
-/// Where a slot lies in the array in shared memory.
+/// A slot's position in the shared array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedPlace {
-    /// Where thread 0's part lies.
+    /// The offset of thread 0's part.
     pub offset: u32,
-    /// Bytes from a thread's part to that of the next thread: the slot's size, or 8 or 16 where slots beside each other
-    /// share a row.
+    /// Bytes from one thread's part to the next: the slot's size, or 8 or 16 if adjacent slots share a row.
     pub row: u32,
 }
 
-/// An array in shared memory that holds slots of each thread of a block: thread `t` has its part of a slot at the slot's
-/// offset plus `t` times the bytes of its row.
+/// An array in shared memory that holds slots of each thread of a block. Thread `t` has its part of a slot at the
+/// slot's offset plus `t` times the bytes of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedArray {
     /// The most threads of a block.
     pub threads: u32,
-    /// Bytes.
+    /// Size in bytes.
     pub bytes: u32,
 }
 
 impl SharedArray {
-    /// The alignment of an array with nothing behind it.
+    /// The alignment of an array that is not followed by dynamic shared memory.
     pub const ALIGNMENT: u32 = 16;
-    /// Dynamic shared memory lies behind the array and keeps this alignment, which descriptors of matrices count on.
+    /// The alignment of an array that is followed by dynamic shared memory. Dynamic shared memory keeps this alignment,
+    /// on which matrix descriptors rely.
     pub const ALIGNMENT_OF_DYNAMIC: u32 = 1024;
 
-    /// The alignment of the array, which its size is a multiple of.
+    /// Returns the alignment of the array. The array's size is a multiple of it.
     pub fn alignment(&self) -> u32 {
         let is_large = self.bytes.is_multiple_of(Self::ALIGNMENT_OF_DYNAMIC);
         if is_large { Self::ALIGNMENT_OF_DYNAMIC } else { Self::ALIGNMENT }
@@ -225,19 +225,19 @@ pub(crate) struct RegData {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SymbolData {
     pub(crate) text: Box<str>,
-    /// Bytes of static shared memory, 0 where it names none.
+    /// Bytes of static shared memory; 0 if the symbol is not a static shared variable.
     pub(crate) shared_bytes: u64,
-    /// It names shared memory that the module only declares: the launch says how much.
+    /// Whether the symbol is shared memory that the module only declares. The launch determines its size.
     pub(crate) is_dynamic_shared: bool,
 }
 
-/// A machine function, flat. See the [module](self) documentation.
+/// A machine function in flat form. See the [module](self) documentation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     pub(crate) name: String,
-    /// Of kernels alone.
+    /// The launch bounds of a kernel; `None` for other functions.
     pub(crate) kernel: Option<LaunchBounds>,
-    /// The source file, where it is known.
+    /// The source file; `None` if unknown.
     pub(crate) file: Option<Box<str>>,
     pub(crate) opcodes: Arc<OpcodeTable>,
     pub(crate) blocks: IndexVec<Block, BlockData>,
@@ -245,9 +245,10 @@ pub struct Function {
     pub(crate) inst_opcode: IndexVec<Inst, Opcode>,
     pub(crate) inst_effects: IndexVec<Inst, Effects>,
     pub(crate) inst_space: IndexVec<Inst, MemorySpace>,
-    /// Source line, 0 where unknown.
+    /// Source lines; 0 if unknown.
     pub(crate) inst_line: IndexVec<Inst, u32>,
-    /// Operands of instruction `i`: `operand_start[i]..operand_start[i + 1]`; one entry more than instructions.
+    /// The operands of instruction `i` are `operand_start[i]..operand_start[i + 1]`. There is one entry more than
+    /// instructions.
     pub(crate) operand_start: Vec<u32>,
     pub(crate) operands: Vec<Operand>,
     pub(crate) regs: IndexVec<VReg, RegData>,
@@ -256,181 +257,182 @@ pub struct Function {
 }
 
 impl Function {
-    /// The function's name.
+    /// Returns the function's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How it is launched, where it is a kernel; `None` for a function that device code calls.
+    /// Returns the launch bounds of a kernel. `None` for a function that device code calls.
     pub fn kernel(&self) -> Option<&LaunchBounds> {
         self.kernel.as_ref()
     }
 
-    /// The path of its source file, where LLVM knows that.
+    /// Returns the path of the function's source file. `None` if LLVM does not know it.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The opcodes that its instructions are drawn from.
+    /// Returns the table of the opcodes that the function's instructions use.
     pub fn opcodes(&self) -> &Arc<OpcodeTable> {
         &self.opcodes
     }
 
-    /// All blocks, in layout order.
+    /// Returns all blocks, in layout order.
     pub fn blocks(&self) -> impl DoubleEndedIterator<Item = Block> + ExactSizeIterator + use<> {
         self.blocks.ids()
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The number of instructions.
+    /// Returns the number of instructions.
     pub fn num_insts(&self) -> usize {
         self.inst_opcode.len()
     }
 
-    /// The number of virtual registers.
+    /// Returns the number of virtual registers.
     pub fn num_regs(&self) -> usize {
         self.regs.len()
     }
 
-    /// The number of stack slots.
+    /// Returns the number of stack slots.
     pub fn num_slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// The number of symbols.
+    /// Returns the number of symbols.
     pub fn num_symbols(&self) -> usize {
         self.symbols.len()
     }
 
-    /// All virtual registers, in order.
+    /// Returns all virtual registers, in order.
     pub fn regs(&self) -> impl DoubleEndedIterator<Item = VReg> + ExactSizeIterator + use<> {
         self.regs.ids()
     }
 
-    /// All instructions, in layout order.
+    /// Returns all instructions, in layout order.
     pub fn insts(&self) -> impl DoubleEndedIterator<Item = Inst> + ExactSizeIterator + use<> {
         self.inst_opcode.ids()
     }
 
-    /// The instructions of a block, in order.
+    /// Returns the instructions of a block, in order.
     #[inline]
     pub fn block_insts(&self, block: Block) -> impl DoubleEndedIterator<Item = Inst> + ExactSizeIterator + use<> {
         let range = self.blocks[block].insts.clone();
         (range.start as usize..range.end as usize).map(Inst::new)
     }
 
-    /// The first instruction of a block and the one after its last.
+    /// Returns the first instruction of a block and the instruction after its last.
     #[inline]
     pub fn block_range(&self, block: Block) -> Range<Inst> {
         let range = &self.blocks[block].insts;
         Inst(range.start)..Inst(range.end)
     }
 
-    /// The block that holds an instruction. O(log blocks).
+    /// Returns the block that contains an instruction. O(log blocks).
     pub fn block_of(&self, inst: Inst) -> Block {
         let after = self.blocks.as_slice().partition_point(|block| block.insts.start <= inst.0);
-        // Empty blocks share their start with the block after them: the last block that starts at or before is right,
-        // because an empty one would start after `inst`.
+        // Empty blocks share their start with the block after them. The last block that starts at or before `inst` is
+        // not empty, because an empty one would start after `inst`.
         Block::new(after - 1)
     }
 
-    /// The blocks that may follow a block, in LLVM's order, each once.
+    /// Returns the successors of a block, in LLVM's order, each once.
     #[inline]
     pub fn succs(&self, block: Block) -> &[Block] {
         let range = &self.blocks[block].succs;
         &self.succs[range.start as usize..range.end as usize]
     }
 
-    /// How often a block runs for one run of the function, as LLVM estimates.
+    /// Returns LLVM's estimate of a block's executions in one call of the function.
     #[inline]
     pub fn frequency(&self, block: Block) -> f64 {
         self.blocks[block].frequency
     }
 
-    /// How many loops a block is in.
+    /// Returns the number of loops around a block.
     #[inline]
     pub fn loop_depth(&self, block: Block) -> u32 {
         self.blocks[block].loop_depth
     }
 
-    /// What the source says of the unrolling of loops at a block.
+    /// Returns the unroll pragma at a block.
     #[inline]
     pub fn no_unroll(&self, block: Block) -> NoUnroll {
         self.blocks[block].no_unroll
     }
 
-    /// An instruction's opcode.
+    /// Returns an instruction's opcode.
     #[inline]
     pub fn opcode(&self, inst: Inst) -> Opcode {
         self.inst_opcode[inst]
     }
 
-    /// What an instruction's opcode means.
+    /// Returns the role of an instruction's opcode.
     #[inline]
     pub fn role(&self, inst: Inst) -> Role {
         self.opcodes.role(self.inst_opcode[inst])
     }
 
-    /// What an instruction does beyond registers.
+    /// Returns an instruction's effects beyond registers.
     #[inline]
     pub fn effects(&self, inst: Inst) -> Effects {
         self.inst_effects[inst]
     }
 
-    /// The memory that an instruction reads or writes.
+    /// Returns the memory space that an instruction reads or writes.
     #[inline]
     pub fn memory_space(&self, inst: Inst) -> MemorySpace {
         self.inst_space[inst]
     }
 
-    /// The line of an instruction in the function's own [file](Self::file), 0 where unknown: of one that was inlined
-    /// from another file, the line of the call.
+    /// Returns the line of an instruction in the function's own [file](Self::file); 0 if unknown. An instruction
+    /// inlined from another file has the line of the call.
     #[inline]
     pub fn line(&self, inst: Inst) -> u32 {
         self.inst_line[inst]
     }
 
-    /// An instruction's operands.
+    /// Returns an instruction's operands.
     #[inline]
     pub fn operands(&self, inst: Inst) -> &[Operand] {
         &self.operands[self.operand_start[inst.index()] as usize..self.operand_start[inst.index() + 1] as usize]
     }
 
-    /// A register's class.
+    /// Returns a register's class.
     #[inline]
     pub fn class(&self, reg: VReg) -> RegClass {
         self.regs[reg].class
     }
 
-    /// A register's name in the source, where LLVM has one.
+    /// Returns a register's name in the source, if LLVM has one.
     pub fn reg_name(&self, reg: VReg) -> Option<&str> {
         self.regs[reg].name.as_deref()
     }
 
-    /// A slot's size and alignment, and the variable in it.
+    /// Returns a slot's size, alignment and variable.
     pub fn slot(&self, slot: Slot) -> &SlotData {
         &self.slots[slot]
     }
 
-    /// The text of a symbol.
+    /// Returns the text of a symbol.
     pub fn symbol(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol].text
     }
 
-    /// How many bytes of static shared memory the variable takes that a symbol names; 0 for every other symbol, and for
-    /// a variable that the module only declares, as dynamic shared memory.
+    /// Returns the bytes of static shared memory that a symbol's variable takes. 0 for all other symbols, and for a
+    /// variable that the module only declares, such as dynamic shared memory.
     ///
-    /// Symbols that differ in an offset alone name one variable, and each has all of its bytes. What only called
-    /// functions name is no symbol here.
+    /// Symbols that differ only in an offset refer to one variable, and each has all of its bytes. Variables that only
+    /// called functions use are not symbols here.
     pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
         self.symbols[symbol].shared_bytes
     }
 
-    /// The value of a predicate that the instruction directly ahead sets to a constant. What a variable is is no instruction.
+    /// Returns the value of a predicate that the previous instruction sets to a constant. Debug instructions are
+    /// skipped.
     pub(crate) fn constant_ahead(&self, inst: Inst, predicate: VReg) -> Option<bool> {
         let mut before = (self.block_range(self.block_of(inst)).start.0..inst.0).rev().map(Inst);
         let ahead = before.find(|&inst| self.role(inst) != Role::Debug)?;
@@ -442,7 +444,8 @@ impl Function {
         }
     }
 
-    /// The static shared memory that the function itself names; each variable once, with whatever offset it is named.
+    /// Returns the bytes of static shared memory that the function itself references. Each variable counts once,
+    /// whatever the offsets.
     pub fn static_shared_bytes(&self) -> u64 {
         if (0..self.num_symbols()).all(|symbol| self.shared_bytes(Symbol(symbol as u32)) == 0) {
             return 0;
@@ -462,17 +465,17 @@ impl Function {
         variables.iter().map(|variable| variable.1).sum()
     }
 
-    /// Whether the function itself names shared memory whose size the launch says.
+    /// Whether the function itself references shared memory whose size the launch determines.
     pub fn has_dynamic_shared(&self) -> bool {
         self.symbols.iter().any(|data| data.is_dynamic_shared)
     }
 
-    /// Whether there is a PHI: one stands first in its block. O(blocks).
+    /// Whether there is a PHI. PHIs come first in their block. O(blocks).
     pub(crate) fn has_phis(&self) -> bool {
         self.blocks().any(|block| self.block_insts(block).next().is_some_and(|inst| self.role(inst) == Role::Phi))
     }
 
-    /// Whether an instruction is a copy between virtual registers of one class: `Some((definition, source))`.
+    /// Returns `Some((definition, source))` if an instruction is a copy between virtual registers of one class.
     #[inline]
     pub fn as_copy(&self, inst: Inst) -> Option<(VReg, VReg)> {
         if self.role(inst) != Role::Copy {

@@ -1,16 +1,18 @@
-//! What the source says of the unrolling of loops.
+//! Pragmas in the source that forbid the unrolling of loops.
 
-/// Where `.pragma "nounroll"` stands, which asks ptxas not to unroll a loop. ptxas honours it in the block that is the loop's header,
-/// behind the label. Elsewhere, ptxas ignores it.
+/// The position of `.pragma "nounroll"` relative to a block. The pragma asks ptxas not to unroll a loop. ptxas honours
+/// it in the block that is the loop's header, after the label. Elsewhere, ptxas ignores it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NoUnroll {
-    /// Nowhere near the block.
+    /// There is no pragma near the block.
     #[default]
     Absent,
-    /// In the block. Also in the head of the function or outside of functions: then it holds for all loops.
+    /// In the block. A pragma in the head of the function or outside of functions counts as in every block, because it
+    /// applies to all loops.
     Here,
-    /// Ahead of the block's label, with no instruction between both.
+    /// Before the block's label, with no instruction between.
     Ahead,
-    /// Nowhere yet: LLVM's metadata says it of the loops that the block goes back to, and LLVM prints it in their headers.
+    /// Not yet printed: LLVM's metadata forbids unrolling for the loops of which the block is a latch, and LLVM prints
+    /// the pragma in their headers.
     Back,
 }

@@ -1,4 +1,4 @@
-//! Opcodes as the view knows them: a name, and the one thing about its meaning that everyone may rely on.
+//! Opcodes of the view: the name, and the role on which all readers may rely.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
@@ -10,11 +10,11 @@ use crate::define_index;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// An opcode: a number in the function's [`OpcodeTable`].
+    /// An opcode: an index into the function's [`OpcodeTable`].
     Opcode, "op"
 }
 
-/// What sets a register of each class to a constant.
+/// The opcodes that set a register of each class to a constant.
 pub const CONSTANTS: [(RegClass, &str); 4] = [
     (RegClass::B1, "MOV_B1_i"),
     (RegClass::B16, "MOV_B16_i"),
@@ -22,13 +22,13 @@ pub const CONSTANTS: [(RegClass, &str); 4] = [
     (RegClass::B64, "MOV_B64_i"),
 ];
 
-/// What an opcode means to a reader who follows values through registers.
+/// The meaning of an opcode for a reader that follows values through registers.
 ///
-/// It is the whole semantic knowledge of the symbolic checker: an opcode without one of these meanings computes
-/// something unknown from its operands. `target::classify` assigns the roles from the opcode's name.
+/// The symbolic checker knows no other semantics. An opcode without one of these meanings computes an unknown function
+/// of its operands. `target::classify` assigns the roles from the opcode's name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// Computes something unknown from its operands.
+    /// Computes an unknown function of its operands.
     #[default]
     Other,
     /// `def = use`: the same bits in a register of the same class.
@@ -41,37 +41,37 @@ pub enum Role {
     Unpack,
     /// `def = part INDEX of PARTS of use`: one half of an [`Unpack`](Role::Unpack).
     Extract {
-        /// Which part, lowest first.
+        /// The index of the part, lowest first.
         index: u8,
-        /// How many parts the use has.
+        /// The number of parts.
         parts: u8,
     },
     /// The definition's value is arbitrary.
     Undef,
-    /// An SSA PHI: definition, then pairs of a register and the predecessor that it comes from.
+    /// An SSA PHI: a definition, then pairs of a register and the predecessor from which it comes.
     Phi,
     /// A debug value: its register operands describe variables and compute nothing.
     Debug,
-    /// Stores its first operand, a register, to the slot that is its second: made by a spill edit.
+    /// Stores its first operand, a register, to its second, a slot. Created by a spill edit.
     Spill,
-    /// Loads its first operand, a register, from the slot that is its second: made by a reload edit.
+    /// Loads its first operand, a register, from its second, a slot. Created by a reload edit.
     Reload,
 }
 
-/// What the table knows of an opcode.
+/// The name and role of an opcode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     name: Box<str>,
     role: Role,
 }
 
-/// Tells the name and the role of an opcode that a table holds but has not been asked for yet.
+/// Returns the name and role of an opcode at its first use.
 type Describe = Arc<dyn Fn(Opcode) -> (Box<str>, Role) + Send + Sync>;
 
-/// The opcodes that a function's instructions are drawn from.
+/// The opcodes that a function's instructions use.
 ///
-/// Shared between all functions of a subtarget (`Arc`). A subtarget has thousands of opcodes and a function uses
-/// dozens: names and roles are found out when they are first asked for.
+/// The table is shared between all functions of a subtarget (`Arc`). A subtarget has thousands of opcodes and a
+/// function uses dozens, so names and roles are determined at their first use.
 #[derive(Clone)]
 pub struct OpcodeTable {
     entries: IndexVec<Opcode, OnceLock<Entry>>,
@@ -80,12 +80,12 @@ pub struct OpcodeTable {
 }
 
 impl OpcodeTable {
-    /// An empty table.
+    /// Returns an empty table.
     pub fn new() -> Self {
         Self::lazy(0, |_| unreachable!("an interned opcode has its entry from the start"))
     }
 
-    /// The opcodes that edits may insert into any function: `COPY`, and [`CONSTANTS`].
+    /// Returns a table of the opcodes that edits may insert into any function: `COPY`, and [`CONSTANTS`].
     pub fn inserted() -> Self {
         let mut table = Self::new();
         table.intern("COPY", Role::Copy);
@@ -95,8 +95,8 @@ impl OpcodeTable {
         table
     }
 
-    /// A table of `len` opcodes, and a function that tells name and role of any of them. Of a name that stands twice
-    /// together [`find`](Self::find) finds the first.
+    /// Returns a table of `len` opcodes whose names and roles come from `describe`. If a name occurs twice in adjacent
+    /// entries, [`find`](Self::find) returns the first.
     pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, Role) + Send + Sync + 'static) -> Self {
         Self {
             entries: (0..len).map(|_| OnceLock::new()).collect(),
@@ -123,7 +123,8 @@ impl OpcodeTable {
         })
     }
 
-    /// Adds an opcode, or finds it: a name stands once, and its first role stays.
+    /// Returns the opcode with that name, and adds it if it is missing. Names are unique, and the first role of a name
+    /// is kept.
     pub fn intern(&mut self, name: &str, role: Role) -> Opcode {
         if let Some(opcode) = self.find(name) {
             return opcode;
@@ -135,19 +136,19 @@ impl OpcodeTable {
         opcode
     }
 
-    /// The name of an opcode.
+    /// Returns the name of an opcode.
     pub fn name(&self, opcode: Opcode) -> &str {
         &self.entry(opcode).name
     }
 
-    /// The role of an opcode.
+    /// Returns the role of an opcode.
     #[inline]
     pub fn role(&self, opcode: Opcode) -> Role {
         self.entry(opcode).role
     }
 
-    /// The opcode of that name. O(log opcodes) where it stands among opcodes in the order of their names, as LLVM
-    /// numbers those of a target; elsewhere all are named, once.
+    /// Returns the opcode with that name. O(log opcodes) if the opcode lies among opcodes in the order of their names,
+    /// as LLVM numbers those of a target. Otherwise, the names of all opcodes are determined, once.
     pub fn find(&self, name: &str) -> Option<Opcode> {
         if self.by_name.get().is_none()
             && let Some(opcode) = self.find_in_order(name)
@@ -157,7 +158,8 @@ impl OpcodeTable {
         self.by_name().get(name).copied()
     }
 
-    /// The opcode of that name, if looking in the middle leads there: what stands out of order only leads astray.
+    /// Returns the opcode with that name by binary search. Opcodes out of order may make the search fail, but never
+    /// return a wrong result.
     fn find_in_order(&self, name: &str) -> Option<Opcode> {
         let (mut first, mut end) = (0, self.len());
         while first < end {
@@ -171,41 +173,42 @@ impl OpcodeTable {
         (first < self.len()).then(|| Opcode::new(first)).filter(|&opcode| self.name(opcode) == name)
     }
 
-    /// The generic `COPY`, which inserted copies have. LLVM's generic opcodes stand first: found without naming all.
+    /// Returns the generic `COPY` opcode, which inserted copies have. LLVM's generic opcodes come first, so the search
+    /// does not determine all names.
     pub fn copy(&self) -> Option<Opcode> {
         self.ids().find(|&opcode| self.name(opcode) == "COPY")
     }
 
-    /// All opcodes, in order.
+    /// Returns all opcodes, in order.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = Opcode> + use<> {
         self.entries.ids()
     }
 
-    /// How many opcodes there are.
+    /// Returns the number of opcodes.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// What a reader knows of the opcodes that a function uses: each is found out once. A table of all opcodes would be a
-/// hundred times as large as what functions use.
+/// Facts about the opcodes that a function uses. Each is computed once. A table of all opcodes would be a hundred times
+/// as large as the part that functions use.
 #[derive(Clone, Debug)]
 pub(crate) struct OpcodeFacts<T> {
-    /// Whose opcodes they are: kept so that no other table can come to stand in its place.
+    /// The table of the opcodes. The weak reference prevents another table from being allocated at the same address.
     table: Weak<OpcodeTable>,
-    /// One more than the number of what is known; 0 where nothing is.
+    /// The index of each opcode's fact plus one; 0 if the fact is not computed.
     numbers: IndexVec<Opcode, u32>,
     known: Vec<T>,
 }
 
 impl<T> OpcodeFacts<T> {
-    /// Keeps what is known where it is of the opcodes of this very table, as from function to function of a module, and
-    /// forgets it where it is of another's.
+    /// Keeps the facts if they are for this very table, for example for the next function of a module. Otherwise
+    /// removes them.
     pub(crate) fn keep(&mut self, table: &Arc<OpcodeTable>) {
         if std::ptr::eq(self.table.as_ptr(), Arc::as_ptr(table)) && self.numbers.len() == table.len() {
             return;
@@ -216,7 +219,7 @@ impl<T> OpcodeFacts<T> {
         self.known.clear();
     }
 
-    /// What is known of an opcode, found out by `find` where it was not asked for before.
+    /// Returns the fact of an opcode. Calls `find` if it is not computed yet.
     #[inline]
     pub(crate) fn get_or_insert_with(&mut self, opcode: Opcode, find: impl FnOnce() -> T) -> &T {
         let number = &mut self.numbers[opcode];
@@ -227,7 +230,7 @@ impl<T> OpcodeFacts<T> {
         &self.known[*number as usize - 1]
     }
 
-    /// What is known of an opcode, which was found out.
+    /// Returns the fact of an opcode, which must already be computed.
     #[inline]
     pub(crate) fn known(&self, opcode: Opcode) -> &T {
         &self.known[self.numbers[opcode] as usize - 1]
@@ -269,8 +272,8 @@ mod tests {
     use super::{Opcode, OpcodeFacts, OpcodeTable, Role};
     use crate::index::EntityIndex;
 
-    /// An opcode among others in the order of their names is found without naming all, behind some that are not in
-    /// order; those are found, too, and what is not there is not.
+    /// An opcode in a sorted part of the table is found without determining all names, even after unsorted opcodes.
+    /// Unsorted opcodes are found, too. An unknown name is not found.
     #[test]
     fn opcodes_in_order_are_found_early() {
         let generic = ["PHI", "COPY"].map(str::to_owned).into_iter();
@@ -291,7 +294,7 @@ mod tests {
         assert_eq!(table.find("OP1000"), None);
     }
 
-    /// A fact is found out once, each opcode has its own, and what was not asked for is found out later.
+    /// A fact is computed once, each opcode has its own fact, and facts that were not requested are computed later.
     #[test]
     fn facts_are_found_out_once() {
         let mut table = OpcodeTable::new();
@@ -311,7 +314,7 @@ mod tests {
         assert_eq!(*facts.get_or_insert_with(b, || b), b);
     }
 
-    /// What is known stays known for the same table, and for no other, were it equal.
+    /// Facts are kept for the same table, and not for another table, even if the two are equal.
     #[test]
     fn facts_are_of_one_table() {
         let table = |names: &[&str]| {

@@ -1,14 +1,14 @@
-//! Operands: what an instruction reads and writes.
+//! Operands: the values that an instruction reads and writes.
 
 use bitflags::bitflags;
 
 use super::{Block, Slot, Symbol, VReg};
 
 bitflags! {
-    /// How an operand's register is used.
+    /// Properties of a register operand.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct OperandFlags: u8 {
-        /// The register is written; without it, read.
+        /// The register is written. Without this flag, it is read.
         const DEF = 1 << 0;
         /// Not written in the assembly text.
         const IMPLICIT = 1 << 1;
@@ -23,7 +23,7 @@ bitflags! {
     }
 }
 
-/// What an operand is.
+/// The kind and value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// A virtual register.
@@ -47,36 +47,36 @@ pub enum Value {
 /// One operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Operand {
-    /// What it is.
+    /// The kind and value.
     pub value: Value,
-    /// How its register is used; empty for anything that is not a register.
+    /// Properties of the register; empty if the operand is not a register.
     pub flags: OperandFlags,
     /// The operand of the same instruction that must be the same register, if there is one.
     pub tied: Option<u16>,
 }
 
 impl Operand {
-    /// A register that is read.
+    /// Returns an operand that reads a register.
     pub fn read(reg: VReg) -> Self {
         Self::plain(Value::Reg(reg))
     }
 
-    /// A register that is written.
+    /// Returns an operand that writes a register.
     pub fn write(reg: VReg) -> Self {
         Self { value: Value::Reg(reg), flags: OperandFlags::DEF, tied: None }
     }
 
-    /// An integer immediate.
+    /// Returns an integer immediate.
     pub fn immediate(value: i64) -> Self {
         Self::plain(Value::Immediate(value))
     }
 
-    /// An operand without flags.
+    /// Returns an operand without flags.
     pub fn plain(value: Value) -> Self {
         Self { value, flags: OperandFlags::empty(), tied: None }
     }
 
-    /// Its virtual register, read or written.
+    /// Returns the virtual register, whether read or written.
     #[inline]
     pub fn reg(&self) -> Option<VReg> {
         match self.value {
@@ -85,7 +85,7 @@ impl Operand {
         }
     }
 
-    /// The integer that it is.
+    /// Returns the integer immediate.
     #[inline]
     pub fn as_immediate(&self) -> Option<i64> {
         match self.value {
@@ -94,25 +94,25 @@ impl Operand {
         }
     }
 
-    /// Whether it writes a register.
+    /// Whether the operand writes a register.
     #[inline]
     pub fn is_def(&self) -> bool {
         self.flags.contains(OperandFlags::DEF)
     }
 
-    /// The virtual register that it writes.
+    /// Returns the virtual register if the operand writes it.
     #[inline]
     pub fn def(&self) -> Option<VReg> {
         if self.is_def() { self.reg() } else { None }
     }
 
-    /// The virtual register that it reads, a read of an undefined value included.
+    /// Returns the virtual register if the operand reads it, including a read of an undefined value.
     #[inline]
     pub fn read_reg(&self) -> Option<VReg> {
         if self.is_def() { None } else { self.reg() }
     }
 
-    /// The virtual register whose value it reads: none where the value does not matter.
+    /// Returns the virtual register if the operand reads its value. `None` if the value read is undefined.
     #[inline]
     pub fn use_reg(&self) -> Option<VReg> {
         if self.flags.intersects(OperandFlags::DEF.union(OperandFlags::UNDEF)) { None } else { self.reg() }

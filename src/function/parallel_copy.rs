@@ -1,31 +1,31 @@
-//! Makes a sequence of copies out of a parallel copy, in which all sources are read before any destination is written.
+//! Converts a parallel copy, in which all sources are read before any destination is written, to a sequence of copies.
 //!
 //! The algorithm is that of Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting Out-of-SSA
-//! Translation for Correctness, Code Quality, and Efficiency" (CGO 2009). A destination whose old value nobody needs
-//! any more is written first; what then remains are cycles, and each is opened by one temporary. A cycle whose value
-//! also goes elsewhere needs none: that other destination serves. So the sequence has as many copies as there are pairs
-//! that are not trivial, plus one for each cycle without such a branch, and no sequence has fewer.
+//! Translation for Correctness, Code Quality, and Efficiency" (CGO 2009). A destination whose old value is not needed
+//! is written first. Then only cycles remain, and one temporary opens each of them. A cycle with a value that also has
+//! a destination outside of it needs no temporary, because that destination replaces it. The sequence has one copy for
+//! each nontrivial pair, plus one for each cycle without an outside destination. No sequence is shorter.
 
 use super::{EditList, Function, Inst, Position, RegClass, VReg};
 
-/// Why registers are no parallel copy.
+/// The reason for which pairs of registers are not a parallel copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParallelCopyError {
-    /// Two values would go to one register.
+    /// Two values have the same destination.
     #[error("{0} is written twice by one parallel copy; give it one source")]
     DuplicateDestination(VReg),
-    /// A copy keeps the class.
-    #[error("{0} is copied from {1}, a register of another class; copies keep the class")]
+    /// Source and destination differ in class.
+    #[error("{0} is copied from {1}, a register of another class; use registers of the same class")]
     DifferentClass(VReg, VReg),
-    /// Neither of the function nor made by the edits.
+    /// The register is neither in the function nor created by the edits.
     #[error("{0} does not exist; create it first")]
     UnknownRegister(VReg),
 }
 
-/// The copies `(destination, source)`, one after another, that have the effect of all `pairs` at once.
+/// Returns copies `(destination, source)` whose sequence has the same effect as all `pairs` at once.
 ///
-/// `temporary` is called once for each cycle, with a register of the cycle, and returns a fresh register of its class:
-/// a register of its own for each cycle, so that every register stays one connected live range. O(n log n).
+/// `temporary` is called once for each cycle, with a register of the cycle. It returns a new register of the same
+/// class. Each cycle gets its own register, so that every register stays one connected live range. O(n log n).
 pub fn sequentialize(
     pairs: &[(VReg, VReg)],
     mut temporary: impl FnMut(VReg) -> VReg,
@@ -52,7 +52,8 @@ pub fn sequentialize(
     for &(dst, _) in pairs.iter().filter(|&&(dst, _)| !is_read[dst]) {
         sequence.write(dst);
     }
-    // What is left is written and read: cycles, and nothing but cycles, because every branch has been written.
+    // Each remaining register is both written and read. Only cycles remain, because all outside destinations have been
+    // written.
     for &(dst, _) in &pairs {
         if sequence.source[dst].is_some() {
             let saved = temporary(regs[dst]);
@@ -63,18 +64,18 @@ pub fn sequentialize(
     Ok(sequence.copies)
 }
 
-/// The copies so far, and what is still to be written. Registers are numbered as in `regs`.
+/// The copies so far, and the pairs that remain. Registers are numbered as in `regs`.
 struct Sequence<'a> {
     regs: &'a [VReg],
-    /// The source of a register's new value, until that is written.
+    /// The source of each register's new value, until that value is written.
     source: Vec<Option<usize>>,
-    /// Where the old value of a register is to be found now.
+    /// The register that currently holds the old value of each register.
     location: Vec<VReg>,
     copies: Vec<(VReg, VReg)>,
 }
 
 impl Sequence<'_> {
-    /// Writes `dst`, whose old value nobody needs in its place, then what that makes free, and so on.
+    /// Writes `dst`, whose old value is not needed there. Then writes the register that this frees, and so on.
     fn write(&mut self, mut dst: usize) {
         while let Some(src) = self.source[dst].take() {
             self.copies.push((self.regs[dst], self.location[src]));
@@ -82,12 +83,12 @@ impl Sequence<'_> {
             if read_from != self.regs[src] {
                 return;
             }
-            // The first copy of an old value frees its register: later ones read the copy.
+            // The first copy of an old value frees its register. Later copies read from the first one.
             dst = src;
         }
     }
 
-    /// Saves the old value of a register.
+    /// Copies the old value of a register to `saved`.
     fn save(&mut self, reg: usize, saved: VReg) {
         self.copies.push((saved, self.regs[reg]));
         self.location[reg] = saved;
@@ -95,8 +96,8 @@ impl Sequence<'_> {
 }
 
 impl EditList {
-    /// Inserts the copies that have the effect of all `pairs` of a destination and a source at once, with a new
-    /// register for each cycle; see [`sequentialize`]. Nothing is inserted on an error.
+    /// Inserts copies with the effect of all `pairs` (destination, source) at once, with a new register for each cycle;
+    /// see [`sequentialize`]. On an error, nothing is inserted.
     pub fn insert_parallel_copy(
         &mut self,
         function: &Function,
@@ -130,7 +131,7 @@ mod tests {
     use super::*;
     use crate::function::{Block, Edit, FunctionBuilder, OpcodeTable};
 
-    /// The sequence for `pairs`, temporaries numbered from 100.
+    /// Returns the sequence for `pairs`, with temporaries numbered from 100.
     fn sequence(pairs: &[(u32, u32)]) -> Result<Vec<(u32, u32)>, ParallelCopyError> {
         let pairs: Vec<_> = pairs.iter().map(|&(dst, src)| (VReg(dst), VReg(src))).collect();
         let mut next = 99;
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(sequence(&[(1, 1), (1, 2)]), Err(ParallelCopyError::DuplicateDestination(VReg(1))));
     }
 
-    /// A function of one empty block, two registers of 32 bits, and two of 64.
+    /// Builds a function of one empty block, two 32-bit registers and two 64-bit registers.
     fn function() -> Function {
         let mut builder = FunctionBuilder::new("f", Arc::new(OpcodeTable::new()));
         builder.block(&[], 1.0, 0);

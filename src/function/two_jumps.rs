@@ -1,27 +1,27 @@
-//! The end of a block in two jumps: one under a predicate, and one for all who are left.
+//! Blocks that end in two jumps: a conditional jump, and an unconditional one for the remaining threads.
 
 use super::ptx_opcode::PtxOpcode;
 use super::{Block, Effects, Function, Inst, Operand, VReg, Value};
 
-/// A jump under a predicate, and directly behind it, as the block's end, a jump without.
+/// A jump under a predicate, directly followed by an unconditional jump at the block's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoJumps {
-    /// The jump under the predicate.
+    /// The conditional jump.
     pub branch: Inst,
-    /// The other jump.
+    /// The unconditional jump.
     pub jump: Inst,
     /// The predicate.
     pub predicate: VReg,
-    /// Whether the first jump is taken where the predicate is false.
+    /// Whether the conditional jump is taken if the predicate is false.
     pub is_negated: bool,
-    /// Where the first jump goes.
+    /// The target of the conditional jump.
     pub taken: Block,
-    /// Where the second jump goes.
+    /// The target of the unconditional jump.
     pub other: Block,
 }
 
 impl TwoJumps {
-    /// The two jumps that end a block, if it ends so.
+    /// Returns the two jumps that end a block. `None` if the block ends in another way.
     pub fn of(function: &Function, block: Block) -> Option<Self> {
         let range = function.block_range(block);
         let jump = Inst(range.end.0.checked_sub(1)?);
@@ -43,7 +43,7 @@ impl TwoJumps {
     }
 }
 
-/// The one block that a jump names.
+/// Returns the only target block of a jump.
 fn target(function: &Function, inst: Inst) -> Option<Block> {
     only(function.operands(inst).iter().filter_map(|operand| match operand.value {
         Value::Block(block) => Some(block),
@@ -51,7 +51,7 @@ fn target(function: &Function, inst: Inst) -> Option<Block> {
     }))
 }
 
-/// The number of the operand that names the block.
+/// Returns the index of the operand that is the target block.
 pub(super) fn target_operand(function: &Function, inst: Inst) -> Option<u32> {
     let is_block = |operand: &Operand| matches!(operand.value, Value::Block(_));
     function.operands(inst).iter().position(is_block).map(|number| number as u32)
@@ -79,7 +79,7 @@ fn kind(function: &Function, inst: Inst) -> Option<Kind> {
     }
 }
 
-/// Whether an instruction of PTX stands under the complement of its predicate.
+/// Whether a PTX instruction executes under the complement of its predicate.
 pub(crate) fn is_negated(function: &Function, inst: Inst) -> bool {
     function.operands(inst).iter().any(|operand| match operand.value {
         Value::Symbol(symbol) => function.symbol(symbol) == "!",

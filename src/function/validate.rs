@@ -1,8 +1,8 @@
-//! The rules that a view keeps.
+//! The rules of a valid view.
 //!
-//! They are what the passes rely on, and no more than LLVM's machine verifier demands: unreachable blocks, irreducible
-//! loops, blocks without a terminator, empty blocks, reads without a definition and a function without blocks are
-//! valid.
+//! They are the rules on which passes rely, and they are no stricter than LLVM's machine verifier. Unreachable blocks,
+//! irreducible loops, blocks without a terminator, empty blocks, reads without a definition and a function without
+//! blocks are valid.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use super::{Block, Effects, Function, Inst, LaunchBounds, Operand, OperandFlags,
 use crate::error::Error;
 use crate::index::{EntityIndex, IndexVec};
 
-/// A rule that a view breaks.
+/// A violated rule of a view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {reason}")]
 pub struct ValidationError {
@@ -31,9 +31,9 @@ impl From<ValidationError> for Error {
 }
 
 impl Function {
-    /// Checks every rule. O(size), and the sorting of each block's successors.
+    /// Checks every rule. O(size), plus the sorting of each block's successors.
     pub fn validate(&self) -> Result<(), ValidationError> {
-        // Later checks rely on the ranges and ids that earlier ones have checked.
+        // Later checks rely on the ranges and ids that earlier checks have validated.
         self.validate_tables()?;
         self.validate_kernel()?;
         self.validate_slots()?;
@@ -61,7 +61,7 @@ impl Function {
         Ok(())
     }
 
-    /// The offset tables: ranges follow each other without a gap and end where the data ends.
+    /// Checks the offset tables: ranges are contiguous and end where the data ends.
     fn validate_tables(&self) -> Result<(), ValidationError> {
         let insts = self.num_insts();
         if self.inst_effects.len() != insts || self.inst_space.len() != insts || self.inst_line.len() != insts {
@@ -69,10 +69,10 @@ impl Function {
         }
         let starts = &self.operand_start;
         if starts.len() != insts + 1 || starts.first() != Some(&0) || !starts.is_sorted() {
-            return fail("function", "the operands of its instructions do not follow each other");
+            return fail("function", "the operands of its instructions are not contiguous");
         }
         if starts.last().map(|&end| end as usize) != Some(self.operands.len()) {
-            return fail("function", "its last operands belong to no instruction");
+            return fail("function", "its last operands do not belong to an instruction");
         }
         covers(self.blocks.iter().map(|block| &block.insts), insts, "instructions")?;
         covers(self.blocks.iter().map(|block| &block.succs), self.succs.len(), "successors")?;
@@ -86,14 +86,14 @@ impl Function {
         let bounds = self.kernel.unwrap_or_default();
         let LaunchBounds { max_threads, required_threads, min_blocks, max_registers } = bounds;
         match [max_threads, required_threads, min_blocks, max_registers].contains(&Some(0)) {
-            true => fail("function", "a launch bound of it is 0"),
+            true => fail("function", "one of its launch bounds is 0"),
             false => Ok(()),
         }
     }
 
     fn validate_slots(&self) -> Result<(), ValidationError> {
         match self.slots.iter_enumerated().find(|(_, slot)| !slot.align.is_power_of_two()) {
-            Some((slot, data)) => fail(slot, format!("its alignment {} is no power of two", data.align)),
+            Some((slot, data)) => fail(slot, format!("its alignment {} is not a power of two", data.align)),
             None => Ok(()),
         }
     }
@@ -109,18 +109,18 @@ impl Function {
             return fail(block, format!("its successor {unknown} does not exist"));
         }
         match succs.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => fail(block, format!("its successor {} stands twice", pair[0])),
+            Some(pair) => fail(block, format!("its successor {} occurs twice", pair[0])),
             None => Ok(()),
         }
     }
 
-    /// PHIs come first and terminators last; a terminator goes to successors.
+    /// Checks that PHIs come first and terminators last, and that a terminator's targets are successors.
     fn validate_order(&self, block: Block, succs: &BlockSet) -> Result<(), ValidationError> {
         let (mut phis_end, mut terminator) = (false, None);
         for inst in self.block_insts(block) {
             let role = self.role(inst);
             if role == Role::Phi && phis_end {
-                return fail(inst, "a PHI stands after another instruction");
+                return fail(inst, "a PHI follows another instruction");
             }
             phis_end |= role != Role::Phi;
             if self.effects(inst).contains(Effects::TERMINATOR) {
@@ -130,10 +130,10 @@ impl Function {
                     _ => None,
                 });
                 if let Some(target) = targets.find(|&target| !succs.contains(target)) {
-                    return fail(inst, format!("it goes to {target}, which is no successor of {block}"));
+                    return fail(inst, format!("it goes to {target}, which is not a successor of {block}"));
                 }
             } else if let Some(terminator) = terminator.filter(|_| role != Role::Debug) {
-                return fail(inst, format!("it stands after the terminator {terminator}"));
+                return fail(inst, format!("it follows the terminator {terminator}"));
             }
         }
         Ok(())
@@ -166,22 +166,22 @@ impl Function {
         (!is_known).then(|| format!("{:?} does not exist", operand.value))
     }
 
-    /// A PHI defines one register, and has at most one input for each predecessor, which after a switch stands once for
-    /// each edge; `named` gets those.
+    /// Checks that a PHI defines one register and has at most one input for each predecessor. After a switch, a
+    /// predecessor may occur once for each edge. The predecessors of the inputs are added to `named`.
     fn validate_phi(&self, phi: Inst, predecessors: &BlockSet, named: &mut BlockSet) -> Result<(), ValidationError> {
         let [def, inputs @ ..] = self.operands(phi) else { return fail(phi, "a PHI without a definition") };
         if def.def().is_none() || !inputs.len().is_multiple_of(2) {
-            return fail(phi, "a PHI is a register that is defined, then pairs of a register and a block");
+            return fail(phi, "a PHI must be a defined register, then pairs of a register and a block");
         }
         for (number, input) in inputs.chunks_exact(2).enumerate() {
             let (value, Value::Block(from)) = (input[0], input[1].value) else {
-                return fail(phi, "a PHI's inputs are pairs of a register and a block");
+                return fail(phi, "a PHI's inputs must be pairs of a register and a block");
             };
             if value.is_def() || !matches!(value.value, Value::Reg(_) | Value::Physical(_) | Value::NoReg) {
                 return fail(phi, "a PHI's input is not a register that is read");
             }
             if !predecessors.contains(from) {
-                return fail(phi, format!("its input comes from {from}, which is no predecessor"));
+                return fail(phi, format!("its input comes from {from}, which is not a predecessor"));
             }
             let is_other = |earlier: &[Operand]| earlier[1].value == input[1].value && earlier[0].value != value.value;
             if !named.insert(from) && inputs.chunks_exact(2).take(number).any(is_other) {
@@ -192,7 +192,7 @@ impl Function {
     }
 }
 
-/// A set of blocks that is emptied in O(1).
+/// A set of blocks that is cleared in O(1).
 struct BlockSet {
     member_since: IndexVec<Block, u32>,
     now: u32,
@@ -210,7 +210,7 @@ impl BlockSet {
         }
     }
 
-    /// Whether the block is new in the set.
+    /// Adds a block. Returns whether it was not in the set.
     fn insert(&mut self, block: Block) -> bool {
         std::mem::replace(&mut self.member_since[block], self.now) != self.now
     }
@@ -220,7 +220,7 @@ impl BlockSet {
     }
 }
 
-/// The predecessors of each block.
+/// Returns the predecessors of each block.
 fn predecessors(function: &Function) -> IndexVec<Block, Vec<Block>> {
     let mut predecessors = IndexVec::filled(Vec::new(), function.num_blocks());
     for block in function.blocks() {
@@ -231,7 +231,7 @@ fn predecessors(function: &Function) -> IndexVec<Block, Vec<Block>> {
     predecessors
 }
 
-/// The blocks that some path from the entry reaches.
+/// Returns the blocks that are reachable from the entry.
 fn reachable(function: &Function) -> BlockSet {
     let mut reached = BlockSet::new(function);
     let mut worklist = Vec::from_iter(function.blocks().take(1));
@@ -246,10 +246,10 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     let flags = operand.flags;
     let is_register = matches!(operand.value, Value::Reg(_) | Value::Physical(_) | Value::NoReg);
     if !is_register && !flags.is_empty() {
-        return Some("it has flags, but is no register");
+        return Some("it has flags, but is not a register");
     }
     if !is_register && operand.tied.is_some() {
-        return Some("it is tied, but is no register");
+        return Some("it is tied, but is not a register");
     }
     if operand.is_def() {
         flags.contains(OperandFlags::KILL).then_some("a definition is marked as the last read")
@@ -260,30 +260,30 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     }
 }
 
-/// A tie binds a definition and a read. They need not be the same register yet: before two-address lowering they
-/// differ.
+/// Returns the violation of a tie. A tie connects a definition and a read. They need not be the same register yet:
+/// before two-address lowering they differ.
 fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
     let tied = operands[index].tied?;
     let Some(partner) = operands.get(usize::from(tied)) else {
         return Some(format!("it is tied to operand {tied}, which does not exist"));
     };
     if partner.is_def() == operands[index].is_def() {
-        return Some(format!("it is tied to operand {tied}, but a tie binds a definition and a read"));
+        return Some(format!("it is tied to operand {tied}, but a tie connects a definition and a read"));
     }
     let returned = partner.tied.is_none_or(|back| usize::from(back) == index);
     (!returned).then(|| format!("it is tied to operand {tied}, which is tied to another"))
 }
 
-/// Ranges that follow each other from 0 to `len`.
+/// Checks that the ranges are contiguous from 0 to `len`.
 fn covers<'a>(ranges: impl Iterator<Item = &'a Range<u32>>, len: usize, what: &str) -> Result<(), ValidationError> {
     let mut at = 0;
     for (index, range) in ranges.enumerate() {
         if range.start != at || range.end < at {
-            return fail(Block::new(index), format!("its {what} do not follow those of the block before"));
+            return fail(Block::new(index), format!("its {what} do not follow those of the previous block"));
         }
         at = range.end;
     }
-    if at as usize == len { Ok(()) } else { fail("function", format!("its last {what} belong to no block")) }
+    if at as usize == len { Ok(()) } else { fail("function", format!("its last {what} do not belong to a block")) }
 }
 
 fn fail<T>(place: impl Display, reason: impl Into<String>) -> Result<T, ValidationError> {

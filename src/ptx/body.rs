@@ -1,4 +1,4 @@
-//! The functions of a file: where their heads and bodies are, and how kernels are launched.
+//! The functions of a file: their heads, their bodies, and the launch bounds of kernels.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::index::EntityIndex;
 /// A function with a body.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// The statement that is its head.
+    /// The statement of the head.
     pub head: Statement,
     /// The parts of the head.
     pub parts: FunctionHead,
@@ -21,7 +21,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// All functions of a file that have a body and whose head is understood, in order. O(statements).
+    /// Returns all functions of a file with a body and a head that can be read, in order. O(statements).
     pub fn all(file: &File<'_>) -> Vec<Self> {
         let statements = file.statements();
         let mut bodies = Vec::new();
@@ -51,23 +51,23 @@ impl Body {
         bodies
     }
 
-    /// The function's name.
+    /// Returns the name.
     pub fn name<'a>(&self, file: &File<'a>) -> &'a str {
         file.text().str(self.parts.name)
     }
 
-    /// Its statements.
+    /// Returns the statements of the body.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = Statement> + ExactSizeIterator + use<> {
         (self.statements.start.index()..self.statements.end.index()).map(Statement::new)
     }
 
-    /// Whether its head asks ptxas to unroll no loop.
+    /// Whether the head asks ptxas to unroll no loop.
     pub(super) fn stops_unrolling(&self, file: &File<'_>) -> bool {
         let pragmas = self.parts.directives.iter().filter(|known| file.text().of(known.word) == b".pragma");
         pragmas.flat_map(|pragma| &pragma.values).any(|&(_, value)| is_no_unroll(file, value))
     }
 
-    /// How it is launched, if it is a kernel.
+    /// Returns the launch bounds if the function is a kernel.
     pub fn launch_bounds(&self, file: &File<'_>) -> Option<LaunchBounds> {
         let text = file.text();
         if text.of(self.parts.word) != b".entry" {

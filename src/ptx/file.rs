@@ -1,4 +1,4 @@
-//! A file of PTX: its text, cut into statements.
+//! A PTX file: its contents, divided into statements.
 
 use super::parts::Parts;
 use super::statement::{Statement, StatementKind, Statements};
@@ -6,7 +6,7 @@ use super::text::Text;
 use super::token::TokenKind;
 use crate::error::Error;
 
-/// A file of PTX. Nothing of the text is copied.
+/// A PTX file. It borrows the contents.
 #[derive(Clone, Debug)]
 pub struct File<'a> {
     text: Text<'a>,
@@ -14,38 +14,40 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Cuts a text into statements. `name` is the file's, for messages. O(bytes), at most ten times as much memory.
+    /// Divides a file into statements. `name` is the name of the file, for messages. O(bytes), with at most ten times
+    /// as much memory.
     ///
     /// # Errors
-    /// A text that cannot be cut, with line and column.
+    /// The file cannot be divided into statements. The error has line and column.
     pub fn read(name: &'a str, bytes: &'a [u8]) -> Result<Self, Error> {
         let text = Text::new(name, bytes)?;
         let statements = Statements::new(&text)?;
         Ok(Self { text, statements })
     }
 
-    /// The text.
+    /// Returns the contents.
     pub fn text(&self) -> &Text<'a> {
         &self.text
     }
 
-    /// The statements.
+    /// Returns the statements.
     pub fn statements(&self) -> &Statements {
         &self.statements
     }
 
-    /// The parts of a statement; `None` where it is opaque.
+    /// Returns the parts of a statement. `None` if it is opaque.
     pub fn parts(&self, statement: Statement) -> Option<Parts> {
         Parts::read(&self.text, &self.statements, statement)
     }
 
-    /// The bytes of a statement, with the white space and comments ahead of it.
+    /// Returns the bytes of a statement, with the white space and comments before it.
     pub fn bytes_of(&self, statement: Statement) -> &'a [u8] {
         let (first, end) = (self.statements.first(statement), self.statements.end(&self.text, statement));
         &self.text.bytes()[self.text.start(first)..self.text.start(end)]
     }
 
-    /// The text again, statement by statement: from their parts, and opaque ones as they stand.
+    /// Returns the contents again, statement by statement. Opaque statements are copied, the others are written from
+    /// their parts.
     pub fn print(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.text.bytes().len());
         for statement in self.statements.ids() {
@@ -57,13 +59,13 @@ impl<'a> File<'a> {
         out
     }
 
-    /// The opaque statements, each with the word that it begins with.
+    /// Returns the opaque statements, each with its first word.
     pub fn opaque(&self) -> impl Iterator<Item = (Statement, &'a str)> + '_ {
         let is_opaque = |&statement: &Statement| self.parts(statement).is_none();
         self.statements.ids().filter(is_opaque).map(|statement| (statement, self.first_word(statement)))
     }
 
-    /// The word that a statement begins with, behind its predicate.
+    /// Returns the first word of a statement after its predicate.
     pub fn first_word(&self, statement: Statement) -> &'a str {
         let (text, end) = (&self.text, self.statements.end(&self.text, statement));
         let mut at = text.skip_trivia(self.statements.first(statement));

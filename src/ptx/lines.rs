@@ -1,4 +1,4 @@
-//! Source lines: which `.loc` holds at each statement of a function.
+//! Source lines: the `.loc` in effect at each statement of a function.
 
 use rustc_hash::FxHashMap;
 
@@ -15,18 +15,18 @@ pub(super) type Place = [u32; 3];
 /// The `.loc` statements of a function, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
-    /// Each with its line in the function's own file, 0 where that is unknown.
+    /// Each statement with its line in the function's own file. 0 if the line is unknown.
     locs: Vec<(Statement, u32)>,
-    /// What each says: its place, and the place that it is inlined at.
+    /// The place of each `.loc`, and the place that it is inlined at.
     places: Vec<(Place, Option<Place>)>,
-    /// The first `.loc` with each place.
+    /// The first `.loc` of each place.
     firsts: FxHashMap<Place, Statement>,
-    /// The number of the function's own file.
+    /// The number of the function's own file: the file of its first `.loc`.
     own: Option<u32>,
 }
 
 impl Lines {
-    /// The lines of a function. O(statements). The function's own file is that of its first `.loc`.
+    /// Reads the lines of a function. O(statements).
     pub(super) fn new(file: &File<'_>, body: &Body) -> Self {
         let text = file.text();
         let mut lines = Self::default();
@@ -55,29 +55,29 @@ impl Lines {
         lines
     }
 
-    /// The `.loc` that holds at a statement.
+    /// Returns the `.loc` in effect at a statement.
     pub(super) fn loc_at(&self, statement: Statement) -> Option<Statement> {
         let before = self.locs.partition_point(|loc| loc.0 < statement);
         before.checked_sub(1).map(|at| self.locs[at].0)
     }
 
-    /// What a `.loc` says: its place, and the place that it is inlined at.
+    /// Returns the place of a `.loc`, and the place that it is inlined at.
     pub(super) fn places_of(&self, loc: Statement) -> Option<(Place, Option<Place>)> {
         self.locs.binary_search_by_key(&loc, |loc| loc.0).ok().map(|at| self.places[at])
     }
 
-    /// The first `.loc` with a place.
+    /// Returns the first `.loc` of a place.
     pub(super) fn first_of(&self, place: Place) -> Option<Statement> {
         self.firsts.get(&place).copied()
     }
 
-    /// The line at a statement, 0 where none is known.
+    /// Returns the line at a statement, 0 if unknown.
     pub(super) fn line_at(&self, statement: Statement) -> u32 {
         let before = self.locs.partition_point(|loc| loc.0 < statement);
         before.checked_sub(1).map_or(0, |at| self.locs[at].1)
     }
 
-    /// The path of the function's own file.
+    /// Returns the path of the function's own file.
     pub(super) fn file_name(&self, file: &File<'_>, facts: &Facts<'_>) -> Option<String> {
         let (own, text) = (self.own?, file.text());
         facts.headers.iter().filter(|&&id| file.first_word(id) == ".file").find_map(|&id| match file.parts(id) {

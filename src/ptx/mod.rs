@@ -1,7 +1,7 @@
-//! PTX as text: read, shown to passes as functions, and changed by their edits.
+//! PTX: a reader, views of functions for passes, and a writer of their edits.
 //!
-//! A text is cut into tokens and statements, which are spans of it ([`File`]); parts of statements are read when they are
-//! asked for ([`Parts`]). Statements that no edit names keep every byte.
+//! A file is divided into tokens and statements, which are spans of it ([`File`]). The parts of a statement are read on
+//! demand ([`Parts`]). Statements that no edit concerns keep every byte.
 
 mod body;
 mod edit;

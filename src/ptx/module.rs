@@ -1,4 +1,4 @@
-//! A file with its functions.
+//! A PTX file with its functions.
 
 use rustc_hash::FxHashSet;
 
@@ -17,22 +17,22 @@ use crate::error::Error;
 use crate::function::EditList;
 use crate::target::PtxVersion;
 
-/// A file of PTX with its functions.
+/// A PTX file with its functions.
 #[derive(Debug)]
 pub struct Module<'a> {
     file: File<'a>,
     bodies: Vec<Body>,
     facts: Facts<'a>,
-    /// Only tests make views that are wrong.
+    /// Only tests create wrong views.
     #[cfg(any(test, feature = "fuzzing"))]
     forgets_old_values: bool,
 }
 
 impl<'a> Module<'a> {
-    /// Reads a file and finds its functions. `name` is the file's, for messages. O(bytes).
+    /// Reads a file and finds its functions. `name` is the name of the file, for messages. O(bytes).
     ///
     /// # Errors
-    /// A text that cannot be cut into statements, with line and column.
+    /// The file cannot be divided into statements. The error has line and column.
     pub fn read(name: &'a str, bytes: &'a [u8]) -> Result<Self, Error> {
         let file = File::read(name, bytes)?;
         let bodies = Body::all(&file);
@@ -44,7 +44,7 @@ impl<'a> Module<'a> {
                 StatementKind::Close => depth -= 1,
                 StatementKind::Header => facts.headers.push(statement),
                 StatementKind::Section if names_registers(&file, statement) => {
-                    facts.odd = Some("debug information says in which registers variables are");
+                    facts.odd = Some("debug information gives the registers of variables");
                 }
                 StatementKind::Pragma if depth == 0 => facts.stops_unrolling |= stops_unrolling(&file, statement),
                 _ if depth == 0 => add_shared(&file, statement, &mut facts.shared),
@@ -60,7 +60,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The same with views that are wrong: definitions under a predicate do not read the old value.
+    /// Reads a file for wrong views: definitions under a predicate do not read the old value.
     #[cfg(any(test, feature = "fuzzing"))]
     #[must_use]
     pub(crate) fn forgetting_old_values(mut self) -> Self {
@@ -68,20 +68,20 @@ impl<'a> Module<'a> {
         self
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn file(&self) -> &File<'a> {
         &self.file
     }
 
-    /// The functions that have a body, in order.
+    /// Returns the functions with a body, in order.
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
     }
 
-    /// What passes see of a function. O(statements · log), and what finding the loops costs.
+    /// Returns the view of a function. O(statements · log), plus the loop analysis.
     ///
     /// # Errors
-    /// Says why the function cannot be shown.
+    /// The reason why the function has no view.
     pub fn view(&self, body: &Body) -> Result<View<'a>, String> {
         let view = view(&self.file, body, &self.facts);
         #[cfg(any(test, feature = "fuzzing"))]
@@ -91,10 +91,10 @@ impl<'a> Module<'a> {
         view
     }
 
-    /// What edits make of the text of a function.
+    /// Returns the patch of a function for a list of edits.
     ///
     /// # Errors
-    /// Says why the text cannot follow, or why the function is not to be edited.
+    /// The reason why the edits cannot be expressed in PTX, or why the function cannot be edited.
     pub fn edit(&self, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
         if let Some(reason) = self.facts.odd.filter(|_| !edits.is_empty()) {
             return Err(reason.into());
@@ -102,8 +102,8 @@ impl<'a> Module<'a> {
         edit(&self.file, body, view, edits)
     }
 
-    /// A function with other texts in place of instructions, wherever they stand in it, and how many have one. `None` leaves an
-    /// instruction as it is.
+    /// Replaces instructions in a function by new texts, and returns the number of replacements. `None` leaves an
+    /// instruction unchanged.
     pub fn replace_instructions(&self, body: &Body, replacement: &dyn Fn(&str) -> Option<String>) -> (Patch, usize) {
         let (text, statements) = (self.file.text(), self.file.statements());
         let mut patch = Patch::default();
@@ -117,7 +117,7 @@ impl<'a> Module<'a> {
         (patch, count)
     }
 
-    /// Why a function keeps its instructions, whatever the edits. `None`: some edits can be made.
+    /// Returns the reason why a function cannot be edited. `None` if some edits are possible.
     pub fn why_kept(&self, body: &Body) -> Option<String> {
         self.facts.odd.map(str::to_owned).or_else(|| match self.view(body) {
             Ok(view) => view.odd,
@@ -125,12 +125,13 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// What gives a kernel a limit of registers, `.maxnreg`, and its body a first line. Every kernel can have these.
+    /// Returns the patch that adds limit directives, such as `.maxnreg`, to a kernel and a first line to its body. It
+    /// is possible for every kernel.
     pub fn begin(&self, body: &Body, bounds: &[(&str, u32)], line: Option<&str>) -> Patch {
         begin(&self.file, body, bounds, line)
     }
 
-    /// The text of a function, from its head's first word to the brace that closes its body.
+    /// Returns the bytes of a function, from the first word of its head to the closing brace.
     pub fn text_of(&self, body: &Body) -> &'a [u8] {
         let (text, statements) = (self.file.text(), self.file.statements());
         let first = text.skip_trivia(statements.first(body.head));
@@ -138,13 +139,13 @@ impl<'a> Module<'a> {
         &text.bytes()[text.start(first)..text.start(end)]
     }
 
-    /// The kernels, in their order.
+    /// Returns the kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &Body> {
         self.bodies().iter().filter(|body| body.launch_bounds(&self.file).is_some())
     }
 
-    /// The code of a function without what depends on who prints it: white space, comments, source lines, and labels that
-    /// nothing in the function names. Debug information names labels from outside.
+    /// Returns the code of a function in a form that does not depend on the writer: without white space, comments,
+    /// source lines, and labels that the function does not refer to. Debug information refers to labels from outside.
     pub fn code_of(&self, body: &Body) -> String {
         let (text, statements) = (self.file.text(), self.file.statements());
         let all = (body.head.0..=body.statements.end.0).map(Statement);
@@ -155,12 +156,12 @@ impl<'a> Module<'a> {
         self.code_with(body, |label| named.contains(text.of(label)))
     }
 
-    /// The same with all labels, as earlier builds had it.
+    /// Returns the code of a function with all labels, which is the form of earlier builds.
     pub fn code_with_labels_of(&self, body: &Body) -> String {
         self.code_with(body, |_| true)
     }
 
-    /// The code of a function with the labels that `keeps` picks.
+    /// Returns the code of a function with the labels that `keeps` accepts.
     fn code_with(&self, body: &Body, keeps: impl Fn(Token) -> bool) -> String {
         let (text, statements) = (self.file.text(), self.file.statements());
         let mut code = String::new();
@@ -180,10 +181,10 @@ impl<'a> Module<'a> {
         code
     }
 
-    /// Kernels, each with what it names as a file of its own. Functions keep every byte, and passes make the same of them
-    /// as in the whole file. `None` where the file has no such function.
+    /// Returns, for each kernel, a file with the kernel and everything that it refers to. Functions keep every byte,
+    /// and passes treat them as in the whole file. `None` if the file has no such function.
     pub fn slices(&self, kernels: &[&str]) -> Vec<Option<Vec<u8>>> {
-        // Without the debug information that forbids edits, edits would be made.
+        // Without the debug information that forbids edits, the slices would be edited.
         if self.facts.odd.is_some() {
             let is_there = |kernel: &str| self.bodies.iter().any(|body| body.name(&self.file) == kernel);
             return kernels.iter().map(|kernel| is_there(kernel).then(|| self.file.print())).collect();
@@ -192,38 +193,38 @@ impl<'a> Module<'a> {
         kernels.iter().map(|kernel| slicer.slice(kernel)).collect()
     }
 
-    /// Whether the file has shared memory whose size only the launch says.
+    /// Whether the file has shared memory whose size the launch defines.
     pub fn sizes_shared_at_launch(&self) -> bool {
         self.facts.shared.values().any(Option::is_none)
     }
 
-    /// The functions that are not read, in the order of the text. No pass, no forecast and no comparison sees them.
+    /// Returns the functions that are not read, in order. No pass, forecast or comparison covers them.
     pub fn unread(&self) -> Vec<Unread> {
         unread(&self.file, &self.bodies)
     }
 
-    /// The version of PTX that the file is of.
+    /// Returns the PTX version of the file.
     pub fn version(&self) -> Option<PtxVersion> {
         let (major, minor) = self.header(".version").split_once('.')?;
         Some(PtxVersion(10 * major.parse::<u32>().ok()? + minor.parse::<u32>().ok()?))
     }
 
-    /// The processor that the file is for: `sm_90a`. Empty where it does not say.
+    /// Returns the processor that the file is for, such as `sm_90a`. Empty if it is not given.
     pub fn target(&self) -> &'a str {
         self.header(".target")
     }
 
-    /// Whether ptxas may not optimise the file: it is compiled for a debugger.
+    /// Whether ptxas may not optimise the file, because it is compiled for a debugger.
     pub fn is_for_debuggers(&self) -> bool {
         self.header_values(".target").iter().any(|&token| self.file.text().str(token) == "debug")
     }
 
-    /// The first value of a directive of the whole file, empty where it has none.
+    /// Returns the first value of a directive of the whole file. Empty if it is absent.
     fn header(&self, word: &str) -> &'a str {
         self.header_values(word).first().map(|&token| self.file.text().str(token)).unwrap_or_default()
     }
 
-    /// The values of a directive of the whole file; none where the file lacks it.
+    /// Returns the values of a directive of the whole file. Empty if it is absent.
     pub(super) fn header_values(&self, word: &str) -> Vec<Token> {
         let headers = self.facts.headers.iter();
         let mut headers = headers.filter(|&&id| self.file.first_word(id) == word);
@@ -233,16 +234,16 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Why no function is to be edited, if debug information forbids it.
+    /// Returns the reason if debug information forbids edits of all functions.
     pub(super) fn why_fixed(&self) -> Option<&'static str> {
         self.facts.odd
     }
 }
 
-/// DWARF's operation that names a register.
+/// The DWARF operation that refers to a register.
 const REGISTER_OPERATION: [&[u8]; 2] = [b"144", b"0x90"];
 
-/// Whether a section of debug information says, or may say, in which registers variables are.
+/// Whether a section of debug information may give the registers of variables.
 fn names_registers(file: &File<'_>, statement: Statement) -> bool {
     match file.parts(statement) {
         Some(Parts::Section(section)) => match file.text().of(section.name) {
@@ -254,7 +255,7 @@ fn names_registers(file: &File<'_>, statement: Statement) -> bool {
     }
 }
 
-/// Whether bytes of debug information may name a register. They may be something else.
+/// Whether bytes of debug information may refer to a register. They may have another meaning.
 fn has_register(text: &Text<'_>, (first, end): (Token, Token)) -> bool {
     (first.0..end.0).map(Token).any(|token| REGISTER_OPERATION.contains(&text.of(token)))
 }

@@ -1,4 +1,4 @@
-//! `.pragma "nounroll"` in the text.
+//! The directive `.pragma "nounroll"`.
 
 use super::file::File;
 use super::parts::Parts;

@@ -1,4 +1,4 @@
-//! Statements with numbers as their source lines, so that machine code tells which of them an instruction comes from.
+//! Statements numbered by their source lines, so that each machine instruction can be traced to its statement.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -16,30 +16,30 @@ use crate::target::{is_fusible_product, is_fusible_sum};
 /// The most copies of a value that are followed.
 const MOST_COPIES: usize = 4;
 
-/// Over so many steps a read may lead to the instruction that ptxas has folded it into.
+/// The most steps from a read to the instruction into which ptxas has folded it.
 const MOST_FOLDED: usize = 3;
 
-/// Of what an instruction computes so many readers are followed.
+/// The most readers of a result that are followed.
 const MOST_READERS: usize = 8;
 
-/// A text whose instructions have a source line each, in place of the source lines that they had.
+/// PTX with a unique source line for each instruction. The original source lines are replaced.
 #[derive(Clone, Debug, Default)]
 pub struct Numbered {
-    /// The text.
+    /// The PTX.
     pub text: Vec<u8>,
-    /// By line, from 1 on: the registers that the statement writes, once for each 32-bit word.
+    /// By line, from 1 on: the registers that the statement writes, repeated for each 32-bit word.
     words: Vec<Vec<String>>,
-    /// The lines of the sums that ptxas may compute together with the product that is in a register.
+    /// By register with a product: the lines of the sums that ptxas may fuse with it.
     sums: FxHashMap<String, Vec<u32>>,
-    /// By register, the lines of the instructions that read it, in the order of the text; 0 for what is no single statement.
+    /// By register: the lines of its readers, in order. 0 for an instruction of several statements.
     reads: FxHashMap<String, Vec<u32>>,
-    /// Registers that an instruction copies, alone or with others, and the register that it copies them into.
+    /// By register: the register into which it is copied, alone or packed with others.
     copies: FxHashMap<String, String>,
 }
 
 impl Numbered {
-    /// The register that has a word of what the statement of a line computes, where it computes so many words. A statement of
-    /// one register may become several instructions, each of which computes a part of it.
+    /// Returns the register of a word of a statement's result, if the result has `of` words. A statement with one
+    /// result register may become several instructions, each of which computes a part of it.
     pub fn register(&self, line: u32, word: u32, of: u32) -> Option<&str> {
         let words = self.words.get(line.checked_sub(1)? as usize)?;
         let (first, rest) = words.split_first()?;
@@ -49,7 +49,8 @@ impl Numbered {
         (words.len() == of as usize).then(|| words.get(word as usize).map(String::as_str)).flatten()
     }
 
-    /// The register that has the value of another for most of its life: what is read only to be copied is in the copy then.
+    /// Returns the register that has the value of another register for most of its life. If the only reader of a
+    /// register copies it, the value is in the copy from then on.
     pub fn carrier<'n>(&'n self, register: &'n str) -> &'n str {
         let is_read_once = |register: &str| self.reads.get(register).is_some_and(|lines| lines.len() == 1);
         let copy = |register: &&'n str| {
@@ -59,9 +60,10 @@ impl Numbered {
         iter::successors(Some(register), copy).take(MOST_COPIES).last().unwrap_or(register)
     }
 
-    /// The loads of a register's value, each with how often it runs and the lines of its readers, by the numbers of the reads
-    /// that they serve, in their order; what serves the same read is one load. ptxas folds instructions into others, so a
-    /// reader may be what reads the result of a read. A load that serves nothing is none.
+    /// Returns the loads of a register's value, each with its execution count and the numbers of the reads that it
+    /// serves. They are in the order of the reads. Loads that serve the same read are merged. ptxas folds instructions
+    /// into others, so the reader of a load may be the reader of a read's result. Loads that serve no read are left
+    /// out.
     pub fn loads<'l>(
         &self,
         register: &str,
@@ -91,7 +93,7 @@ impl Numbered {
         found
     }
 
-    /// Whether the statement of a line is one of these, or one of these reads what it computes, over so many steps.
+    /// Whether the statement of a line, or a reader of its result after `steps` steps, is on one of the wanted lines.
     fn leads_to(&self, line: u32, wanted: &BTreeSet<u32>, steps: usize) -> bool {
         if line == 0 || steps == 0 {
             return wanted.contains(&line);
@@ -101,15 +103,16 @@ impl Numbered {
         reading.any(|&next| self.leads_to(next, wanted, steps - 1))
     }
 
-    /// Whether a register has a product that an instruction of one of these lines computes together with a sum. Such a sum is
-    /// rounded once, and would be rounded twice if the product went through memory.
+    /// Whether a register has a product that an instruction on one of these lines computes together with a sum. This
+    /// sum is rounded once. It would be rounded twice if the product were spilled.
     pub fn is_fused(&self, register: &str, fused: &BTreeSet<u32>) -> bool {
         self.sums.get(register).is_some_and(|lines| lines.iter().any(|line| fused.contains(line)))
     }
 }
 
 impl Module<'_> {
-    /// The same code with a source line for each instruction. Debug information goes. O(bytes), and what views cost.
+    /// Returns the same code with a source line for each instruction. Debug information is removed. O(bytes), plus the
+    /// cost of views.
     pub fn numbered(&self) -> Numbered {
         let file = self.file();
         let (text, statements) = (file.text(), file.statements());
@@ -123,7 +126,7 @@ impl Module<'_> {
                 StatementKind::Loc | StatementKind::Section => continue,
                 StatementKind::Header if file.first_word(statement) == ".file" => continue,
                 StatementKind::Header if file.first_word(statement) == ".target" => {
-                    // What is built for a debugger is not optimised.
+                    // Code for a debugger is not optimised.
                     let values = self.header_values(".target").into_iter().map(|value| text.str(value));
                     let values: Vec<&str> = values.filter(|&value| value != "debug").collect();
                     numbered.text.extend(format!("\n.target {}\n", values.join(", ")).into_bytes());
@@ -149,7 +152,7 @@ impl Module<'_> {
 }
 
 impl Numbered {
-    /// Notes what the statements of a function write, where a statement is one instruction.
+    /// Records the registers that the statements of a function write, for statements that are one instruction.
     fn note(&mut self, view: &View<'_>, lines: &FxHashMap<Statement, u32>) {
         let function = &view.function;
         let name = |reg| function.reg_name(reg).unwrap_or_default().to_owned();

@@ -1,6 +1,7 @@
-//! Kernels under another name. ptxas compiles kernels with some words in their names in another way, so that a name is a choice.
+//! Kernels under another name. ptxas compiles kernels with some words in their names differently, so the name is a
+//! choice.
 //!
-//! A text with such a kernel says so in a line at its end, by which the machine code gets the kernel's own name back.
+//! A file with such a kernel has a comment at its end. The comment restores the kernel's own name in the machine code.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +10,26 @@ use super::module::Module;
 use super::token::{Token, TokenKind};
 use crate::index::EntityIndex as _;
 
-/// The word in the name of a kernel for which ptxas compiles it in another way.
+/// The word in a kernel's name that changes ptxas's behaviour.
 const WORD: &str = "cutlass";
 
-/// What a line at the end of the text begins with, and what stands between the names in it.
+/// The prefix of the comment at the end of the file, and the separator of the names in it.
 const NOTE: &str = "// nvptx-ra: ";
 const BETWEEN: &str = " stands for ";
 
 /// A kernel under another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherName {
-    /// The name in the text, as long as the kernel's own, and part of no other name.
+    /// The name in the file. It is as long as the kernel's own name, and part of no other name.
     pub name: String,
     /// The kernel's own name.
     pub own: String,
 }
 
 impl Module<'_> {
-    /// A name for a kernel that has the word in its own: as long, without the word, and nowhere in the text. `None` where there is
-    /// none, or where the function is no kernel. O(bytes).
+    /// Returns another name for a kernel that has the word in its name. The other name has the same length, lacks the
+    /// word, and occurs nowhere in the file. `None` if there is no such name, or if the function is no kernel.
+    /// O(bytes).
     pub fn other_name(&self, body: &Body) -> Option<OtherName> {
         let own = body.name(self.file());
         if !own.contains(WORD) || body.launch_bounds(self.file()).is_none() {
@@ -42,7 +44,7 @@ impl Module<'_> {
         names.into_iter().find(is_free).map(|name| OtherName { name, own: own.to_owned() })
     }
 
-    /// The text in which some kernels have other names, wherever a word of it is the kernel's name. O(tokens).
+    /// Returns the PTX with other names for some kernels. Every word that is a kernel's name is replaced. O(tokens).
     pub fn with_other_names(&self, others: &[OtherName]) -> Vec<u8> {
         let text = self.file().text();
         let by_own: BTreeMap<&[u8], &[u8]> =
@@ -58,12 +60,12 @@ impl Module<'_> {
     }
 }
 
-/// The lines at the end of a text with other names.
+/// Returns the comment lines for the end of a file with other names.
 pub(super) fn notes(others: &[OtherName]) -> Vec<u8> {
     others.iter().flat_map(|OtherName { name, own }| format!("\n{NOTE}{name}{BETWEEN}{own}").into_bytes()).collect()
 }
 
-/// The kernels that have other names in a text, as the lines at its end say.
+/// Reads the kernels with other names from the comments at the end of a file.
 pub fn other_names(ptx: &[u8]) -> Vec<OtherName> {
     let read = |line: &[u8]| {
         let (name, own) = std::str::from_utf8(line).ok()?.strip_prefix(NOTE)?.split_once(BETWEEN)?;
@@ -80,7 +82,8 @@ mod tests {
         .entry my_cutlass(.param .u64 my_cutlass_param_0)\n{\n\t.reg .b64 %d<2>;\n\tmov.u64 %d1, my_cutlass;\nmy_cutlass_end:\n\
         \tret;\n}\n.entry plain()\n{\n\tret;\n}\n.func cutlass()\n{\n\tret;\n}\n";
 
-    /// Each word that is the kernel's name changes, and no name of which it is a part. The other name is nowhere in the text.
+    /// Each word that is the kernel's name changes. Longer names that contain it do not change. The other name is
+    /// nowhere else in the file.
     #[test]
     fn words_change() {
         let module = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right");

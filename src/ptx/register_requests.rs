@@ -1,4 +1,4 @@
-//! What the kernels of a file ask of their registers while they run: `setmaxnreg`.
+//! Changes that kernels make to their register count at run time: `setmaxnreg`.
 
 use super::body::Body;
 use super::module::Module;
@@ -7,12 +7,13 @@ use super::statement::{Statement, StatementKind};
 use crate::target::machine::{RegisterRequests, Repartition};
 use crate::target::repartition_of;
 
-/// What a request of a number that cannot be read counts as: no request asks for more.
+/// The value of a request whose number cannot be read. No request asks for more.
 const MOST: Repartition = Repartition::Increase(256);
 
 impl Module<'_> {
-    /// The requests of a kernel with its bounds: its own, and those of every function of the file that is no kernel, if it calls
-    /// anything. `None` of a function that is no kernel, and where there is no request. O(statements).
+    /// Returns the requests of a kernel with its bounds. If the kernel calls anything, the requests of every function
+    /// of the file that is no kernel are included. `None` for a function that is no kernel, and if there are no
+    /// requests. O(statements).
     pub fn register_requests(&self, kernel: &Body) -> Option<RegisterRequests> {
         let bounds = kernel.launch_bounds(self.file())?;
         let mut requests = Vec::new();
@@ -24,7 +25,7 @@ impl Module<'_> {
         (!requests.is_empty()).then_some(RegisterRequests { requests, bounds })
     }
 
-    /// Adds the requests of one body. Whether it calls anything.
+    /// Adds the requests of one body. Returns whether the body calls anything.
     fn read_requests(&self, body: &Body, requests: &mut Vec<Repartition>) -> bool {
         let (file, mut calls) = (self.file(), false);
         let instructions = body.ids().filter(|&id| file.statements().kind(id) == StatementKind::Instruction);

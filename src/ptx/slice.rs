@@ -1,4 +1,4 @@
-//! A kernel with what it names, as a file of its own: ptxas compiles it without the other kernels.
+//! A kernel and everything that it refers to, as a separate file, which ptxas compiles without the other kernels.
 
 use rustc_hash::FxHashMap;
 
@@ -8,21 +8,21 @@ use super::statement::{Statement, StatementKind};
 use super::token::{Token, TokenKind};
 use crate::index::EntityIndex;
 
-/// What stands at the top of a file and goes together: a function with its body, a variable, or a section.
+/// A top-level item: a function with its body, a variable, or a section.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
-    /// The first statement, and the one behind the last.
+    /// The first statement, and the statement after the last.
     pub(super) first: Statement,
     pub(super) end: Statement,
-    /// The names that it gives to others. Empty: it stays in every slice.
+    /// The names that it defines. An item without names stays in every slice.
     pub(super) names: Vec<&'a str>,
 }
 
-/// A file, ready to be cut.
+/// A file with an index of its items.
 pub(super) struct Slicer<'f, 'a> {
     file: &'f File<'a>,
     items: Vec<Item<'a>>,
-    /// The items that give a name.
+    /// The items that define a name.
     by_name: FxHashMap<&'a str, Vec<usize>>,
 }
 
@@ -39,8 +39,9 @@ impl<'f, 'a> Slicer<'f, 'a> {
         Self { file, items, by_name }
     }
 
-    /// The text of a kernel, of what it names, directly or not, and of what belongs to the whole file, in their order.
-    /// Statements keep their bytes. `None` where the file has no such function. O(items + bytes of the slice).
+    /// Returns a file with the kernel, the items that it refers to directly or indirectly, and the items of the whole
+    /// file, in order. Statements keep their bytes. `None` if the file has no such function. O(items + bytes of the
+    /// slice).
     pub(super) fn slice(&self, kernel: &str) -> Option<Vec<u8>> {
         let (file, items) = (self.file, &self.items);
         let mut is_kept = vec![false; items.len()];
@@ -60,12 +61,12 @@ impl<'f, 'a> Slicer<'f, 'a> {
     }
 }
 
-/// The tokens of some statements: the first one, and the one behind the last.
+/// Returns the tokens of some statements: the first token, and the token after the last.
 fn tokens(file: &File<'_>, first: Statement, end: Statement) -> (Token, Token) {
     (file.statements().first(first), file.statements().end(file.text(), Statement(end.0 - 1)))
 }
 
-/// The items of a file, which cover it.
+/// Returns the items of a file, which cover it.
 pub(super) fn items<'a>(file: &File<'a>) -> Vec<Item<'a>> {
     let (statements, text) = (file.statements(), file.text());
     let mut items = Vec::new();
@@ -85,7 +86,7 @@ pub(super) fn items<'a>(file: &File<'a>) -> Vec<Item<'a>> {
                 let names = declaration.declarators.iter().filter_map(|declarator| declarator.name);
                 names.map(|name| text.str(name)).collect()
             }
-            // A section without labels, or whose labels nobody names, says nothing that the machine code needs.
+            // The machine code needs no section without labels, and no section whose labels are unused.
             (StatementKind::Section, Some(Parts::Section(section))) => {
                 let (inside, end) = section.inside;
                 let words = (inside.0..end.0).map(Token).filter(|&token| text.kind(token) == TokenKind::Word);
@@ -104,7 +105,7 @@ fn is_open(file: &File<'_>, statement: Statement, end: Statement) -> bool {
     statement < end && file.statements().kind(statement) == StatementKind::Open
 }
 
-/// The statement behind the braces that begin at or directly behind `first`.
+/// Returns the statement after the braces that begin at `first` or directly after it.
 fn behind_body(file: &File<'_>, first: Statement, end: Statement) -> Statement {
     let (mut at, mut depth) = (first, 0usize);
     while at < end {

@@ -1,7 +1,7 @@
-//! Statements: runs of tokens, which cover the text.
+//! Statements: sequences of tokens that cover the file.
 //!
-//! Cutting looks at few tokens of a statement: what it begins with, and the `;` or brace that ends it. White space and
-//! comments ahead of a statement belong to it. Nesting is a counter, so its depth costs nothing.
+//! The division looks at few tokens of a statement: the first ones, and the `;` or brace at the end. White space and
+//! comments before a statement belong to it. Nesting is a counter, so any depth is cheap.
 
 use super::text::Text;
 use super::token::{Token, TokenKind};
@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::index::{EntityIndex, IndexVec};
 
 define_index! {
-    /// A statement: a number in the list of statements of a text.
+    /// A statement, by number.
     Statement, "s"
 }
 
-/// What a statement begins with.
+/// The kind of a statement, by its first tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum StatementKind {
@@ -32,29 +32,29 @@ pub enum StatementKind {
     Header,
     /// The declaration of a variable or register: `.reg`, `.param`, `.global`, ….
     Variable,
-    /// The head of a function, up to its body's brace, or with its `;`.
+    /// The head of a function, up to the brace of its body, or with its `;`.
     Function,
     /// `.section NAME { … }`.
     Section,
-    /// `.callprototype`, behind its label.
+    /// `.callprototype`, after its label.
     CallPrototype,
-    /// `.branchtargets` or `.calltargets`, behind their label.
+    /// `.branchtargets` or `.calltargets`, after their label.
     Targets,
     /// `.pragma "…";`.
     Pragma,
     /// Any other directive.
     Directive,
-    /// Nothing but semicolons.
+    /// Only semicolons.
     Empty,
     /// A line for a preprocessor, or an old form of debug information.
     Line,
-    /// What begins like none of these.
+    /// A statement with an unknown beginning.
     Unknown,
-    /// What stands behind the last statement: white space and comments.
+    /// White space and comments after the last statement.
     End,
 }
 
-/// The statements of a text.
+/// The statements of a file.
 #[derive(Clone, Debug)]
 pub struct Statements {
     starts: IndexVec<Statement, u32>,
@@ -62,10 +62,10 @@ pub struct Statements {
 }
 
 impl Statements {
-    /// Cuts a text. O(tokens).
+    /// Divides a file into statements. O(tokens).
     ///
     /// # Errors
-    /// A statement that does not end, or braces that do not match.
+    /// A statement without an end, or braces that do not match.
     pub(super) fn new(text: &Text<'_>) -> Result<Self, Error> {
         let mut cutter = Cutter { text, at: text.skip_trivia(Token(0)), open: 0, outermost: None };
         let mut statements = Self { starts: IndexVec::new(), kinds: IndexVec::new() };
@@ -85,31 +85,31 @@ impl Statements {
         Ok(statements)
     }
 
-    /// All statements, the [end](StatementKind::End) included.
+    /// Returns all statements, including the [end](StatementKind::End).
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = Statement> + ExactSizeIterator + use<> {
         self.starts.ids()
     }
 
-    /// What a statement is.
+    /// Returns the kind of a statement.
     #[inline]
     pub fn kind(&self, statement: Statement) -> StatementKind {
         self.kinds[statement]
     }
 
-    /// The first token of a statement, which may be white space.
+    /// Returns the first token of a statement, which may be white space.
     #[inline]
     pub fn first(&self, statement: Statement) -> Token {
         Token(self.starts[statement])
     }
 
-    /// The token behind the last one of a statement.
+    /// Returns the token after the last one of a statement.
     #[inline]
     pub fn end(&self, text: &Text<'_>, statement: Statement) -> Token {
         self.starts.get(Statement(statement.0 + 1)).map_or(Token(text.num_tokens() as u32), |&start| Token(start))
     }
 }
 
-/// What statements at the top of a file begin with, `.pragma` aside.
+/// Words that begin statements at the top of a file, except `.pragma`.
 const STARTS: [&[u8]; 24] = [
     b".version",
     b".target",
@@ -139,15 +139,15 @@ const STARTS: [&[u8]; 24] = [
 
 struct Cutter<'t, 'a> {
     text: &'t Text<'a>,
-    /// The first token of the next statement that is no trivia.
+    /// The first token of the next statement, without white space.
     at: Token,
     open: usize,
-    /// The first brace that is open.
+    /// The outermost open brace.
     outermost: Option<Token>,
 }
 
 impl Cutter<'_, '_> {
-    /// Moves behind the next statement.
+    /// Moves after the next statement.
     fn statement(&mut self) -> Result<StatementKind, Error> {
         let (text, first) = (self.text, self.at);
         match text.kind(first) {
@@ -168,7 +168,7 @@ impl Cutter<'_, '_> {
         }
     }
 
-    /// The token behind `token` that is no trivia.
+    /// Returns the token after `token`, without white space.
     fn after(&self, token: Token) -> Token {
         self.text.skip_trivia(Token(token.0 + 1))
     }
@@ -183,7 +183,7 @@ impl Cutter<'_, '_> {
                 Ok(StatementKind::Open)
             }
             b"}" => {
-                let problem = "this brace closes nothing";
+                let problem = "this brace has no opening brace";
                 self.open = self.open.checked_sub(1).ok_or_else(|| text.error_at(text.start(first), problem))?;
                 if self.open == 0 {
                     self.outermost = None;
@@ -219,7 +219,7 @@ impl Cutter<'_, '_> {
         self.skip_to_semicolon().map(|()| kind)
     }
 
-    /// What stands behind `.visible` and the like: a function or a variable.
+    /// Reads a function or a variable after `.visible` and similar words.
     fn linkage(&mut self) -> Result<StatementKind, Error> {
         let mut at = self.at;
         while at.index() < self.text.num_tokens() {
@@ -232,7 +232,7 @@ impl Cutter<'_, '_> {
         self.skip_to_semicolon().map(|()| StatementKind::Variable)
     }
 
-    /// Moves behind tokens of the given kinds and commas between them; the last kind may come again behind a comma.
+    /// Moves after a header directive with its values, which are separated by commas.
     fn header(&mut self) -> Result<StatementKind, Error> {
         let text = self.text;
         let is_file = text.of(self.at) == b".file";
@@ -242,10 +242,10 @@ impl Cutter<'_, '_> {
             token.index() < text.num_tokens()
                 && matches!(text.kind(token), TokenKind::Word | TokenKind::Number | TokenKind::String)
         };
-        // `.file 1 "name", time, size` has two values ahead of the first comma; all others have one.
+        // `.file 1 "name", time, size` has two values before the first comma. Other directives have one.
         for _ in 0..1 + usize::from(is_file) {
             if !is_value(next) {
-                return Err(text.error_at(text.start(self.at), "this directive lacks its value"));
+                return Err(text.error_at(text.start(self.at), "this directive lacks a value"));
             }
             end = Token(next.0 + 1);
             next = text.skip_trivia(end);
@@ -258,7 +258,7 @@ impl Cutter<'_, '_> {
         Ok(StatementKind::Header)
     }
 
-    /// `.loc FILE LINE COLUMN`, then `, function_name LABEL [+ N]` and `, inlined_at FILE LINE COLUMN`.
+    /// Reads `.loc FILE LINE COLUMN`, then `, function_name LABEL [+ N]` and `, inlined_at FILE LINE COLUMN`.
     fn loc(&mut self) -> Result<StatementKind, Error> {
         let text = self.text;
         let first = self.at;
@@ -326,13 +326,13 @@ impl Cutter<'_, '_> {
         Err(text.error_at(text.start(first), "this section does not end"))
     }
 
-    /// The head of a function: to its brace, or behind its semicolon. A `.pragma` in the head has a semicolon of its own.
+    /// Reads the head of a function, up to its brace or after its semicolon. A `.pragma` in it has its own semicolon.
     fn function(&mut self) -> Result<StatementKind, Error> {
         let (text, first) = (self.text, self.at);
         let mut at = first;
         while at.index() < text.num_tokens() {
             if text.is(at, b'{') {
-                // White space ahead of the brace belongs to the brace.
+                // White space before the brace belongs to the brace.
                 while at.0 > first.0 && text.kind(Token(at.0 - 1)) == TokenKind::Trivia {
                     at.0 -= 1;
                 }
@@ -355,8 +355,8 @@ impl Cutter<'_, '_> {
         Err(text.error_at(text.start(first), "the head of this function does not end"))
     }
 
-    /// The brace that opens the body of a function, where only directives of its head stand between `semicolon` and the
-    /// brace. Nothing at the top of a file begins with a brace.
+    /// Returns the brace of a function's body if only directives of its head are between `semicolon` and the brace. No
+    /// top-level statement begins with a brace.
     fn brace_of_body(&self, semicolon: Token) -> Option<Token> {
         let text = self.text;
         let mut at = self.after(semicolon);
@@ -372,7 +372,7 @@ impl Cutter<'_, '_> {
         None
     }
 
-    /// Moves behind the next semicolon that stands in no braces.
+    /// Moves after the next semicolon outside of braces.
     fn skip_to_semicolon(&mut self) -> Result<(), Error> {
         let (text, first) = (self.text, self.at);
         let mut depth = 0usize;

@@ -1,16 +1,15 @@
-//! Tokens: spans of the text, which cover it without a gap.
+//! Tokens: spans that cover the file without a gap.
 //!
-//! White space and comments are tokens like others, so that nothing of the text is lost. A token is the byte where it
-//! begins and its kind: five bytes.
+//! White space and comments are tokens, too, so no byte is lost. A token is its first byte and its kind: five bytes.
 
 use crate::define_index;
 
 define_index! {
-    /// A token: a number in the list of tokens of a text.
+    /// A token, by number.
     Token, "t"
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TokenKind {
@@ -18,27 +17,27 @@ pub enum TokenKind {
     Trivia,
     /// A name or the first part of a mnemonic: `mov`, `%r1`, `$L__BB0_1`, `_`.
     Word,
-    /// A word behind a dot: `.u32`, `.entry`, `.shared::cta`.
+    /// A word after a dot: `.u32`, `.entry`, `.shared::cta`.
     DotWord,
     /// A number: `17`, `0x1f`, `0f3F800000`, `8.7`.
     Number,
     /// A string in quotes.
     String,
-    /// One character of punctuation.
+    /// One punctuation character.
     Punctuation,
     /// A line that begins with `#` or `@@`, up to its end.
     Line,
-    /// A byte that PTX has no use for.
+    /// A byte without a meaning in PTX.
     Other,
 }
 
-/// The byte where something begins that does not end, and what that is.
+/// The first byte of a string or comment without an end, and its kind.
 pub(super) type OpenEnd = (usize, &'static str);
 
-/// Where a token ends that begins at a byte, and what it is.
+/// Returns the end and the kind of the token that begins at a byte.
 ///
 /// # Errors
-/// A string or comment that does not end.
+/// A string or comment without an end.
 pub(super) fn next(bytes: &[u8], at: usize, after_word: bool) -> Result<(usize, TokenKind), OpenEnd> {
     let rest = &bytes[at..];
     let end = |length: usize, kind| Ok((at + length, kind));
@@ -98,7 +97,7 @@ fn word_length(rest: &[u8]) -> usize {
     rest.iter().take_while(|&&byte| is_word_byte(byte)).count()
 }
 
-/// The length of a dot, a word, and further words behind `::`.
+/// Returns the length of a dot, a word, and further words after `::`.
 fn dot_word_length(rest: &[u8]) -> usize {
     let mut length = 1 + word_length(&rest[1..]);
     while rest[length..].starts_with(b"::") && rest.get(length + 2).is_some_and(|&byte| is_word_byte(byte)) {
@@ -107,7 +106,7 @@ fn dot_word_length(rest: &[u8]) -> usize {
     length
 }
 
-/// The length of a number, with its suffix, fraction and exponent.
+/// Returns the length of a number, with its suffix, fraction and exponent.
 fn number_length(rest: &[u8]) -> usize {
     let mut length = word_length(rest);
     let is_decimal = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
@@ -164,7 +163,7 @@ mod tests {
         assert_eq!(sum, ["0x1e", "+", "4"]);
     }
 
-    /// Modifiers may begin with a digit and have `::` in them; a label's colon is no part of a word.
+    /// Modifiers may begin with a digit and contain `::`. A label's colon is not part of a word.
     #[test]
     fn words() {
         let words = |text: &'static str| all(text).into_iter().map(|token| token.0).collect::<Vec<_>>();
@@ -177,7 +176,7 @@ mod tests {
         assert_eq!(words("@@DWARF .b8 1 // x\n.b8"), ["@@DWARF .b8 1 // x", ".b8"]);
     }
 
-    /// What does not end is an error.
+    /// A string or comment without an end is an error.
     #[test]
     fn open_ends() {
         assert!(next(b"\"abc", 0, false).is_err());

@@ -1,7 +1,7 @@
-//! Functions that a file has and that are not read, so that none is left out without a word.
+//! Functions that the reader cannot read, so that none is left out without a message.
 //!
-//! The words `.entry` and `.func` are counted by themselves, apart from statements: a statement that is cut at the wrong place
-//! hides no function.
+//! The words `.entry` and `.func` are counted independently of statements. A statement that is divided at the wrong
+//! place hides no function.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Unread {
     pub line: usize,
     /// `.entry` or `.func`.
     pub word: String,
-    /// Its name; empty where no name is found.
+    /// The name. Empty if no name is found.
     pub name: String,
 }
 
@@ -32,15 +32,15 @@ impl fmt::Display for Unread {
         let name = if name.is_empty() { "a function" } else { name };
         write!(
             formatter,
-            "{}:{line}: {} ({word}) is left out: its head is not understood; check it with ptxas, and report the head if \
-             ptxas takes it",
+            "{}:{line}: {} ({word}) is left out: the head of the function cannot be parsed; check the function \
+             with ptxas, and report the head if ptxas accepts it",
             one_line(file),
             one_line(name)
         )
     }
 }
 
-/// The functions of a file that are neither bodies nor prototypes. O(tokens).
+/// Returns the functions of a file that are neither bodies nor prototypes. O(tokens).
 pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
     let (text, statements) = (file.text(), file.statements());
     let mut read: Vec<Token> = bodies.iter().map(|body| body.parts.word).collect();
@@ -51,7 +51,7 @@ pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
                 read.extend(std::mem::replace(&mut head, prototype(file, statement)))
             }
             StatementKind::Open => {
-                // A body that stands behind other statements is some head's that was cut too early.
+                // A body after other statements belongs to a head that was ended too early.
                 head = head.filter(|_| depth > 0);
                 depth += 1;
             }
@@ -82,7 +82,7 @@ pub(super) fn unread(file: &File<'_>, bodies: &[Body]) -> Vec<Unread> {
     unread.collect()
 }
 
-/// The word `.entry` or `.func` of a head that is understood and has no body.
+/// Returns the word `.entry` or `.func` of a prototype whose head can be read.
 fn prototype(file: &File<'_>, statement: Statement) -> Option<Token> {
     match file.parts(statement)? {
         Parts::Function(head) => head.is_prototype.then_some(head.word),
@@ -90,7 +90,7 @@ fn prototype(file: &File<'_>, statement: Statement) -> Option<Token> {
     }
 }
 
-/// The first word behind `.entry` or `.func` that stands in no parentheses, in the same head.
+/// Returns the first word after `.entry` or `.func` outside of parentheses, in the same head.
 fn name_behind<'a>(file: &File<'a>, word: Token) -> &'a str {
     let text = file.text();
     let mut depth = 0usize;

@@ -2,47 +2,47 @@
 
 use super::instruction::Instruction;
 
-/// What an instruction is for.
+/// The class of an instruction: the unit or the kind of memory that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// Integers, logic, moves, comparisons, floats and halves.
+    /// Integer and logic operations, moves, comparisons, and floats of 32 and 16 bits.
     Arithmetic,
-    /// Doubles.
+    /// Double-precision operations.
     Double,
     /// Approximate functions and conversions.
     Special,
-    /// Products of matrices, and loads of their fragments from shared memory.
+    /// Matrix products, and loads of matrix fragments from shared memory.
     Matrix,
-    /// Jumps, calls, ends, and registers of convergence.
+    /// Jumps, calls, exits, and operations on convergence registers.
     Branch,
-    /// Loads of global memory, generic ones too.
+    /// Loads from global memory, generic loads included.
     GlobalLoad,
-    /// Stores to global memory, generic ones too.
+    /// Stores to global memory, generic stores included.
     GlobalStore,
-    /// Loads of shared memory.
+    /// Loads from shared memory.
     SharedLoad,
     /// Stores to shared memory.
     SharedStore,
-    /// Loads of local memory.
+    /// Loads from local memory.
     LocalLoad,
     /// Stores to local memory.
     LocalStore,
-    /// Loads of constants.
+    /// Loads from constant banks.
     ConstantLoad,
     /// Atomic operations.
     Atomic,
-    /// Barriers, fences, and what waits.
+    /// Barriers, fences and waits.
     Barrier,
     /// Shuffles, votes, and special registers.
     Warp,
-    /// What does nothing.
+    /// Instructions without an effect.
     Nothing,
-    /// What is not known.
+    /// Unknown instructions.
     Unknown,
 }
 
 impl Class {
-    /// All classes, in the order in which tables have them.
+    /// All classes, in the order of tables.
     pub const ALL: [Self; 17] = [
         Self::Arithmetic,
         Self::Double,
@@ -63,7 +63,7 @@ impl Class {
         Self::Unknown,
     ];
 
-    /// What people call it.
+    /// Returns the name for readers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arithmetic => "arithmetic",
@@ -86,7 +86,7 @@ impl Class {
         }
     }
 
-    /// The class of an instruction.
+    /// Returns the class of an instruction.
     pub fn of(instruction: &Instruction) -> Self {
         match instruction.word() {
             "DADD" | "DMUL" | "DFMA" | "DSETP" | "DMNMX" => Self::Double,

@@ -1,24 +1,24 @@
-//! Control codes: what ptxas tells the hardware of when an instruction may issue.
+//! Control codes: ptxas's instructions to the hardware about the issue of each machine instruction.
 
 /// The control codes of an instruction, bits 105 to 125.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Control {
     /// Cycles until the warp's next instruction may issue, 0 to 15.
     pub stall: u8,
-    /// Whether the warp stays where another could issue. The bit says the opposite of *yield*.
+    /// Whether the scheduler stays with this warp. A set bit is the opposite of *yield*.
     pub keeps: bool,
-    /// The scoreboard, 0 to 5, that is set until the results are there.
+    /// The scoreboard, 0 to 5, that is set until the results are written.
     pub writes: Option<u8>,
     /// The scoreboard, 0 to 5, that is set until the sources are read.
     pub reads: Option<u8>,
-    /// The scoreboards that are waited for, as bits.
+    /// The scoreboards that the instruction waits for, as bits.
     pub waits: u8,
-    /// The sources that stay in the cache of operands, as bits.
+    /// The sources that stay in the operand cache, as bits.
     pub reuse: u8,
 }
 
 impl Control {
-    /// The control codes in the bits of an instruction.
+    /// Reads the control codes from the bits of an instruction.
     pub fn of(bits: u128) -> Self {
         let field = |from: u32, count: u32| (bits >> from) as u8 & ((1u8 << count) - 1);
         let scoreboard = |number: u8| (number < 6).then_some(number);

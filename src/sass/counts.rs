@@ -1,37 +1,37 @@
-//! What a kernel executed, by classes of machine instructions and by blocks.
+//! Executed instructions of a kernel, by class and by block.
 
 use super::class::Class;
 use super::instruction::{Function, Instruction};
 use crate::emulate::{Count, Traffic};
 
-/// A block of a function, and how often warps ran it.
+/// A block of a function, with its execution counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockCount {
-    /// The address of its first instruction.
+    /// The address of the first instruction.
     pub address: u32,
-    /// Its instructions.
+    /// The number of instructions.
     pub instructions: u32,
-    /// How often a warp ran its first instruction.
+    /// How often warps executed the first instruction.
     pub runs: u64,
-    /// Instructions that warps issued in it.
+    /// The instructions that warps issued in the block.
     pub issued: u64,
-    /// What its accesses moved.
+    /// The traffic of the block's memory accesses.
     pub traffic: Traffic,
 }
 
-/// What a kernel executed.
+/// The executed instructions of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Instructions that warps issued, by class, without those that never ran.
+    /// The instructions that warps issued, by class. Classes that were never executed are left out.
     pub classes: Vec<(Class, u64)>,
     /// The blocks, in order.
     pub blocks: Vec<BlockCount>,
-    /// What all accesses moved, by class.
+    /// The traffic of all memory accesses, by class.
     pub traffic: Vec<(Class, Traffic)>,
 }
 
 impl Counts {
-    /// The counts of a function's instructions. O(n).
+    /// Computes the counts from the counts of a function's instructions. O(n).
     pub fn new(function: &Function, counts: &[Count]) -> Self {
         let mut found = Self::default();
         let mut classes = [0u64; Class::ALL.len()];
@@ -63,7 +63,7 @@ impl Counts {
         found
     }
 
-    /// All instructions that warps issued, without those that do nothing.
+    /// Returns the number of instructions that warps issued, without instructions that have no effect.
     pub fn issued(&self) -> u64 {
         self.classes.iter().filter(|class| class.0 != Class::Nothing).map(|class| class.1).sum()
     }

@@ -1,40 +1,40 @@
-//! A machine instruction, as it is read from the disassembler's text or from its bits.
+//! A machine instruction, read from the disassembler's text or from its bits.
 
 use super::control::Control;
 use super::operand::{Operand, Predicate};
 
-/// Bytes of an instruction, on all processors since sm_70.
+/// The size of an instruction in bytes, on all processors since sm_70.
 pub const BYTES: u32 = 16;
 
-/// An instruction.
+/// A machine instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// In bytes from the start of the function.
+    /// The address, in bytes from the start of the function.
     pub address: u32,
-    /// The predicate that it stands under; none where it is always done.
+    /// The guard predicate. `None` if the instruction always executes.
     pub guard: Option<Predicate>,
     /// The name with its modifiers: `IMAD.WIDE.U32`.
     pub mnemonic: Box<str>,
-    /// The operands, in the order in which the disassembler prints them.
+    /// The operands, in the disassembler's order.
     pub operands: Vec<Operand>,
-    /// When it may issue.
+    /// The control codes.
     pub control: Control,
     /// All of its bits.
     pub bits: u128,
 }
 
 impl Instruction {
-    /// The name without modifiers.
+    /// Returns the name without modifiers.
     pub fn word(&self) -> &str {
         self.mnemonic.split('.').next().unwrap_or_default()
     }
 
-    /// The modifiers, in order.
+    /// Returns the modifiers, in order.
     pub fn modifiers(&self) -> impl Iterator<Item = &str> {
         self.mnemonic.split('.').skip(1)
     }
 
-    /// Whether there is a modifier.
+    /// Whether the instruction has a modifier.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|one| one == modifier)
     }
@@ -43,10 +43,10 @@ impl Instruction {
 /// A function's machine code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its instructions, 16 bytes each, in order.
+    /// The instructions, 16 bytes each, in order.
     pub instructions: Vec<Instruction>,
-    /// The names of other functions that operands name.
+    /// The names of other functions that operands refer to.
     pub callees: Vec<String>,
 }

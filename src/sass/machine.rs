@@ -1,4 +1,4 @@
-//! A file of machine code that runs.
+//! A machine code file that can run.
 
 use super::counts::Counts;
 use super::cubin::Cubin;
@@ -10,13 +10,14 @@ use super::meaning::Approximation;
 use super::{lower, text};
 use crate::emulate::{Count, Program, Side};
 
-/// The intervals that instructions need were mined up to sm_90: code of later processors keeps other ones.
+/// The first processor with unknown intervals between instructions. They were mined up to sm_90, and later processors
+/// have others.
 const FIRST_UNKNOWN: u32 = 100;
 
-/// A file of machine code, decoded.
+/// A machine code file, decoded.
 #[derive(Debug)]
 pub struct Machine {
-    /// What runs.
+    /// The program for the emulator.
     pub program: Program,
     /// The instructions of each function.
     pub code: Vec<Function>,
@@ -25,12 +26,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Decodes the functions of a file. Of a function that our tables do not know in full, `disassemble` gives the
-    /// disassembler's text of the file; lines that are not known there either end a launch that reaches them.
+    /// Decodes the functions of a file. If the decoder does not know a function completely, `disassemble` returns the
+    /// disassembler's text of the file. A line that cannot be read there either ends a launch that reaches it.
     ///
     /// # Errors
     ///
-    /// Those of `disassemble`.
+    /// Errors of `disassemble`.
     pub fn new<E>(
         cubin: &Cubin,
         approximation: Approximation,
@@ -43,7 +44,8 @@ impl Machine {
         Ok(Self { program: lower::program(cubin, &code, approximation), code, processor: cubin.processor })
     }
 
-    /// Where a kernel's code does not wait for what it needs. Of processors from sm_100 on, nothing is known.
+    /// Returns the places where a kernel's code does not wait for a result or source. Empty from sm_100 on, where the
+    /// intervals are unknown.
     pub fn hazards(&self, kernel: &str) -> Vec<Finding> {
         if self.processor >= FIRST_UNKNOWN {
             return Vec::new();
@@ -56,23 +58,23 @@ impl Machine {
         self.code.iter().find(|code| code.name == kernel)
     }
 
-    /// How often each instruction of a kernel ran, by its address in the function.
+    /// Returns how often each instruction of a kernel executed, by its address in the function.
     pub fn count_by_address(&self, kernel: &str, side: &Side) -> Vec<(u32, Count)> {
         let counts = side.counts(&self.program, kernel);
         counts.into_iter().flatten().map(|count| ((count.line - 1) * BYTES, count)).collect()
     }
 
-    /// What a kernel executed in the launches of a side.
+    /// Returns the executed instructions of a kernel in the launches of a side.
     pub fn counts(&self, kernel: &str, side: &Side) -> Option<Counts> {
         Some(Counts::new(self.code_of(kernel)?, &side.counts(&self.program, kernel)?))
     }
 }
 
-/// All functions, unless one has an instruction that our tables do not know. O(bytes).
+/// Decodes all functions. `None` if the decoder does not know an instruction. O(bytes).
 pub fn decoded(cubin: &Cubin) -> Option<Vec<Function>> {
     let mut functions = Vec::new();
     for (name, bytes) in cubin.code() {
-        // An address that the linker has yet to write is in a section of its own.
+        // An address that the linker has not written yet is in a separate section.
         let is_open =
             cubin.sections.get(&format!(".text.{name}")).is_some_and(|section| !section.relocations.is_empty());
         if is_open {

@@ -1,15 +1,15 @@
-//! NVIDIA's machine code: read, and run on the CPU.
+//! NVIDIA's machine code: a reader, and its execution on the CPU.
 //!
 //! * [`cubin`]: the file;
 //! * [`instruction`], [`operand`], [`control`], [`special`]: an instruction and its parts;
-//! * [`decode`]: machine code, decoded by our own tables;
+//! * [`decode`]: a table-driven decoder of machine code;
 //! * [`effects`]: the registers that an instruction reads and writes;
 //! * [`hazards`]: a check that every result is waited for;
-//! * [`text`]: the disassembler's text, read as instructions;
-//! * [`lower`], [`meaning`]: code as a program that the emulator runs, and what instructions compute;
-//! * [`machine`]: a file that runs;
-//! * [`class`], [`counts`]: what a run executed;
-//! * [`time`]: how long a kernel takes.
+//! * [`text`]: a reader of the disassembler's text;
+//! * [`lower`], [`meaning`]: code as a program for the emulator, and the semantics of instructions;
+//! * [`machine`]: a decoded file that can run;
+//! * [`class`], [`counts`]: executed instructions of a run;
+//! * [`time`]: the predicted time of a kernel.
 
 pub mod class;
 pub mod control;

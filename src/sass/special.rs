@@ -1,18 +1,18 @@
-//! Special registers, as S2R and S2UR name them.
+//! Special registers that S2R and S2UR read.
 
-/// The names, without `SR_`, by the number that stands in an instruction (bits 72 to 79). Empty where none is known.
+/// Returns the name, without `SR_`, of the number in an instruction (bits 72 to 79). Empty if no name is known.
 pub fn name(number: u8) -> &'static str {
     NAMES.iter().find(|known| known.0 == number).map_or("", |known| known.1)
 }
 
-/// The number of a name with or without `SR_`. A register without a name has its number: `SR63`.
+/// Returns the number of a name with or without `SR_`. A register without a name has its number in the name: `SR63`.
 pub fn number(name: &str) -> Option<u8> {
     let word = name.strip_prefix("SR_").unwrap_or(name);
     let known = NAMES.iter().find(|known| known.1 == word).map(|known| known.0);
     known.or_else(|| name.strip_prefix("SR")?.parse().ok())
 }
 
-/// Numbers and names, the same on sm_80 to sm_120.
+/// Numbers and names, which are the same on sm_80 to sm_120.
 pub const NAMES: &[(u8, &str)] = &[
     (0x00, "LANEID"),
     (0x01, "CLOCK"),

@@ -1,7 +1,7 @@
-//! The disassembler's text, read as instructions.
+//! A reader of the disassembler's text.
 //!
-//! `nvdisasm -c` prints a section for each function, and an instruction a line: `/*0080*/ @!P0 IMAD R25, R25, UR4, R0 ;`.
-//! What stands there of constants is rounded, so their bits are taken from the instruction itself.
+//! `nvdisasm -c` prints a section for each function, and one instruction per line: `/*0080*/ @!P0 IMAD R25, R25, UR4,
+//! R0 ;`. The printed floating-point constants are rounded, so their bits are taken from the instruction itself.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use super::instruction::{BYTES, Function, Instruction};
 use super::operand::{Address, Changes, Constant, Extent, Factors, Half, Operand, PT, Predicate, RZ, Register};
 use super::special;
 
-/// A line that is not read: its function, its address, and its text.
+/// A line that cannot be read: its function, address and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadLine {
     /// The function.
     pub function: String,
-    /// The address in it.
+    /// The address in the function.
     pub address: u32,
-    /// What stands there.
+    /// The text of the line.
     pub text: String,
 }
 
-/// The functions of a disassembler's text, with the bits of their code by name. A line that is not read is listed, and
-/// becomes an instruction with the name `?`.
+/// Reads the functions of a disassembler's text. `code` has the bits of their code by name. A line that cannot be read
+/// is listed, and becomes an instruction with the name `?`.
 pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<UnreadLine>) {
     let mut functions = Vec::new();
     let mut unread = Vec::new();
@@ -38,7 +38,7 @@ pub fn read(text: &str, code: &BTreeMap<String, &[u8]>) -> (Vec<Function>, Vec<U
     (functions, unread)
 }
 
-/// What an instruction's text may name.
+/// The labels and functions that an instruction may refer to.
 struct Names<'t> {
     labels: FxHashMap<&'t str, u32>,
     callees: Vec<String>,
@@ -80,7 +80,7 @@ fn function(name: &str, section: &str, code: &[u8], unread: &mut Vec<UnreadLine>
 }
 
 fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> Option<Instruction> {
-    // A comment names the targets of an indirect branch; the code names them too.
+    // A comment lists the targets of an indirect branch. The code contains them, too.
     let text = text.split("(*").next()?.trim().trim_end_matches(';').trim();
     let (guard, text) = match text.strip_prefix('@') {
         Some(rest) => {
@@ -90,14 +90,14 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
         None => (None, text),
     };
     let (mnemonic, rest) = text.split_once(' ').unwrap_or((text, ""));
-    // The disassembler puts a space into constants of halves on sm_80 and sm_89: `c[0x0] [0x160].H0_H0`.
+    // The disassembler adds a space to constants of halves on sm_80 and sm_89: `c[0x0] [0x160].H0_H0`.
     let rest = rest.replace("] [", "][");
-    // DEPBAR names scoreboards in braces, `{5,3}`; they are one operand.
+    // DEPBAR lists scoreboards in braces, `{5,3}`. They are one operand.
     let (rest, scoreboards) = rest.split_once('{').map_or((&*rest, None), |(rest, inner)| (rest, Some(inner)));
     let mut operands = Vec::new();
     let mut literals = 0;
     for part in rest.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        // The distance of an indirect branch stands behind its register: `BRX R2 -0x270`.
+        // The offset of an indirect branch follows its register: `BRX R2 -0x270`.
         for part in part.split(' ').filter(|part| !part.is_empty()) {
             if has_wide_constant(mnemonic)
                 && let Some(number) = integer(part)
@@ -108,7 +108,7 @@ fn instruction(address: u32, text: &str, bits: u128, names: &mut Names<'_>) -> O
             match operand(part, names) {
                 Some(operand) => operands.push(operand),
                 None if is_literal(part) => {
-                    // Two halves are one constant.
+                    // Two halves are one immediate.
                     if literals == 0 {
                         operands.push(Operand::Immediate((bits >> 32) as u32));
                     }
@@ -136,7 +136,7 @@ fn is_literal(text: &str) -> bool {
 
 fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     if let Some(number) = integer(text) {
-        // What does not fit 32 bits is no operand that is known here.
+        // A number that does not fit 32 bits is no known operand.
         let bits = u32::try_from(number).or_else(|_| i32::try_from(number).map(|number| number as u32));
         return bits.ok().map(Operand::Immediate);
     }
@@ -148,7 +148,7 @@ fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     }
     if let Some(inner) = text.strip_prefix("desc[") {
         let (descriptor, rest) = inner.split_once(']')?;
-        // The policy of a bulk copy has no address.
+        // The cache policy of a bulk copy has no address.
         if rest.is_empty() {
             let descriptor = Some(register(descriptor)?.number);
             return Some(Operand::Address(Address { descriptor, scale: 1, ..Address::default() }));
@@ -180,7 +180,7 @@ fn operand(text: &str, names: &mut Names<'_>) -> Option<Operand> {
     value(text)
 }
 
-/// A register or constant with all that is done to it.
+/// Parses a register or constant with its modifiers.
 fn value(text: &str) -> Option<Operand> {
     let mut changes = Changes::default();
     let mut rest = text;
@@ -215,7 +215,7 @@ fn value(text: &str) -> Option<Operand> {
     Some(Operand::Register(register(name)?, changes))
 }
 
-/// The register of a descriptor stands ahead of a bracket, and what is done to the factors behind it.
+/// Parses factors. The register of the descriptor is before a bracket, and the modifiers are after it.
 fn factors(text: &str) -> Option<Operand> {
     let (name, suffixes) = text.split_once(']')?;
     let mut factors = Factors { register: register(name)?.number, ..Factors::default() };
@@ -234,7 +234,7 @@ fn factors(text: &str) -> Option<Operand> {
 fn suffixes(text: &str, changes: &mut Changes) -> Option<()> {
     for suffix in text.split('.').filter(|suffix| !suffix.is_empty()) {
         match suffix {
-            // Which of the reads is kept stands in the control codes, too.
+            // The control codes have the reuse flags, too.
             "reuse" => {}
             "H0_H0" | "H0" => changes.half = Some(Half::Low),
             "H1_H1" | "H1" => changes.half = Some(Half::High),
@@ -252,7 +252,7 @@ fn suffixes(text: &str, changes: &mut Changes) -> Option<()> {
     Some(())
 }
 
-/// The parts of an address stand between brackets with signs of addition: `[R2.64+UR4+-0x10]`.
+/// Parses an address. Its parts are joined by plus signs: `[R2.64+UR4+-0x10]`.
 fn address(text: &str) -> Option<Operand> {
     let inner = text.strip_prefix('[')?.strip_suffix(']')?;
     let mut address = Address { scale: 1, ..Address::default() };
@@ -302,19 +302,19 @@ fn predicate(text: &str) -> Option<Predicate> {
     Some(Predicate { number, is_uniform, negated })
 }
 
-/// A number in hexadecimal digits. Numbers without `0x` are floating-point numbers, if they are not zero.
+/// Parses a hexadecimal number. Numbers without `0x` are floating-point numbers, except for zero.
 fn integer(text: &str) -> Option<i64> {
     let (negated, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let number = u64::from_str_radix(digits.strip_prefix("0x")?, 16).ok()? as i64;
     Some(if negated { number.wrapping_neg() } else { number })
 }
 
-/// Whether constants of an instruction are two words, the lower one first. Other instructions extend one word.
+/// Whether immediates of an instruction are two words, the lower first. Other instructions extend one word.
 fn has_wide_constant(mnemonic: &str) -> bool {
     matches!(mnemonic, "MOV.64" | "UMOV.64" | "SEL.64" | "USEL.64")
 }
 
-/// A label of this function, or the name of another one.
+/// Parses a label of this function, or the name of another function.
 fn target(label: &str, names: &mut Names<'_>) -> Operand {
     if let Some(&address) = names.labels.get(label) {
         return Operand::Target(address.into());

@@ -1,4 +1,4 @@
-"""Work in a process of its own, because it may hang or crash; what it has started ends with it."""
+"""Runs work in a process of its own, because the work may hang or crash. Its child processes end with it."""
 
 import os
 import signal
@@ -6,10 +6,12 @@ import time
 
 
 def run(work, limit):
-    """Runs `work`, which returns an exit status, for at most `limit` seconds. Returns how it ended, empty where well.
+    """Runs `work`, which returns an exit status, for at most `limit` seconds. Returns an error message, or an empty
+    string on success.
 
-    The process leads a group, and the group is what is stopped: a compiler's assembler would run on, and hold the
-    output open that others read to its end.
+    The process leads a process group, and the whole group is stopped. Otherwise, an assembler that a compiler
+    started would keep running. It would also keep the output open, and readers of the output would wait for its
+    end.
     """
     child = os.fork()
     if child == 0:
@@ -19,7 +21,7 @@ def run(work, limit):
             status = work()
         finally:
             os._exit(status)
-    os.setpgid(child, child)  # whichever of the two is first
+    os.setpgid(child, child)  # both processes call this, because either may run first
     end = time.monotonic() + limit
     try:
         while time.monotonic() < end:

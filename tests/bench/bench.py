@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compiles every module of the corpus with stock llc, with the plugin and with NVIDIA's compiler, assembles all of it
-with ptxas, and shows what became of each kernel.
+"""Compiles every module of the corpus with stock llc, with the plugin and with NVIDIA's compiler, assembles all PTX
+with ptxas, and prints the figures of each kernel.
 
     bench.py [options] [MODULE-GLOB …]
 
-Each --plugin-args adds a way to run the plugin; without any, its defaults are one. The plugin runs strict, with its
-checker and LLVM's machine verifier on. A module that anything fails on is listed and left out of the sums. The jobs are
-a Ninja graph: a run that was broken off goes on where it was, and --graph-only writes the graph for somebody else's
-ninja. Results are also cached by content, so that a run with a new plugin assembles only what has changed.
+Each --plugin-args adds a configuration of the plugin. Without this option, the plugin runs once with its defaults.
+The plugin runs strict, with its checker and LLVM's machine verifier on. If any step fails on a module, the module
+is listed and left out of the sums. The jobs are a Ninja graph, so an interrupted run resumes. --graph-only writes
+the graph for another program that runs Ninja files. Results are also cached by content: a run with a new plugin
+assembles only the PTX that has changed.
 """
 
 import json
@@ -28,45 +29,45 @@ import tables
 import tools
 from plan import CICC, NONE, ONE, OWN, STOCK, Compiler, Plan
 
-SETTINGS = OWN  # each further setting is one more run of ptxas, the longest part of it all
+SETTINGS = OWN  # each additional setting is one more run of ptxas, the longest part of a run
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    all_named = "names without suffix; all where none is given"
-    command_line.add_modules(parser, all_named, unless_set=", what make corpus brings")
-    add("--subset", choices=["small"], help="small: a fixed sample for daily work")
+    all_named = "names without suffix (default: all)"
+    command_line.add_modules(parser, all_named, unless_set=", the output of make corpus")
+    add("--subset", choices=["small"], help="small is a fixed sample for daily work")
     add(
         "--arch",
         default="sm_90",
-        help="processor (default: %(default)s); each has its corpus: make corpus ARGS=--arch=…",
+        help="processor (default: %(default)s); each has a corpus of its own: make corpus ARGS=--arch=…",
     )
     command_line.add_plugin(parser)
     add(
         "--plugin-args",
         action="append",
         metavar="ARGS",
-        help="as --plugin-args=-x: the plugin's own options; repeat for more",
+        help="options of the plugin, as --plugin-args=-x; can be repeated",
     )
-    add("--no-verify", dest="verify", action="store_false", help="leave the plugin's checker off: faster, for tuning")
-    add("--no-cicc", dest="cicc", action="store_false", help="leave NVIDIA's compiler out")
-    add("--no-ptxas", dest="ptxas", action="store_false", help="count PTX only: fast")
-    add("--no-forecast", dest="forecast", action="store_false", help="do not judge the forecast by ptxas")
+    add("--no-verify", dest="verify", action="store_false", help="turn the plugin's checker off: faster, for tuning")
+    add("--no-cicc", dest="cicc", action="store_false", help="do not run NVIDIA's compiler")
+    add("--no-ptxas", dest="ptxas", action="store_false", help="count PTX only; fast")
+    add("--no-forecast", dest="forecast", action="store_false", help="do not compare the forecast with ptxas")
     add("--no-sass", dest="sass", action="store_false", help="do not disassemble")
     add(
         "--settings",
         default=SETTINGS,
-        help="of ptxas: own (the kernels' bounds as written, always among them), none (no bounds), one (one "
-        "block on an SM is enough), or numbers of "
-        "registers, with commas between: own,32,64,128; each is one more run of ptxas (default: %(default)s)",
+        help="settings of ptxas: own (the kernels' bounds as written, always included), none (no bounds), one (one "
+        "block on an SM is enough), or register limits, "
+        "separated by commas: own,32,64,128; each is one more run of ptxas (default: %(default)s)",
     )
     add("--opt-level", type=int, default=3, choices=range(4), help="llc's -O (default: %(default)s)")
     command_line.add_jobs(parser)
     add("--timeout", type=int, default=900, help="seconds for one command (default: %(default)s)")
-    add("--folder", help="where the run keeps its results (default: under target/bench)")
-    add("--graph-only", action="store_true", help="write the Ninja graph, say where, and run nothing")
-    add("--json", metavar="FILE", help="write everything that was measured, for bench-diff")
+    add("--folder", help="folder of the results (default: under target/bench)")
+    add("--graph-only", action="store_true", help="write the Ninja graph, print its path, and run nothing")
+    add("--json", metavar="FILE", help="write all measurements, for bench-diff")
     add("--html", metavar="FILE", help="write a page with plots; needs matplotlib, which make bench installs")
     return parser.parse_args()
 
@@ -80,7 +81,7 @@ def settings_of(text, ptxas):
             sys.exit(f"--settings: '{part}': use {OWN}, {NONE}, {ONE} or a number of registers")
     return tuple(
         dict.fromkeys([OWN, *wanted])
-    )  # a limit that binds nowhere takes the result of the kernels' own bounds
+    )  # a limit that no kernel reaches takes the result of the kernels' own bounds
 
 
 def compilers_of(options):
@@ -114,18 +115,18 @@ def plan_of(options):
 
 
 def run_ninja(path, jobs):
-    """Runs the graph. A job that fails does not stop the others."""
+    """Runs the graph. If a job fails, the other jobs continue."""
     ninja = tools.find_ninja()
     command = [ninja, "-f", str(path), "-j", str(jobs), "-k", "0"]
     environment = os.environ | {"NINJA_STATUS": "[%f/%t, %e s] "}
     try:
         subprocess.run(command, check=False, env=environment, cwd=path.parent)
     except KeyboardInterrupt:
-        sys.exit("broken off; the same command goes on from here")
+        sys.exit("interrupted; the same command resumes the run")
 
 
 def paragraphs(results):
-    """Everything there is to say, paragraph by paragraph, each a list of lines."""
+    """The whole report by paragraphs, each a list of lines."""
     names = results.names
     with_cicc = CICC in names and results.modules[CICC]
     ours = [name for name in names if name not in (STOCK, CICC)]
@@ -151,7 +152,7 @@ def paragraphs(results):
 
 def failures(results):
     for setting, modules in results.too_tight.items():
-        yield f"{tables.title(setting)} is too few for an instruction of {len(modules)} modules, left out there"
+        yield f"{tables.title(setting)} is too low for an instruction in {len(modules)} modules, which are left out"
     yield f"{len(results.plan.modules)} modules, {len(results.failures)} failures"
     for module, compiler, setting, reason in results.failures:
         yield f"  {module}: {compiler}{f', ptxas {setting}' if setting else ''}: {reason}"

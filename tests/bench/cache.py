@@ -1,4 +1,4 @@
-"""Results on disk, found by the content that they were made from, so that a run that was broken off resumes."""
+"""Results on disk, stored under a hash of their inputs, so that an interrupted run resumes."""
 
 import gzip
 import hashlib
@@ -13,25 +13,25 @@ from tools import ROOT
 
 @cache
 def file_hash(path):
-    """The hash of a file's content."""
+    """Returns the hash of a file's content."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def folder():
-    """Where the results of the harness are, as text."""
+    """Returns the folder of the harness's results, as a string."""
     return os.environ.get("BENCH_CACHE") or str(ROOT / "target/bench/cache")
 
 
 def key_of(*parts):
-    """A key from everything that a result depends on."""
+    """Returns a key computed from all inputs of a result."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class Cache:
     """A folder of JSON values and compressed texts.
 
-    Safe to share between processes: files appear whole or not at all.
+    Processes can share it: files appear completely or not at all.
     """
 
     def __init__(self, folder):

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Fit the forecast's model to what ptxas made of the corpus, and say how good it is.
+"""Fits the forecast's models to the registers and spills that ptxas chose for the corpus, and reports their accuracy.
 
     calibrate.py --reports FOLDER --results JSON [JSON …] [--write]
 
-FOLDER has what `nvptx-ra report --json --features` says of each module, one file each, as MODULE.json (--make-reports
-writes them from a corpus); the results are the bench's own (`make bench ARGS="--settings own,one,32,64"`), whose stock
-compiler is what is fitted. Without results under limits the models of spills stay as they are, and without those of the
-setting `one` that of the registers of kernels that say how many blocks an SM is to hold. --write NAME writes that model
-alone.
+FOLDER has one file MODULE.json for each module: the output of `nvptx-ra report --json --features`. --make-reports
+writes these files from a corpus. The results are those of the bench (`make bench ARGS="--settings own,one,32,64"`).
+The models are fitted to stock LLVM. Without results under register limits, the models of spills are not changed.
+Without results of the setting `one`, the register model of kernels with a minimum of blocks per SM is not changed.
+--write NAME writes that model alone.
 
-The figures are of code lineages that were not fitted on: each is left out in turn, the model fitted on all others and
-judged on it. What is shipped is then fitted on all of them, in the same way. Nothing is known of a kernel's name.
+The accuracy is measured on code lineages that were not used for the fit: each lineage is left out in turn, the
+model is fitted to all others, and then judged on the lineage left out. The models that are shipped are fitted to
+all lineages, in the same way. No kernel name is a feature.
 """
 
 import json
@@ -27,72 +28,78 @@ import likely
 from occupancy import resident_warps
 from plan import ONE, OWN
 
-# One division into what is fitted on and what is judged, beside leaving out each lineage in turn.
+# One split into lineages for the fit and lineages for the judgement, in addition to leaving out each lineage in turn.
 FITTED_LINEAGES = ("fla", "ggml", "liger")
 STOCK = "stock"
 SPILL_LIMITS = (32, 64, 128)
-LEAST_SPILL = 8  # bytes; below that the forecast says none
-# Registers that a kernel with a call takes at least, however little it and its callees hold: ptxas 13.0.88 gives so
-# many to each of 826 kernels of the corpus that call something, and no more to 239 of them.
+LEAST_SPILL = 8  # bytes; below this, no spills are forecast
+# Fewest registers of a kernel with a call, however few values it and its callees hold. ptxas 13.0.88 allocates at least
+# this number for each of the 826 kernels of the corpus with a call, and exactly this number for 239 of them.
 WITH_CALLS = 24
-# Registers that a division or root of 64-bit floating-point numbers takes at least beside the words live there, for it
-# is a subroutine. With 0 to 40 words live across it ptxas 13.0.88 gives div.rn.f64 of two values 17 to 20 more for
-# sm_90, and 18 where it takes more than 32 registers; with a constant it gives 14 to 20, and sqrt.rn.f64 15 to 18.
+# Fewest registers that a division or root of 64-bit floating-point numbers needs in addition to the words live there,
+# because it is a subroutine. With 0 to 40 words live across it, ptxas 13.0.88 adds 17 to 20 registers for div.rn.f64 of
+# two values on sm_90, and 18 where it takes more than 32 registers. With a constant, div.rn.f64 adds 14 to 20, and
+# sqrt.rn.f64 adds 15 to 18.
 WITH_DOUBLE = 17
-# Registers that a kernel takes at least beside the words live at a call of a function that is not there: they lie above
-# those that the callee may overwrite. With 0 to 40 words live across it ptxas 13.0.88 gives a call of an unknown
-# function and one of vprintf 19 to 48 more, for sm_80, sm_90 and sm_100, and never fewer than 19 to the 141 kernels of
-# the corpus that hold something there. What callees take that are there it knows: 10 more are enough for some.
+# Fewest registers that a kernel needs in addition to the words live at a call of an external function: these words need
+# registers above those that the callee may overwrite. With 0 to 40 words live across it, ptxas 13.0.88 adds 19 to 48
+# registers for a call of an unknown function or of vprintf, on sm_80, sm_90 and sm_100. It never adds fewer than 19 in
+# the 141 kernels of the corpus with words live at such a call. For callees in the same module, ptxas knows their
+# registers: 10 more are enough for some.
 WITH_EXTERNAL = 19
-# The same of a division of 64-bit integers. Where 31 to 60 words are live there ptxas 13.0.88 takes 20 more, or above,
-# in 134 of 135 kernels of 16 files, 18 to 22 in three quarters of them.
+# The same for a division of 64-bit integers. Where 31 to 60 words are live there, ptxas 13.0.88 adds 20 registers or
+# more in 134 of 135 kernels of 16 files, and 18 to 22 in three quarters of the kernels.
 WITH_DIVISION = 20
-# Not asked about registers: who calls something is a matter of style (ggml's checks do, in kernels of a few
-# instructions and in the largest), and what callees need is in the other features.
+# Features that models of registers do not use. Calls are a matter of style: ggml's checks call functions, both in
+# kernels of a few instructions and in the largest kernels. The other features cover the needs of callees.
 OF_CALLS = ("external_calls", "internal_calls", "words_at_call")
-# For reports alone, and in the sums: the trees do not ask about these either.
+# Features for reports alone, and for the sums. The trees do not use these either.
 OF_REPORTS = ("inner_invariant_words", "invariant_words", "stack_words")
-# Lower bounds by themselves, and what goes with them.
+# Features of lower bounds.
 OF_FLOORS = ("carried_words", "carried_all_words", "passed_words", "moved_words", "moved_uniform_words")
 OF_SUMS = ("early_words", "unrolled_words", "unrolling_words")
-# What the trees correct, in registers: what must be held, as counted in several ways, and what ptxas adds. Trees alone
-# know nothing beyond the kernels that they have seen, and share the credit among all that grows with the code.
+# Base estimates that the trees correct, in registers: several counts of the values that occupy a register, and the
+# registers that ptxas adds. Trees alone do not extrapolate beyond the kernels of the fit, and they share the credit
+# among all features that grow with the code.
 #
-# Registers have two models. Where a kernel says how many blocks an SM is to hold, ptxas has no reason to save registers
-# and issues loads early; where it does not, ptxas saves them for more warps. Few lineages say it, but ptxas can be told
-# of every kernel that one block is enough (ONE), so the second model is fitted to what it then makes of all of them.
+# Registers have two models. If a kernel declares a minimum of blocks per SM, ptxas has no reason to save registers and
+# issues loads early. If it does not, ptxas saves registers for more warps. Few lineages declare this minimum. The
+# second model is therefore fitted to all kernels, assembled with a minimum of one block (ONE).
 WITHOUT_BLOCKS, WITH_BLOCKS = "registers.model", "registers-with-blocks.model"
-# Whether a kernel spills, and how much if it does: what is fitted to all kernels says too little of those that spill,
-# because most kernels spill nothing.
+# Whether a kernel spills, and its spilled bytes if it does. A single model of all kernels would describe spilling
+# kernels badly, because most kernels spill nothing.
 SPILLS, SPILL_SIZES = "spills.model", "spill-sizes.model"
 BASES = {
     WITHOUT_BLOCKS: (11, {"reordered_words": 0.5, "reordered_varying_words": 0.25, "unrolling_words": 0.35}),
     WITH_BLOCKS: (11, {"reordered_words": 0.5, "early_words": 0.4}),
     SPILL_SIZES: (16, {"reordered_words_over_budget": 6, "words_over_budget": 4}),
 }
-# A forecast of at most so many registers above a step of the occupancy is that step: ptxas reorders to keep it, and does
-# more for it where it knows how large a block is, but not how many of them an SM is to hold.
+# Most registers by which a forecast may exceed an occupancy step and still be lowered to it. ptxas reorders
+# instructions to reach the step. It goes further if it knows the block size but not the minimum of blocks per SM.
 STEP_REACH, STEP_REACH_WITH_SIZE = 1, 4
-# Where ptxas knows how large a block is, and not how many of them an SM is to hold, and where all registers do not
-# suffice, it may give registers up for warps and spill nearly everything. Of the kernels of the corpus that hold so many
-# varying words in the order of the code, and more than all registers in the better order, it does so for 62 of 103.
+# Varying words from which ptxas may trade registers for warps and spill nearly everything. This needs a known block
+# size, no minimum of blocks per SM, and a kernel that does not fit into all registers. Among the corpus kernels with at
+# least this many varying words in the code's order, and more words than all registers in the better order, ptxas does
+# this for 62 of 103.
 GIVES_UP = 550
-# Any other forecast is a multiple of this in the same step: pairs are aligned, and 62 to 95 % of each lineage's kernels
-# take an even number.
+# Any other forecast is a multiple of this number within its occupancy step. Register pairs are aligned, and 62 to 95 %
+# of each lineage's kernels take an even number.
 MULTIPLE = 2
-# What counts is the share of what ptxas takes by which a forecast is off: 128 instead of 32 by 300 %, 32 instead of 128
-# by 75 %. So a kernel that takes fewer registers than the sum says counts for more, by this power of the ratio: 1, as
-# the measure has it. The larger ones pay: with 0.5 they are off by 1.4 points less, the others by file by 4 more.
+# The measure is the relative error, as a share of the registers that ptxas takes: 128 instead of 32 is 300 %, 32
+# instead of 128 is 75 %. A kernel that takes fewer registers than its base estimate therefore weighs more, by this
+# power of the ratio. The measure implies 1. The price is a larger error for large kernels: with 0.5, their error is 1.4
+# points lower, and that of the others by file is 4 points higher.
 LESS_THAN_BASE = 1
-# So many fits, which differ by their seed alone, of so many trees each.
+# Number of fits, which differ only by their seed, and number of trees in each fit.
 SEEDS, STEPS = 2, 50
-# The most leaves of a tree.
+# Most leaves of a tree.
 LEAVES = 24
-# A leaf says what its kernels say, and 0 for so many files more: of few files little is learned.
+# Regularisation of a leaf, in files: its value is averaged with this many files of value 0. A leaf with few files stays
+# close to 0.
 FILES_OF_REGISTERS, FILES_OF_SPILLS = 5, 3
 META = {"module", "lineage", "setting", "registers", "stores", "loads_of_spills", "threads"}
-# What ptxas has to hold, as compared with the register limit: the only way in which it decides about spills, so that a
-# larger one never makes more of them.
+# Features that are compared with the register limit. The register limit enters the models of spills only in this way,
+# so that a larger limit never increases the forecast of spills.
 HELD = (
     "declared_words",
     "entry_words",
@@ -114,16 +121,16 @@ MODELS = corpus.ROOT / "src/forecast/model"
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--reports", type=Path, required=True, help="folder of MODULE.json")
-    add("--make-reports", metavar="CORPUS", type=Path, help="write them first, from the .bc and .ll files of a folder")
+    add("--reports", type=Path, required=True, help="folder with MODULE.json for each module")
+    add("--make-reports", metavar="CORPUS", type=Path, help="first write the reports of a folder of .bc and .ll files")
     add("--results", type=Path, nargs="+", required=True, help="results of the bench")
     add("--tool", type=Path, default=corpus.ROOT / "target/release/nvptx-ra")
-    add("--write", metavar="MODEL", nargs="*", help="replace src/forecast/model/*.model, or those of these names alone")
+    add("--write", metavar="MODEL", nargs="*", help="replace src/forecast/model/*.model, or only these models")
     return parser.parse_args()
 
 
 def make_reports(tool, folder, reports, cpu="sm_90"):
-    """What the tool says of each module. A module that fails is named and left out."""
+    """Writes the tool's report of each module. If a module fails, its error is printed, and the module is left out."""
     reports.mkdir(parents=True, exist_ok=True)
     for module in map(Path, corpus.modules(folder)):
         target = reports / f"{module.stem}.json"
@@ -139,12 +146,13 @@ def make_reports(tool, folder, reports, cpu="sm_90"):
 
 
 def names_of(kernel):
-    """The names that the bench may have for a kernel: it gives internal ones external linkage."""
+    """Returns the names that the bench may use for a kernel: the bench gives internal kernels external linkage."""
     return (kernel, "_Z" + kernel[3:]) if kernel.startswith("_ZL") else (kernel,)
 
 
 def load(reports, results):
-    """A row for each kernel and setting that both know, but of sources that are held out: nothing is fitted to them."""
+    """Returns a row for each kernel and setting that both the reports and the results have. Held-out sources are left
+    out, because nothing is fitted to them."""
     measured = defaultdict(dict)
     for path in results:
         result = json.loads(path.read_text(encoding="utf8"))
@@ -170,7 +178,7 @@ def load(reports, results):
                 if found is None or setting not in (OWN, ONE, *map(str, SPILL_LIMITS)):
                     continue
                 if setting == ONE and kernel.get("min_blocks"):
-                    continue  # ptxas was told nothing new
+                    continue  # the setting changes nothing
                 features, limit = kernel["features"], int(setting) if setting.isdigit() else 255
                 register_limit = min(kernel["budget"], limit)
                 blocks = 1 if setting == ONE else kernel.get("min_blocks") or 0
@@ -194,24 +202,24 @@ def load(reports, results):
 
 
 def model_of(row):
-    """Which of the models of registers a row belongs to."""
+    """Returns the name of the register model for a row."""
     return WITH_BLOCKS if row["min_blocks"] else WITHOUT_BLOCKS
 
 
 def base_of(row):
-    """The registers that the trees correct."""
+    """Returns the base estimate of registers, which the trees correct."""
     return max(1, min(sum_of(row, model_of(row)), judge.MOST_REGISTERS))
 
 
 def sum_of(row, model):
-    """A constant, and so many of each of some features, those below 0 counting as 0."""
+    """Returns a model's constant plus the weighted sum of its base features. Negative features count as 0."""
     constant, factors = BASES[model]
     return constant + sum(factor * max(0, row[name]) for name, factor in factors.items())
 
 
 def taken(wanted, threads=0, any_blocks=False):
-    """The registers that are expected where so many are wanted: the step of the occupancy that they come down to, or
-    the nearest multiple in their own. `threads` of a block, 0 if that is not known."""
+    """Returns the expected registers of a kernel that wants `wanted`: an occupancy step within reach, or else the
+    nearest multiple in the same step. `threads` is the block size, 0 if unknown."""
     reach = STEP_REACH_WITH_SIZE if any_blocks else STEP_REACH
     warps = lambda registers: resident_warps(registers, "sm_90", threads)  # noqa: E731
     nearest, multiple = math.floor(wanted + 0.5), MULTIPLE * math.floor(wanted / MULTIPLE + 0.5)
@@ -222,27 +230,27 @@ def taken(wanted, threads=0, any_blocks=False):
 
 
 def gives_up(row):
-    """Whether a kernel is expected to take few registers for the sake of warps."""
+    """Whether a kernel is expected to trade registers for warps."""
     many = row["varying_words"] >= GIVES_UP and row["reordered_words"] > judge.MOST_REGISTERS
     return bool(row["any_blocks"]) and many
 
 
 def for_warps(threads):
-    """The most registers with which an SM holds as many warps as it can, in blocks of so many threads."""
+    """Returns the most registers at which an SM holds its greatest number of warps, in blocks of `threads` threads."""
     most = resident_warps(1, "sm_90", threads)
     return max(n for n in range(1, judge.MOST_REGISTERS + 1) if resident_warps(n, "sm_90", threads) == most)
 
 
 def fit(rows, names, target, objective, steps, rate, files, growing=(), seeds=(0, 1), weight=lambda row: 1):
-    """Boosted trees, the mean of several fits of so many steps each, as lists of nested (feature, threshold, yes, no)
-    or values. The forecast never falls where one of the `growing` features grows."""
+    """Returns boosted trees: the mean of one fit of `steps` trees for each seed. A tree is a value, or a nested
+    (feature, threshold, less, more). The prediction never falls if one of the `growing` features grows."""
     import lightgbm
     import numpy as np
 
     counts = defaultdict(int)
     for row in rows:
         counts[row["module"], row["setting"]] += 1
-    # Each file counts once: instances of a few templates are most of the kernels.
+    # Each file has the same weight, because most kernels are instances of a few templates.
     weights = np.array([weight(row) / counts[row["module"], row["setting"]] for row in rows])
     values = np.array([[row[name] for name in names] for row in rows], dtype=float)
     wanted = np.array([target(row) for row in rows])
@@ -274,7 +282,7 @@ def fit(rows, names, target, objective, steps, rate, files, growing=(), seeds=(0
 def nested(node, names, scale):
     if "leaf_value" in node:
         return round(node["leaf_value"] * scale, 6)
-    # Features are whole numbers: "at most 3" is "less than 3.5".
+    # Features are integers: "at most 3" is "less than 3.5".
     than = math.floor(node["threshold"]) + 0.5
     children = [nested(node[side], names, scale) for side in ("left_child", "right_child")]
     return (names[node["split_feature"]], than, *children)
@@ -298,7 +306,7 @@ def shown(tree):
 
 
 def fit_registers(rows):
-    """The trees of each model by its name, and the function that makes a forecast of them."""
+    """Returns the trees of each model by its name, and a function that computes a forecast from them."""
     trees = {}
     for name in (WITHOUT_BLOCKS, WITH_BLOCKS):
         chosen = [row for row in rows if model_of(row) == name]
@@ -314,9 +322,10 @@ def fit_registers(rows):
 
 
 def fit_model(rows):
-    """The trees of one of the models."""
+    """Returns the trees of one register model."""
     names = [name for name in features_of(rows) if not name.endswith(OVER_LIMIT) and name not in OF_CALLS]
-    # Kernels that take what a call takes at least do not show what they need, nor do those that give registers up.
+    # Two groups of kernels do not show the registers that they need: kernels at the minimum of a call, and kernels that
+    # trade registers for warps.
     hides_needs = lambda row: gives_up(row) or (does_call(row) and row["registers"] <= WITH_CALLS)  # noqa: E731
     shown_needs = [row for row in rows if not hides_needs(row)]
     over_base = lambda row: math.log(row["registers"] / base_of(row))  # noqa: E731
@@ -326,11 +335,12 @@ def fit_model(rows):
 
 
 def least(row):
-    """The fewest registers that a kernel takes."""
-    # What is live at a call counts as live at what the callee may divide, even where nothing has such numbers.
+    """Returns the fewest registers that a kernel takes."""
+    # `words_at_double` also counts words live at calls, because a callee may divide. A kernel without 64-bit
+    # floating-point numbers does not divide them.
     divides = row["words_at_double"] > 0 and row["doubles"] > 0
     only_external = row["external_calls"] > 0 and not row["internal_calls"]
-    # What cannot be held is spilled, to wherever ptxas wants to be.
+    # If the words do not fit, ptxas spills, and this floor does not hold.
     can_hold = row["words_at_division"] + WITH_DIVISION <= judge.MOST_REGISTERS
     floors = (
         (does_call(row), 0, WITH_CALLS),
@@ -346,25 +356,25 @@ def does_call(row):
 
 
 def fit_spills(rows):
-    """The fit's trees, and the function that says whether a kernel spills."""
+    """Returns the trees, and a function that reports whether a kernel spills."""
     total = lambda row: math.log1p(judge.spilled(row))  # noqa: E731
     trees = fit(rows, of_spills(rows), total, "l2", steps=40, rate=0.25, files=FILES_OF_SPILLS, growing=OVER)
     return trees, lambda row: math.expm1(predict(trees, row)) >= LEAST_SPILL
 
 
 def fit_sizes(rows):
-    """The trees, and the function that says how many bytes a kernel spills, if it spills: a larger register limit
-    never makes them more."""
+    """Returns the trees, and a function that returns the spilled bytes of a kernel that spills. A larger register
+    limit never increases them."""
     chosen = [row for row in rows if judge.does_spill(row)]
     over_base = lambda row: math.log(judge.spilled(row) / sum_of(row, SPILL_SIZES))  # noqa: E731
     names, seeds, files = of_spills(rows), range(SEEDS), FILES_OF_SPILLS
-    # Huber's loss: kernels of which a few spill a hundred times more than others alike decide little.
+    # Huber's loss limits the influence of outliers: a few kernels spill a hundred times more than similar kernels.
     trees = fit(chosen, names, over_base, "huber", steps=80, rate=0.1, files=files, growing=OVER, seeds=seeds)
     return trees, lambda row: sum_of(row, SPILL_SIZES) * math.exp(predict(trees, row))
 
 
 def of_spills(rows):
-    """The features that models of spills ask about: what is held counts as far as it is over the register limit."""
+    """Returns the features of the models of spills. Words count by how far they exceed the register limit."""
     return [name for name in features_of(rows) if name not in (*HELD, "any_blocks", "budget", "min_blocks")]
 
 
@@ -373,7 +383,7 @@ def features_of(rows):
 
 
 def left_out(rows, judged, fit_some):
-    """For each of the judged rows what a fit on all other lineages of the rows says."""
+    """Returns the prediction for each judged row, by a fit to all other lineages of `rows`."""
     fits = {
         lineage: fit_some([row for row in rows if row["lineage"] != lineage])[1]
         for lineage in sorted({row["lineage"] for row in judged})
@@ -382,8 +392,8 @@ def left_out(rows, judged, fit_some):
 
 
 def judge_registers(rows):
-    """The lines of the tables, and how sure their forecasts are, by the tables' names: what is judged is what kernels
-    take at their own bounds."""
+    """Returns the lines of the tables and the ranges of their forecasts, by the tables' names. Kernels are judged at
+    their own bounds."""
     own, by_division = ([row for row in some if row["setting"] == OWN] for some in (rows, divided(rows)[1]))
     pairs = list(zip(own, left_out(rows, own, fit_registers), strict=True))
     forecast = fit_registers(divided(rows)[0])[1]
@@ -396,7 +406,7 @@ def judge_registers(rows):
     abouts = {WITHOUT_BLOCKS: about, WITH_BLOCKS: lines_of("left out, of kernels that say their blocks", saying)}
     sure = {}
     for name, lines in abouts.items():
-        # What is given up, or is not, has no range: it is one or the other.
+        # Kernels that may trade registers for warps have no range: their forecast is either right or far off.
         judged = [(row, said) for row, said in pairs if model_of(row) == name and not gives_up(row)]
         sure[name] = [f"likely {up_to} {least:g} {most:g}" for up_to, least, most in likely.ranges(judged)]
         lines += [likely.within(judged)] if judged else []
@@ -404,7 +414,7 @@ def judge_registers(rows):
 
 
 def lines_of(what, pairs):
-    """How good the forecasts of (row, forecast) pairs are, by lineage."""
+    """Returns the accuracy of (row, forecast) pairs, by lineage."""
     if not pairs:
         return []
     judged = judge.by_lineage(*map(list, zip(*pairs, strict=True)))
@@ -428,7 +438,8 @@ def judge_spills(rows):
 
 
 def judge_sizes(rows):
-    """The lines of the table of sizes, and how sure they are: of kernels that spill, each lineage left out in turn."""
+    """Returns the lines of the table of spill sizes, and the ranges, for kernels that spill. Each lineage is left out
+    in turn."""
     spilling = [row for row in rows if judge.does_spill(row)]
     pairs = list(zip(spilling, left_out(rows, spilling, fit_sizes), strict=True))
     about = []
@@ -439,7 +450,7 @@ def judge_sizes(rows):
 
 
 def divided(rows):
-    """What is fitted on and what is judged, by FITTED_LINEAGES."""
+    """Returns the rows to fit and the rows to judge, divided by FITTED_LINEAGES."""
     is_fitted = lambda row: row["lineage"] in FITTED_LINEAGES  # noqa: E731
     return [row for row in rows if is_fitted(row)], [row for row in rows if not is_fitted(row)]
 
@@ -458,7 +469,7 @@ def write(name, about, trees, extra=()):
 
 
 def asked_of(tree):
-    """The features that a tree asks about."""
+    """Returns the features that a tree uses."""
     if not isinstance(tree, tuple):
         return set()
     return {tree[0]} | asked_of(tree[2]) | asked_of(tree[3])

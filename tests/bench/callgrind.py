@@ -1,7 +1,7 @@
 """Reads the call graph of a callgrind profile.
 
-Debian's libLLVM keeps its exported symbols only; callgrind names every other function by its address, so the graph is
-whole, and a nameless function is recognised by whom it calls.
+Debian's libLLVM keeps only its exported symbols. Callgrind identifies every other function by its address, so the
+graph is complete. A function without a name is recognised by the functions that it calls.
 """
 
 import re
@@ -13,13 +13,14 @@ NAMED = re.compile(r"^(c?fn|c?ob)=\((\d+)\)(?: (.*))?$")
 
 @dataclass
 class Profile:
-    """Functions are (object's file name, function's name)."""
+    """A call graph. A function is (object's file name, function's name)."""
 
     total: int = 0
     calls: dict = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))  # caller → callee → instructions
 
     def callees(self, name):
-        """Every callee of the functions of that name with the instructions executed in it, its own callees included."""
+        """Returns every callee of the functions with this name, with the instructions executed in it and in its own
+        callees."""
         found = defaultdict(int)
         for caller, callees in self.calls.items():
             if caller[1] == name:
@@ -28,7 +29,8 @@ class Profile:
         return found
 
     def cost_of(self, prefixes):
-        """Instructions in the functions whose names begin so, called from others, their callees included."""
+        """Returns the instructions in functions whose names begin with a prefix, callees included, counted at calls
+        from other functions."""
         edges = (
             (caller, callee, cost) for caller, of_caller in self.calls.items() for callee, cost in of_caller.items()
         )
@@ -39,7 +41,7 @@ class Profile:
         )
 
     def reaches(self, start, name):
-        """Whether a function calls one of that name, directly or through others that have no name."""
+        """Whether a function calls one with this name, directly or through functions without a name."""
         todo, seen = [start], {start}
         while todo:
             for callee in self.calls.get(todo.pop(), ()):

@@ -1,4 +1,5 @@
-// Included ahead of every source of the corpus: what these sources expect of nvcc and clang's CUDA mode does not give.
+// Included before every source of the corpus. It declares names that these sources expect from nvcc and that clang's
+// CUDA mode lacks.
 #pragma once
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 using std::isfinite;
 
-// nvcc declares these for the host too, though they run on the device alone.
+// nvcc also declares these for the host, although they run only on the device.
 __host__ inline void __trap() {}
 
 #define HOST_MIN_MAX(A, B, RESULT) \

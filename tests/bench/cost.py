@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""What a pass costs beside LLVM's passes that do the like, on the same modules in one run of llc.
+"""Measures the cost of a pass next to the comparable passes of LLVM, on the same modules in one run of llc.
 
     cost.py [options] [MODULE-GLOB …]
 
-The coalescer beside LiveIntervals and RegisterCoalescer; with --pass=cssa, conventional SSA beside LiveVariables and
-PHI elimination; with --pass=forecast, the forecast beside whole llc, as LLVM has nothing like it; with --pass=regalloc,
-values in shared memory, beside whole llc, too, and with --pass=regalloc-off the same pass where nobody asks for it. The
-latter two want kernels with many live words, as candle__mmq_gguf_mmq_instance_q8_0. By instructions:
-callgrind, everything below each pass's entry (for ours: flattening, the core, applying the edits; the checker is off).
-The forecast has the coalescer's view where it stands directly behind it, flattens nothing, and does most of its work in
-that one's time, which -time-passes does not tell apart.
-By time: -time-passes. The cost of whole llc, with and without the plugin, shows what analyses run for the plugin's sake
-alone, and what LLVM's passes save because less is left for them.
+The coalescer is compared with LiveIntervals and RegisterCoalescer. --pass=cssa compares conventional SSA with
+LiveVariables and PHI elimination. --pass=forecast compares the forecast with whole llc, because LLVM has no
+comparable pass. --pass=regalloc compares spilling to shared memory with whole llc, and --pass=regalloc-off does the
+same with the pass not enabled. The last two need kernels with many live words, for example
+candle__mmq_gguf_mmq_instance_q8_0.
+
+Instructions are counted by callgrind: everything below each pass's entry. For our passes, this includes flattening,
+the core and applying the edits; the checker is off. If the forecast directly follows the coalescer, it reuses the
+coalescer's view, flattens nothing, and does most of its work within the coalescer's time, which -time-passes does
+not separate. Times are those of -time-passes. The cost of whole llc with and without the plugin includes two
+effects: analyses that run only for the plugin, and the work that LLVM's passes save.
 """
 
 import os
@@ -43,8 +45,8 @@ ENTRY = "llvm::MachineFunctionPass::runOnFunction(llvm::Function&)"
 
 @dataclass(frozen=True)
 class Subject:
-    """A pass of ours by its title and its functions, and those of LLVM that it stands beside: column → what
-    -time-passes calls it, and a function that it calls, or is, and no other pass does."""
+    """A pass of this project and the comparable passes of LLVM. `theirs` maps a column to the title in -time-passes
+    and to a function that identifies the pass: the pass calls it or is it, and no other pass calls it."""
 
     title: str
     functions: tuple
@@ -97,16 +99,16 @@ def parse_arguments():
     add = parser.add_argument
     command_line.add_modules(parser, f"default: {' '.join(MODULES)}", unless_set=", target/corpus")
     command_line.add_plugin(parser)
-    add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: the plugin's own options")
-    add("--pass", dest="subject", choices=SUBJECTS, default="coalescer", help="which pass (default: %(default)s)")
-    add("--no-callgrind", dest="callgrind", action="store_false", help="time alone")
-    add("--repeat", type=int, default=5, help="runs for time, of which the fastest counts (default: %(default)s)")
+    add("--plugin-args", default="", metavar="ARGS", help="options of the plugin, as --plugin-args=-x")
+    add("--pass", dest="subject", choices=SUBJECTS, default="coalescer", help="default: %(default)s")
+    add("--no-callgrind", dest="callgrind", action="store_false", help="measure time only")
+    add("--repeat", type=int, default=5, help="timed runs; the fastest counts (default: %(default)s)")
     add("--timeout", type=int, default=1200)
     return parser.parse_args()
 
 
 def command_for(found, module, plugin_args):
-    """llc's command line, renaming left out because it is no part of coalescing; stock where plugin_args is None."""
+    """Returns llc's command line: stock if plugin_args is None. Renaming is off, as it is not part of coalescing."""
     command = [found.llc]
     if plugin_args is not None:
         command += [f"-load-pass-plugin={found.plugin}", "-nvptx-ra-rename=off", *shlex.split(plugin_args)]
@@ -120,7 +122,7 @@ def checked(outcome):
 
 
 def count_instructions(found, module, arguments):
-    """Instructions of our pass, of LLVM's, and of whole llc with and without the plugin."""
+    """Returns the instructions of our pass, of LLVM's passes, and of whole llc with and without the plugin."""
     subject = SUBJECTS[arguments.subject]
     with tempfile.TemporaryDirectory() as folder:
         profiles = []
@@ -138,7 +140,7 @@ def count_instructions(found, module, arguments):
 
 
 def pass_times(output):
-    """Name and seconds of each pass that -time-passes lists, by the clock."""
+    """Yields the name and wall-clock seconds of each pass that -time-passes lists."""
     for line in output.splitlines():
         match = re.match(r".* ([\d.]+) \(\s*[\d.]+%\)\s+(\D.*)$", line)
         if match:
@@ -146,7 +148,7 @@ def pass_times(output):
 
 
 def time_passes(found, module, arguments):
-    """Seconds of our pass and of LLVM's, the fastest of several runs."""
+    """Returns the seconds of our pass and of LLVM's passes, the fastest of several runs."""
     subject = SUBJECTS[arguments.subject]
     names = {subject.title: "ours"} | {name: column for column, (name, _) in subject.theirs.items()}
     best = {}
@@ -163,7 +165,7 @@ def time_passes(found, module, arguments):
 
 
 def rows_of(measured, theirs, unit):
-    """One row per module: ours, LLVM's, and the ratio."""
+    """Returns one row for each module: ours, LLVM's, and the ratio."""
     total = Counter()
     for counts in measured.values():
         total.update(counts)
@@ -184,10 +186,10 @@ def main():
     theirs = list(SUBJECTS[arguments.subject].theirs)
     header = ["module", "ours", *theirs, "ours / theirs"]
     if arguments.callgrind and not shutil.which("valgrind"):
-        sys.exit("missing:\n  valgrind: scripts/setup.sh valgrind, or --no-callgrind")
+        sys.exit("missing:\n  valgrind: run scripts/setup.sh valgrind, or use --no-callgrind")
     if arguments.callgrind:
         counted = {Path(m).stem: count_instructions(found, m, arguments) for m in modules}
-        print("millions of instructions, ours as a part of stock llc's, and how many more llc executes with the plugin")
+        print("millions of instructions, ours as a share of stock llc's, and the increase of llc's with the plugin")
         rows = rows_of(counted, theirs, lambda n: f"{n / 1e6:.2f}")
         print("\n".join(report.table(rows, [*header, "of llc", "whole llc"])))
     timed = {Path(m).stem: time_passes(found, m, arguments) for m in modules}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles every kernel of examples/ with clang, as it is and with nvptx-ra, and shows both side by side.
+"""Compiles every kernel of examples/ with clang, stock and with nvptx-ra, and prints both side by side.
 
-The first table shows the machine code of the tuned kernels. The second table shows what a single compilation with the
-plugin changes in the PTX.
+The first table shows the machine code of the tuned kernels. The second table shows the changes in PTX by a single
+compilation with the plugin.
 """
 
 import os
@@ -29,10 +29,10 @@ COMPILED = {
     "copies": "copies between registers in the PTX",
     "registers": "virtual registers declared in the PTX",
     "PTX bytes": "length of the PTX",
-    "ptxas regs": "hardware registers, the sum over the kernels",
+    "ptxas regs": "hardware registers, summed over the kernels",
     "spills": "bytes of spill stores and loads",
-    "SASS": "machine instructions; more of them where ptxas unrolls a loop",
-    "SASS MOVs": "machine instructions that only move a value",
+    "SASS": "machine instructions; more if ptxas unrolls a loop",
+    "SASS MOVs": "machine instructions that only copy a value",
 }
 
 
@@ -53,7 +53,7 @@ def compile_cuda(source, output, emit, options=()):
 
 
 def tune(source):
-    """Tunes the kernels of one file. Returns their figures as `nvptx-ra tune --json` has them."""
+    """Tunes the kernels of one file. Returns their figures in the format of `nvptx-ra tune --json`."""
     with tempfile.TemporaryDirectory() as folder:
         module = os.path.join(folder, "kernel.bc")
         compile_cuda(source, module, ["-c", "-emit-llvm"])
@@ -62,13 +62,13 @@ def tune(source):
 
 
 def figures(tuned):
-    """The numbers of TUNED."""
+    """Returns the numbers of TUNED."""
     spilled = tuned["spill_store_bytes"] + tuned["spill_load_bytes"]
     return [spilled, tuned["warps"], tuned["registers"], tuned["sass_instructions"]]
 
 
 def shortened(choice):
-    """A choice for people: of the registers that it names, the first."""
+    """Shortens the description of a choice to the first of the registers that it lists."""
 
     def first(named):
         registers = named[2].split("+")
@@ -79,7 +79,7 @@ def shortened(choice):
 
 
 def tuned_rows(kernels):
-    """A row for each kernel whose machine code changed, those that gain most first."""
+    """Returns a row for each kernel whose machine code changed, the largest gain first."""
     changed = [kernel for kernel in kernels if figures(kernel["stock"]) != figures(kernel["tuned"])]
     changed.sort(key=lambda k: k["tuned"]["sass_instructions"] / k["stock"]["sass_instructions"])
     return [

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares two runs, or two compilers of one run, kernel by kernel. Ends with 1 where anything got worse.
+"""Compares two runs, or two compilers of one run, kernel by kernel. Exits with 1 if any kernel or module got worse.
 
     diff.py A.json B.json [--compiler NAME[:NAME]]
 
-A kernel got worse where it lost an occupancy step or spills 16 bytes more; a module, where its PTX has more copies or
-more moves of registers and immediates. Totals that hide a loss behind a gain change nothing about that.
+A kernel got worse if it lost an occupancy step or spills at least 16 bytes more. A module got worse if its PTX has
+more copies or more moves of registers and immediates. A gain elsewhere never offsets a loss.
 """
 
 import json
@@ -21,13 +21,13 @@ def read(path):
     try:
         return json.loads(Path(path).read_text(encoding="utf8"))
     except OSError as error:
-        sys.exit(f"{path}: {error.strerror}: bench.py --json=FILE writes such a file")
+        sys.exit(f"{path}: {error.strerror}: write this file with bench.py --json=FILE")
     except ValueError as error:
-        sys.exit(f"{path}: no result of bench.py --json: {error}")
+        sys.exit(f"{path}: not a result of bench.py --json: {error}")
 
 
 def pairs(a, b, chosen):
-    """The compilers to compare: (name in A, name in B)."""
+    """Returns the compilers to compare: (name in A, name in B)."""
     if chosen:
         first, _, second = chosen.partition(":")
         wanted = [(first, second or first)]
@@ -36,7 +36,7 @@ def pairs(a, b, chosen):
     for first, second in wanted:
         for name, run in ((first, a), (second, b)):
             if name not in run["compilers"]:
-                sys.exit(f"--compiler: there is no '{name}'; there are {', '.join(run['compilers'])}")
+                sys.exit(f"--compiler: '{name}' is not in the run, which has {', '.join(run['compilers'])}")
     return wanted
 
 
@@ -46,7 +46,7 @@ def kernels(run, setting, name):
 
 
 def changed(before, after):
-    """[kernel, count, before, after] of every count that differs, largest change first."""
+    """Returns [kernel, count, before, after] for every count that differs, the largest change first."""
     rows = []
     for key in sorted(before.keys() & after.keys()):
         for count in sorted(before[key].keys() & after[key].keys()):
@@ -57,13 +57,13 @@ def changed(before, after):
 
 
 def describe(a, b, first, second, setting):
-    """Lines about one compiler and one setting, and how many kernels got worse."""
+    """Returns the lines about one compiler and one setting, and the number of kernels that got worse."""
     before, after = kernels(a, setting, first), kernels(b, setting, second)
     label = first if first == second else f"{first} → {second}"
     lines = [f"{label}, {tables.title(setting)}: {len(before.keys() & after.keys())} kernels in both"]
     for only, other, which in ((before, after, "first"), (after, before, "second")):
         if missing := sorted(only.keys() - other.keys()):
-            lines.append(f"  only in the {which}: {len(missing)}, as {'/'.join(missing[0])}")
+            lines.append(f"  only in the {which}: {len(missing)}, for example {'/'.join(missing[0])}")
     shared = sorted(before.keys() & after.keys())
     totals = {
         "before": tables.sums(before[key] for key in shared),
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("a", metavar="A.json")
     parser.add_argument("b", metavar="B.json")
     parser.add_argument(
-        "--compiler", metavar="NAME[:NAME]", help="of both runs, or of A and of B (default: all that both have)"
+        "--compiler", metavar="NAME[:NAME]", help="one of both runs, or one of A and one of B (default: all in common)"
     )
     options = parser.parse_args()
     a, b = read(options.a), read(options.b)

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What each bit of a machine instruction means, asked of nvdisasm: NVIDIA documents no encoding.
+"""Finds the meaning of each bit of a machine instruction with nvdisasm, because NVIDIA documents no encoding.
 
-    encoding.py flips 90 000fe40007ffe0ff0000000103027810    what changes with each bit of an instruction
+    encoding.py flips 90 000fe40007ffe0ff0000000103027810    the effect of each bit of an instruction
     encoding.py values 90 000fe4... 76+3 73+1                the text for all values of fields, given as FROM+COUNT
     encoding.py unknown 90 CUBIN...                          an example of each operation and mnemonic, with its bits
-    encoding.py golden 90=DIRECTORY 80=DIRECTORY...          tests/golden/sass/instructions.txt anew, of cubins
+    encoding.py golden 90=DIRECTORY 80=DIRECTORY...          writes tests/golden/sass/instructions.txt from cubins
 
-nvdisasm takes raw code (`-b SM90`), thousands of instructions at a time. It lists none while one of them is none: those
-that it refuses are replaced by NOP until it is content. For a new processor, run `golden` with its cubins beside the
-others; the test of the file names what src/sass/decode does not know, and `flips` and `values` tell what it is.
+nvdisasm takes raw code (`-b SM90`), thousands of instructions at a time. It lists no instruction if it refuses one
+of them. The refused words are replaced by NOP until nvdisasm accepts the code. For a new processor, run `golden`
+with its cubins in addition to the others. The test of the file then lists the operations that src/sass/decode does
+not know, and `flips` and `values` show their meaning.
 """
 
 import itertools
@@ -31,7 +32,7 @@ NUMBERS = re.compile(r"(?<=R)(\d+|Z)|(?<=P)[\dT]|-?0x[0-9a-f]+|-?\b\d+(\.\d+)?(e
 
 
 def disassembled(words, processor):
-    """The text of each word, None where nvdisasm refuses it."""
+    """Returns the text of each word, `None` if nvdisasm refuses it."""
     words = list(words)
     refused = set()
     while True:
@@ -56,7 +57,7 @@ def disassembled(words, processor):
 
 
 def flips(processor, word):
-    """The bits that change the text, neighbours with the same effect together."""
+    """Prints the bits that change the text. Neighbours with the same effect share a line."""
     bits = range(12, 105)
     texts = disassembled(itertools.chain.from_iterable((word, word ^ 1 << bit) for bit in bits), processor)
     print(texts[0])
@@ -79,7 +80,7 @@ def flips(processor, word):
 
 
 def values(processor, word, fields):
-    """The text for all values of some fields."""
+    """Prints the text for all values of some fields."""
     fields = [tuple(map(int, field.split("+"))) for field in fields]
     chosen = list(itertools.product(*(range(1 << count) for _, count in fields)))
     words = []
@@ -94,7 +95,7 @@ def values(processor, word, fields):
 
 
 def instructions(cubin):
-    """Pairs of bits and text of a cubin's instructions."""
+    """Yields (bits, text) of a cubin's instructions."""
     command = [NVDISASM, "-c", "-hex", cubin]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     for line, following in itertools.pairwise(lines):
@@ -104,13 +105,13 @@ def instructions(cubin):
 
 
 def mnemonic(text):
-    """The mnemonic behind the guard."""
+    """Returns the mnemonic, without the guard."""
     words = text.split()
     return words[1] if words[0].startswith("@") else words[0]
 
 
 def examples(cubins, known):
-    """The first instruction of each operation and mnemonic that is not among the known ones, in order."""
+    """Returns the first instruction of each operation and mnemonic that is not known yet, in order."""
     found = {}
     for cubin in cubins:
         for word, text in instructions(cubin):
@@ -121,7 +122,7 @@ def examples(cubins, known):
 
 
 def golden(directories):
-    """Writes the golden file: what a processor shares with the first one is left out."""
+    """Writes the golden file. For the second processor on, instructions that the first processor has are left out."""
     lines = [
         "# Instructions as ptxas made them and nvdisasm prints them (encoding.py golden): by processor, one of each",
         "# operation and mnemonic; of the second processor on, those that the first one does not have. The n-th one of a",
@@ -139,7 +140,7 @@ def golden(directories):
 
 
 def main():
-    """Does what the arguments say."""
+    """Runs the command of the arguments."""
     what, *rest = sys.argv[1:] or ["help"]
     if what == "flips":
         flips(rest[0], int(rest[1], 16))

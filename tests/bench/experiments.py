@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Experiments: small kernels of PTX, assembled by several releases of ptxas, run as PTX and as machine code.
+"""Runs experiments: small kernels of PTX, assembled by several releases of ptxas, and executed as PTX and as machine
+code.
 
     experiments.py [options] [ROW-GLOB ...]
 
-Each row is a file of kernels (src/fuzzing/experiments). `nvptx-ra compare` runs both on the same launches, with infinities,
-NaN and the limits of integers; all bits must agree. Of rows whose results PTX only bounds, results may differ by a
-tolerance. Each row is first compared with itself as PTX.
+Each row is a file of kernels (src/fuzzing/experiments). `nvptx-ra compare` runs the PTX and the machine code on the
+same launches, with infinities, NaN and the limits of integers. All bits must agree. If PTX only bounds the results
+of a row, a tolerance applies. Each row is first compared with itself as PTX.
 
-The table says how many kernels are equal, different, or not comparable, by release and processor. --reached lists the
-mnemonics of the machine code with the rows that reach them; with --corpus, a folder of nvdisasm's listings, those that no
-row reaches are listed, too.
+The table counts the kernels that are equal, different, or not comparable, by release and processor. --reached lists
+the mnemonics in the machine code with the rows that reach them. With --corpus, a folder of nvdisasm's listings, it
+also lists the mnemonics that no row reaches.
 """
 
 import fnmatch
@@ -27,7 +28,7 @@ import report
 import tools
 
 TIMEOUT = 300
-# Where scripts/setup.sh puts releases of ptxas, by release.
+# Folders where scripts/setup.sh installs ptxas, by release.
 RELEASES = {
     "13.0": "target/cuda/bin",
     "13.5": "target/doors/cuda-13.5/nvidia/cu13/bin",
@@ -41,18 +42,18 @@ def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     add("rows", nargs="*", metavar="ROW-GLOB", help="rows to run (default: all)")
-    add("--seed", type=int, default=1, help="of the constants of all kernels (default: %(default)s)")
-    add("--releases", default="13.0,13.5,12.8", help="of ptxas (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the constants of all kernels (default: %(default)s)")
+    add("--releases", default="13.0,13.5,12.8", help="releases of ptxas (default: %(default)s)")
     add("--processors", default="80,89,90", help="default: %(default)s")
-    add("--levels", default="1,3", help="of ptxas's optimisation (default: %(default)s)")
-    add("--options", default="", help="more options of compare, as one word")
-    add("--launches", type=int, default=2, help="of each kernel (default: %(default)s)")
-    add("--generator", default="target/debug/examples/experiments", help="what writes the files (default: %(default)s)")
-    add("--folder", type=Path, help="keep the files there")
+    add("--levels", default="1,3", help="optimisation levels of ptxas (default: %(default)s)")
+    add("--options", default="", help="additional options of compare, as one word")
+    add("--launches", type=int, default=2, help="launches of each kernel (default: %(default)s)")
+    add("--generator", default="target/debug/examples/experiments", help="writes the files (default: %(default)s)")
+    add("--folder", type=Path, help="keep the files in this folder")
     add("--corpus", type=Path, metavar="FOLDER", help="listings of other machine code")
-    add("--reached", action="store_true", help="list the mnemonics that rows reach")
+    add("--reached", action="store_true", help="list the mnemonics that are reached, with their rows")
     add("--only-code", action="store_true", help="assemble and list; run nothing")
-    add("--json", type=Path, metavar="FILE", help="every verdict")
+    add("--json", type=Path, metavar="FILE", help="write every verdict")
     command_line.add_tool(parser)
     command_line.add_jobs(parser)
     return parser.parse_args()
@@ -60,7 +61,7 @@ def parse_arguments():
 
 @dataclass
 class Case:
-    """A row as one release assembles it for one processor; without a release, the PTX itself."""
+    """A row, assembled by one release for one processor. Without a release, the PTX itself."""
 
     row: dict
     release: str
@@ -75,7 +76,7 @@ class Case:
 
 
 def reason_of(kernel):
-    """The first launch that is not equal, in words."""
+    """Returns the reason of the first launch that is not equal."""
     for launch in kernel["launches"]:
         if launch["verdict"] == "different":
             return launch.get("difference") or launch.get("reason") or json.dumps(launch.get("stores"))
@@ -88,7 +89,7 @@ def compared(case, second, folder, arguments):
     first = folder / f"{case.row['name']}.ptx"
     exact = ["--exact", "--extremes"] if case.row["exact"] else []
     command = [arguments.tool, "compare", first, second, *exact, "--more", "0", "--launches", str(arguments.launches)]
-    # The tool reads machine code as the release's own disassembler prints it.
+    # The tool reads machine code in the format of the release's own disassembler.
     ahead = [] if case.release == "PTX" else ["env", f"CUDA_PATH={Path(tools.ROOT, RELEASES[case.release]).parent}"]
     outcome = tools.run([*ahead, *map(str, command), "--json", *arguments.options.split()], TIMEOUT)
     try:
@@ -181,7 +182,7 @@ def main():
         folder = arguments.folder or Path(temporary)
         written = tools.run([arguments.generator, str(folder), str(arguments.seed)], TIMEOUT)
         if written.error:
-            sys.exit(f"{written.error}: cargo build --example experiments --features fuzzing,tool")
+            sys.exit(f"{written.error}: run cargo build --example experiments --features fuzzing,tool")
         rows = json.loads(written.output)
         with ThreadPoolExecutor(arguments.jobs) as pool:
             cases = list(pool.map(lambda case: work(case, folder, arguments), cases_of(rows, arguments)))

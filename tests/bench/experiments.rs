@@ -1,4 +1,4 @@
-//! The experiments that PTX and machine code are run on, as files of PTX, and a list of them as JSON.
+//! Writes the experiments that run as PTX and as machine code: files of PTX, and a list of them as JSON.
 //!
 //!     experiments FOLDER SEED
 

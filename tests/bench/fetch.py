@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Brings the corpus: downloads the packages of corpus.toml and compiles their kernels.
+"""Fetches the corpus: downloads the packages of corpus.toml and compiles their kernels.
 
     fetch.py [--arch sm_90] [--unoptimised] [SOURCE …]
 
-Into target/corpus/ARCH: one .bc module per .cu file by clang, NVIDIA's PTX of the same file beside it in cicc/, and one
-.ll module per Triton kernel. What is there already is not compiled again. What a compiler does not take is named at the
-end with its first error; such files are few and no failure. Sources that are held out come where they are named. With
---unoptimised the .bc modules alone come, as clang's front end leaves them, into target/corpus/ARCH-unoptimised.
+The output folder is target/corpus/ARCH. It gets one .bc module per .cu file from clang, NVIDIA's PTX of the same
+file in cicc/, and one .ll module per Triton kernel. Existing files are not compiled again. Files that a compiler
+rejects are listed at the end with the first error; they are few and do not count as a failure. Held-out sources are
+fetched only by name. With --unoptimised, only the .bc modules are made, as emitted by clang's front end, in
+target/corpus/ARCH-unoptimised.
 """
 
 import os
@@ -27,7 +28,7 @@ TIMEOUT = 600  # seconds for one file
 
 
 def include_flags(source, folder, headers):
-    """What both compilers are told of where a source's files are."""
+    """Returns the flags for a source's include folders and macros, for both compilers."""
     flags = ["-isystem", f"{headers}/cccl", "-isystem", str(headers)]
     flags += [f"-I{folder / path}" for path in source.get("include", [])]
     if source.get("standins"):
@@ -51,7 +52,7 @@ def nvcc_command(file, output, flags, arch, cuda):
 
 
 def jobs_of(source, folder, modules, headers):
-    """(file, module's path, flags) of every CUDA file of a source."""
+    """Yields (file, module's path, flags) for every CUDA file of a source."""
     folder = folder / source["folder"]
     flags = include_flags(source, folder, headers)
     files = {file for pattern in source.get("files", ["**/*.cu"]) for file in folder.glob(pattern)}
@@ -61,7 +62,7 @@ def jobs_of(source, folder, modules, headers):
 
 
 def produce(command, output):
-    """Runs a compiler that writes `output`, which appears whole or not at all. Returns what went wrong."""
+    """Runs a compiler that writes `output`. The file appears completely or not at all. Returns the error message."""
     part = Path(command[command.index("-o") + 1])
     outcome = tools.run(command, TIMEOUT)
     if outcome.error:
@@ -77,8 +78,8 @@ def has_kernels(module):
 
 
 def compile_file(job, arch, cuda, unoptimised):
-    """Compiles one file with both compilers, or by clang's front end alone. Returns what went wrong; a file without
-    kernels leaves no module."""
+    """Compiles one file with both compilers, or with clang's front end alone. Returns the error messages. A file
+    without kernels produces no module."""
     file, module, flags = job
     empty, cicc = module.with_suffix(".empty"), module.parent / "cicc" / f"{module.stem}.ptx"
     if empty.exists():
@@ -96,22 +97,22 @@ def compile_file(job, arch, cuda, unoptimised):
 
 
 def check_space(folder):
-    """A full disk shows as odd errors of compilers: better said before."""
+    """Checks the free space first, because a full disk causes obscure compiler errors."""
     free = shutil.disk_usage(folder).free
     if free < 6 << 30:
-        print(f"corpus: {free >> 20} MB are free in {folder}, it needs about 6,000", flush=True)
+        print(f"corpus: {folder} has {free >> 20} MB free, but about 6,000 MB are needed", flush=True)
 
 
 def main():
     parser = command_line.parser_of(__doc__)
     parser.add_argument("sources", nargs="*", metavar="SOURCE")
     parser.add_argument("--arch", default="sm_90", help="processor (default: %(default)s)")
-    parser.add_argument("--unoptimised", action="store_true", help="CUDA's modules as clang's front end leaves them")
+    parser.add_argument("--unoptimised", action="store_true", help="CUDA modules as emitted by clang's front end")
     options = parser.parse_args()
     listed = tomllib.loads(corpus.LIST.read_text(encoding="utf8"))
     names = [source["name"] for source in listed["source"]]
     if unknown := set(options.sources) - set(names):
-        sys.exit(f"there is no source {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+        sys.exit(f"unknown source {', '.join(sorted(unknown))}; the sources are {', '.join(names)}")
     is_chosen = lambda s: s["name"] in options.sources if options.sources else not s.get("held_out")  # noqa: E731
     chosen = [source for source in listed["source"] if is_chosen(source)]
     cuda = os.environ.get("CUDA_PATH") or tools.ROOT / "target/cuda"

@@ -1,7 +1,7 @@
-"""The forecast beside what ptxas makes of stock's PTX, by source.
+"""The forecast compared with the registers and spills that ptxas chooses for stock's PTX, by source.
 
-The naive forecast stands beside it: as many registers as the most declared words that are live at once, and spills
-where these are more than the kernel may have.
+A naive forecast is shown next to it: the most declared words that are live at once are the registers. Spills are
+forecast if this number exceeds the register limit.
 """
 
 import judge
@@ -12,7 +12,8 @@ from plan import STOCK
 
 
 def rows_of(results, setting):
-    """A row for judge of each kernel that both know: what ptxas says; what the forecast says is under `said`."""
+    """Returns a row for judge for each kernel in both the measurements and the forecasts. The measurement is in the
+    row itself, the forecast in `said`."""
     measured = results.kernels[setting].get(STOCK, {})
     rows = []
     for key, said in sorted(results.forecasts[setting].items()):
@@ -34,7 +35,8 @@ def rows_of(results, setting):
 
 
 def groups(rows):
-    """(label, rows) of each source, and of all kernels by their size and together, where there are some."""
+    """Returns (label, rows) of each source, of the kernels on either side of judge.LARGE, and of all kernels, without
+    empty groups."""
     found = [
         (source, [row for row in rows if source_of(row["module"]) == source])
         for source in sorted({source_of(row["module"]) for row in rows})
@@ -46,7 +48,8 @@ def groups(rows):
 
 
 def register_table(results, setting):
-    """How far the registers are off, how many of them are within 4, and how many steps of the occupancy are right."""
+    """Yields a table of the error in registers, the share of kernels within 4 registers, and the share of right
+    occupancy steps."""
     rows = rows_of(results, setting)
     lines = []
     for label, group in groups(rows):
@@ -63,7 +66,7 @@ def register_table(results, setting):
 
 
 def spill_table(results, setting):
-    """How many kernels spill, are expected to, and both."""
+    """Yields a table of the kernels that spill, of forecast spills, and of both."""
     rows = rows_of(results, setting)
     lines = []
     for label, group in groups(rows):

@@ -1,4 +1,4 @@
-//! Random programs of PTX, run on the CPU beside the machine code that ptxas makes of them.
+//! Generates random PTX programs and compares them, on the CPU, with the machine code that ptxas makes of them.
 //!
 //!     fuzz_ptxas run --ptxas PATH... [--options "-O1"...] [--seed N] [--seconds N] [--kernels N] [--jobs N] [--known]
 //!                    [--folder FOLDER]
@@ -6,10 +6,10 @@
 //!     fuzz_ptxas file FILE.ptx --ptxas PATH... [--options ...] [--seed N] [--steps N]
 //!                                                               one file: exit status 1 if a kernel differs
 //!
-//! `run` begins at the seed where the last run in the folder ended, unless it is told another. Of each difference the
-//! folder keeps the kernel as SEED_KERNEL.ptx, and what differs as SEED_KERNEL.txt. state.json has the next seed and what
-//! all runs came to that went on from each other. With WHY in the environment, each launch of which nothing can be said is
-//! told with the reason.
+//! `run` begins at the seed at which the last run in the folder ended, unless --seed is given. For each difference, the
+//! folder gets the kernel as SEED_KERNEL.ptx, and a description as SEED_KERNEL.txt. state.json has the next seed and
+//! the totals of all consecutive runs. If WHY is in the environment, each launch that is not comparable is printed with
+//! the reason.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -32,11 +32,11 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Options that are drawn where none are given. Most programs are optimised.
+/// Options that are drawn if none are given. Most programs are optimised.
 const OPTIONS: [&str; 8] = ["-O3", "-O3", "-O3", "-O3", "-O3", "-O2", "-O1", "-O3 -maxrregcount=32"];
 const USAGE: &str = "fuzz_ptxas run|print|file ...; the head of tests/bench/fuzz_ptxas.rs says what follows";
 
-/// What the command line says.
+/// The parsed command line
 #[derive(Clone, Debug)]
 struct Arguments {
     rest: Vec<String>,
@@ -45,7 +45,7 @@ struct Arguments {
     seed: Option<u64>,
     seconds: u64,
     jobs: usize,
-    /// The most instructions of warps of a launch.
+    /// Most warp instructions of a launch
     steps: u64,
     contents: Contents,
     folder: PathBuf,
@@ -84,7 +84,7 @@ impl Arguments {
         Ok(read)
     }
 
-    /// The options of a seed, unless some are given.
+    /// Returns the options of a seed, drawn from the given options, or from [`OPTIONS`] if there are none.
     fn options_of(&self, seed: u64, which: usize) -> String {
         match self.options.as_slice() {
             [] => OPTIONS[(seed as usize * 5 + which * 3) % OPTIONS.len()].to_owned(),
@@ -93,7 +93,7 @@ impl Arguments {
     }
 }
 
-/// The launches of a program: half of them with extremes in memory.
+/// Returns the launches of a program: half of them have extreme values in memory.
 fn launches(seed: u64, steps: u64) -> Launches {
     Launches {
         count: 2,
@@ -110,7 +110,7 @@ fn launches(seed: u64, steps: u64) -> Launches {
     }
 }
 
-/// An assembler at work.
+/// A running ptxas
 struct Assembly {
     ptxas: PathBuf,
     options: String,
@@ -118,14 +118,14 @@ struct Assembly {
     cubin: PathBuf,
 }
 
-/// What became of an assembly.
+/// The result of an assembly
 enum Assembled {
     Code(Box<Machine>),
-    /// ptxas says what is wrong with the text.
+    /// ptxas rejects the PTX, with this message.
     Refused(String),
-    /// ptxas ended in another way than by an answer.
+    /// ptxas ended without an answer.
     Crashed(String),
-    /// The machine code cannot be read.
+    /// The machine code cannot be decoded.
     Unread(String),
 }
 
@@ -153,7 +153,7 @@ impl Assembly {
         }
         let bytes = fs::read(&self.cubin)?;
         let Some(cubin) = Cubin::read(&bytes) else { return Ok(Assembled::Unread("it is no cubin".into())) };
-        // Our own tables do not know every instruction.
+        // The decoder's tables do not know every instruction.
         let disassembler = self.ptxas.with_file_name("nvdisasm");
         let disassemble = || match Command::new(&disassembler).arg("-c").arg(&self.cubin).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -165,7 +165,7 @@ impl Assembly {
     }
 }
 
-/// What comparisons came to.
+/// Totals of comparisons
 #[derive(Clone, Debug, Default)]
 struct Totals {
     counts: BTreeMap<String, u64>,
@@ -173,7 +173,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Those of the runs before, as the state has them.
+    /// Returns the totals of earlier runs from the saved state.
     fn of_state(state: &Value) -> Self {
         let numbers = |name: &str| {
             let entries = state[name].as_object().into_iter().flatten();
@@ -191,7 +191,7 @@ impl Totals {
         other.reasons.iter().for_each(|(reason, &by)| *self.reasons.entry(reason.clone()).or_default() += by);
     }
 
-    /// Counts a reason without its place, under the program that it is about.
+    /// Counts a reason without its position, by the kind of program.
     fn reason(&mut self, program: usize, reason: &str) {
         let which = ["PTX", "machine code"][program.min(1)];
         let plain = reason.split(" (").next().unwrap_or_default();
@@ -199,10 +199,10 @@ impl Totals {
     }
 }
 
-/// A finding about a kernel: what differs, for each ptxas that it differs with.
+/// Findings by kernel: a description of the difference for each ptxas.
 type Findings = BTreeMap<String, String>;
 
-/// Compares all kernels of a text with what each assembly made of it.
+/// Compares all kernels of a PTX module with the machine code of each assembly.
 fn compared(
     text: &str,
     (seed, steps): (u64, u64),
@@ -255,7 +255,7 @@ fn compared(
     Ok(findings)
 }
 
-/// Starts every ptxas on a text.
+/// Starts every ptxas on a PTX file.
 fn assemblies(arguments: &Arguments, seed: u64, text: &Path, all: bool) -> Result<Vec<Assembly>, Failure> {
     let mut started = Vec::new();
     for (which, ptxas) in arguments.ptxas.iter().enumerate() {
@@ -269,7 +269,7 @@ fn assemblies(arguments: &Arguments, seed: u64, text: &Path, all: bool) -> Resul
     Ok(started)
 }
 
-/// A program of a seed on its way through every ptxas.
+/// The program of a seed, while every ptxas assembles it
 struct Batch {
     seed: u64,
     text: String,
@@ -284,7 +284,7 @@ fn started(arguments: &Arguments, seed: u64, scratch: &Path) -> Result<Batch, Fa
     Ok(Batch { seed, assemblies: assemblies(arguments, seed, &path, false)?, text, path })
 }
 
-/// Compares a program and keeps what is found in it.
+/// Compares a program and saves the findings.
 fn ended(arguments: &Arguments, batch: Batch) -> Result<(Totals, Vec<String>), Failure> {
     let Batch { seed, text, path, assemblies } = batch;
     let mut totals = Totals::default();
@@ -321,7 +321,7 @@ fn ended(arguments: &Arguments, batch: Batch) -> Result<(Totals, Vec<String>), F
     Ok((totals, said))
 }
 
-/// Where a run is: the next seed, those that ended behind it, and all totals.
+/// State of a run: the next seed, the totals, and the time of the last report.
 struct Progress {
     next: u64,
     totals: Totals,
@@ -343,7 +343,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let mut seed = next + job;
         let mut batch = started(arguments, seed, scratch.path())?;
         loop {
-            // The next program is assembled while this one runs.
+            // The next program is assembled while this program runs.
             let is_over = begun.elapsed() >= Duration::from_secs(arguments.seconds);
             seed += jobs;
             let following = if is_over { None } else { Some(started(arguments, seed, scratch.path())?) };
@@ -351,7 +351,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             said.iter().for_each(|line| println!("{line}"));
             progress.totals.add(&totals);
-            // Another job's seed may be behind: what ended is run again rather than left out.
+            // Other jobs may be at lower seeds. Their programs are run again rather than skipped.
             progress.next = progress.next.max((seed - jobs).saturating_sub(jobs - 1) + 1).max(next);
             if progress.told.elapsed() >= Duration::from_secs(60) || is_over {
                 progress.told = Instant::now();
@@ -379,7 +379,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Compares one file with what each ptxas makes of it.
+/// Compares one file with the machine code of each ptxas.
 fn file(arguments: &Arguments, path: &Path) -> Result<ExitCode, Failure> {
     let text = fs::read_to_string(path)?;
     let scratch = tempfile::tempdir()?;

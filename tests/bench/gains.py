@@ -1,31 +1,34 @@
 #!/usr/bin/env python3
-"""What each value of an axis won in searches, in the order in which a search should ask for them.
+"""Counts the kernels that each value of an axis improved in searches, in the best order for a search to try the
+values.
 
     gains.py [--ir RESULTS …] [--ptx RESULTS …] -o TABLE
 
-RESULTS has one JSON object a line, as `nvptx-ra tune --json` prints it or as tuning.py keeps it; the more runs, the
-better. The table has a line for each value: the kind of kernel, the value, the kernels that it gained, and how much. The
-order is a greedy cover: each value is the one that gains most kernels given the values before it, then most bytes, or
-warps. A kernel gains where the best of its variants that have no other values than those so far is better than before.
+RESULTS has one JSON object per line, as `nvptx-ra tune --json` prints it or tuning.py stores it. More runs give a
+better table. The table has a line for each value: the kind of kernel, the value, the number of kernels that it
+improved, and the amount. The order is a greedy cover: each value improves the most kernels given the values before
+it; ties are broken by bytes, or warps. A kernel improves if its best variant that uses only the values so far is
+better than before.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-# Most variants of kernels that spill have it, so that it is no question of its own.
+# Most variants of spilling kernels have it, so it is not a candidate.
 ALWAYS = {"add-passes=assembly-effects"}
 SPILLS, WARPS = "spills", "warps"
 MOST_WARPS = 64
 HEAD = """\
-# What values of axes won in searches, written by tests/bench/gains.py: kind of kernel, value, kernels that it gained
-# given the values above it, and bytes or warps that these gained. A greedy cover has made the order.
+# Values of axes that improved kernels in searches, written by tests/bench/gains.py: kind of kernel, value, number of
+# kernels improved given the values above it, and bytes or warps gained by them. A greedy cover determines the order.
 """
 EARLIER = {"add": "add-passes", "skip": "skip-passes"}  # as results of before have them
 
 
 def values(choice):
-    """The values that a choice has beside the defaults. All seeds, limits and ways to keep are one value each."""
+    """Returns the values of a choice that differ from the defaults. All seeds count as one value, and so do all limits
+    and all options of spilling."""
     found = set()
     for option in choice.split(";"):
         name, _, value = option.partition("=")
@@ -54,12 +57,13 @@ def is_no_worse(figures, stock):
 
 
 def worth(figures, kind):
-    """What counts of a variant, the more the better."""
+    """Returns the figure by which variants are ranked; higher is better."""
     return -bytes_of(figures) if kind == SPILLS else figures["warps"]
 
 
 def kernels_of(paths, kind):
-    """Of each kernel of a kind what stock is worth, and (values, worth) of the variants that count."""
+    """Yields, for each kernel of a kind, the worth of stock, and (values, worth) of the variants that are no worse
+    than stock."""
     for path in paths:
         for line in Path(path).read_text(encoding="utf8").splitlines():
             for kernel in json.loads(line)["kernels"]:
@@ -77,7 +81,7 @@ def best(kernel, allowed):
 
 
 def cover(kernels):
-    """(value, kernels gained, amount gained), in the order of a greedy cover."""
+    """Yields (value, kernels gained, amount gained) in the order of a greedy cover."""
     allowed = set(ALWAYS)
     candidates = sorted({value for _, variants in kernels for of, _ in variants for value in of} - allowed)
     now = [best(kernel, allowed) for kernel in kernels]
@@ -86,7 +90,7 @@ def cover(kernels):
         for value in candidates:
             more = [best(kernel, allowed | {value}) - before for kernel, before in zip(kernels, now, strict=True)]
             gains.append((sum(gain > 0 for gain in more), sum(more), value))
-        # Of equals the first by name, so that the table is the same each time.
+        # Ties go to the first by name, so that the table is reproducible.
         count, amount, value = max(gains, key=lambda gain: gain[:2])
         if not count:
             break
@@ -97,7 +101,7 @@ def cover(kernels):
 
 
 def table(ir, ptx):
-    """The table's text."""
+    """Returns the table's text."""
     lines = [HEAD]
     for code, paths in (("ir", ir), ("ptx", ptx)):
         for kind in (SPILLS, WARPS):

@@ -1,4 +1,4 @@
-"""The results of a run, joined: one row for each kernel, compiler and setting."""
+"""The joined results of a run: one row for each kernel, compiler and setting."""
 
 import json
 import re
@@ -9,21 +9,21 @@ from corpus import source_of
 from occupancy import resident_warps
 from plan import OWN, STOCK
 
-TOO_FEW_REGISTERS = ("(C7600)", "(C7602)")  # how ptxas says that a limit is below what an instruction needs
+TOO_FEW_REGISTERS = ("(C7600)", "(C7602)")  # codes of ptxas's errors if an instruction needs more than the limit
 
 
 @dataclass
 class Results:
-    """All that a run found. Keys are (module, kernel); kernels that nvcc and clang name differently have one key."""
+    """All results of a run. Keys are (module, kernel); kernels that nvcc and clang name differently share a key."""
 
     plan: object
     modules: dict = field(default_factory=dict)  # compiler: {module: {"seconds", "bytes", "pass_ns", …, counts}}
     ptx: dict = field(default_factory=dict)  # compiler: {key: counts}
     kernels: dict = field(default_factory=dict)  # setting: {compiler: {key: counts}}
     ptxas: dict = field(default_factory=dict)  # setting: {compiler: {module: {"seconds", …}}}
-    forecasts: dict = field(default_factory=dict)  # setting: {key: what the forecast says}
+    forecasts: dict = field(default_factory=dict)  # setting: {key: the forecast}
     failures: list = field(default_factory=list)  # (module, compiler, setting, reason)
-    # setting: modules with an instruction that needs more registers, in stock's PTX too
+    # setting: modules with an instruction that needs more registers than the limit, in stock's PTX too
     too_tight: dict = field(default_factory=dict)
 
     @property
@@ -31,7 +31,7 @@ class Results:
         return [c.name for c in self.plan.compilers]
 
     def common(self, setting, names=None):
-        """The kernels that all of the compilers have, in order."""
+        """Returns the kernels that all of the compilers have, in order."""
         by_name = self.kernels[setting]
         keys = [set(by_name[name]) for name in names or self.names]
         return sorted(set.intersection(*keys))
@@ -41,7 +41,8 @@ class Results:
 
 
 def kernel_key(module, name):
-    """nvcc leaves out the L that marks a static function in a mangled name, and marks it with the file's hash."""
+    """Returns a kernel's key. nvcc leaves out the L that marks a static function in a mangled name, and marks it with
+    the file's hash."""
     return module, re.sub(r"^_ZL?(?=\d)", "_Z", name)
 
 
@@ -53,7 +54,7 @@ def read(path):
 
 
 def gather(plan):
-    """Reads what the jobs wrote. What is missing or went wrong is among the failures."""
+    """Reads the output of the jobs. Missing or failed results are listed as failures."""
     results = Results(plan)
     for compiler in plan.compilers:
         name = compiler.name
@@ -77,7 +78,8 @@ def gather(plan):
 
 
 def set_apart_too_tight(results):
-    """A tensor instruction may need more registers than a limit allows: no failure, unless stock's PTX fits."""
+    """Moves some failures to `too_tight`. A tensor instruction may need more registers than a limit allows. This
+    counts as a failure only if stock's PTX fits."""
     tight = {(module, setting) for module, name, setting, why in results.failures if name == STOCK and is_tight(why)}
     results.failures = [f for f in results.failures if not ((f[0], f[2]) in tight and is_tight(f[3]))]
     for module, setting in sorted(tight):
@@ -110,7 +112,7 @@ def add_assembled(results, name, module, setting, assembled):
     for kernel, counts in assembled.pop("kernels").items():
         spills = counts["stores"] + counts["loads"]
         warps = resident_warps(counts["registers"], cpu)
-        if setting != OWN:  # only there is the machine code counted; a shared result brings its counts along
+        if setting != OWN:  # machine code is counted for OWN alone; a result shared with OWN contains its counts
             counts = {key: value for key, value in counts.items() if not key.startswith("sass")}
         kernels[kernel_key(module, kernel)] = counts | {"spills": spills, "spilling": int(spills > 0), "warps": warps}
     results.ptxas.setdefault(setting, {}).setdefault(name, {})[module] = assembled
@@ -125,7 +127,7 @@ def add_forecast(results, module, setting, said):
 
 
 def to_json(results):
-    """All of it, for comparing two runs; keys are `module/kernel`."""
+    """Returns all results, for a comparison of two runs. Keys are `module/kernel`."""
     flat = {
         setting: {
             name: {"/".join(key): counts for key, counts in sorted(kernels.items())} for name, kernels in by.items()

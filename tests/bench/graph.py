@@ -1,8 +1,8 @@
 """A run as a Ninja graph: one edge for each module and compiler, and one for each setting of ptxas.
 
-Whoever runs Ninja runs the benchmark: ninja itself on one machine, a front end of a remote-execution farm on many.
-Every file that a job reads or writes is declared, but for the programs, which the plan names; the cache is a shortcut
-of jobs on one machine, no input.
+Any Ninja front end runs the benchmark: ninja itself on one machine, or a front end of a remote-execution farm on
+many. The graph declares every file that a job reads or writes, except the programs, which are in the plan. The
+cache is not an input; it only saves work on one machine.
 """
 
 import os
@@ -20,7 +20,7 @@ def escape(path):
 
 
 def quote(text):
-    """A word of a command line of Ninja's."""
+    """Quotes a word of a Ninja command line."""
     return "'" + str(text).replace("'", "'\\''").replace("$", "$$") + "'"
 
 
@@ -31,7 +31,7 @@ def edge(outputs, inputs, command, what):
 
 
 def lines(plan):
-    """The graph. Large modules come first, so that no core waits for one of them at the end."""
+    """Yields the graph. Large modules come first, so that no core waits for one of them at the end."""
     program = quote(HERE / "job.py")
     yield "ninja_required_version = 1.8"
     yield f"builddir = {escape(plan.folder)}"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How a pass's time grows with the function: the coalescer's from 10^3 to 10^6 instructions and from 10 to 10^4 copies;
-with --pass=nvptx-regalloc, that of values in shared memory from 10^3 to 10^6 instructions.
+"""Measures how a pass's time grows with the size of a function. The coalescer runs on 10^3 to 10^6 instructions and on
+10 to 10^4 copies. With --pass=nvptx-regalloc, spilling to shared memory runs on 10^3 to 10^6 instructions.
 
     growth.py [--pass NAME] [--tool target/release/nvptx-ra] [--largest 1000000] [--plot docs/growth.svg]
 
-Generates functions in the text form, times `nvptx-ra replay` on them (parsing and checking are not counted), fits
-c·n·log n to each series, and says by how much the worst point leaves the fit. --plot needs matplotlib.
+Generates functions in the text form and times `nvptx-ra replay` on them; parsing and checking are not counted. It
+fits c·n·log n to each series and reports the deviation of the worst point from the fit. --plot needs matplotlib.
 """
 
 import math
@@ -18,17 +18,17 @@ import command_line
 
 HEADER = 'mfv 1\nfunction "k"\nopcode ADD\nopcode COPY copy\nopcode LOAD\nopcode STORE\nopcode GOTO\n'
 COALESCER, REGALLOC = "nvptx-copy-coalescer", "nvptx-regalloc"
-# 62 words may be live, of 140: of these two fifths are kept.
+# At most 62 of a phase's 140 words may be live, so that two fifths are spilled.
 OPTIONS = {COALESCER: (), REGALLOC: ("regalloc=64", "regalloc-slack=0")}
 
 
 def registers(count):
-    """Declares so many 32-bit registers."""
+    """Declares `count` 32-bit registers."""
     return "".join(f"regs %{i} " + " ".join(["B32"] * min(16, count - i)) + "\n" for i in range(0, count, 16))
 
 
 def one_block(n):
-    """One block of n instructions, every fifth a copy."""
+    """Yields one block of n instructions; every fifth is a copy."""
     yield HEADER + registers(n)
     yield "bb0: frequency 1.0 depth 0\n  %0 = LOAD 0 :: read\n"
     for i in range(1, n - 1):
@@ -37,7 +37,7 @@ def one_block(n):
 
 
 def diamonds(n):
-    """About n instructions in a row of diamonds, each with a PHI's two copies."""
+    """Yields about n instructions in a row of diamonds, each with the two copies of a PHI."""
     count = n // 12
     yield HEADER + registers(4 * count + 1)
     for i in range(count):
@@ -56,7 +56,7 @@ def diamonds(n):
 
 
 def one_web(n):
-    """One register that takes a copy from each of n blocks: all want to be one register."""
+    """Yields one register with a copy from each of n blocks: all of them are candidates for one register."""
     yield HEADER + registers(n + 1)
     yield "bb0: frequency 1.0 depth 0 -> " + " ".join(f"bb{i + 1}" for i in range(n)) + "\n"
     for i in range(n):
@@ -65,11 +65,12 @@ def one_web(n):
     yield f"bb{n + 1}: frequency 1.0 depth 0\n  STORE %0 :: write\nend\n"
 
 
-KEPT, WORKING = 60, 40  # words of a phase: those that live through it, and those that it computes with
+KEPT, WORKING = 60, 40  # words of a phase: live throughout it, and used in its computation
 
 
 def phases(n):
-    """One block of n instructions in phases: each loads words, computes with others, and stores the first."""
+    """Yields one block of n instructions in phases: each phase loads words, computes with others, and stores the
+    first."""
     count = max(1, n // (2 * KEPT + 2 * WORKING))
     size = KEPT + 2 * WORKING
     yield HEADER.replace('"k"\n', '"k"\nkernel maxntid 128\n') + registers(count * size)
@@ -84,7 +85,7 @@ def phases(n):
 
 
 def half_live(n):
-    """The same number of words lives through the whole function, in which phases follow each other."""
+    """Yields the same phases, with KEPT more words that are live throughout the function."""
     text = "".join(phases(n))
     head, body = text.split("bb0: frequency 1.0 depth 0\n")
     first = text.count("B32")
@@ -96,7 +97,7 @@ def half_live(n):
 
 
 def seconds(tool, subject, make, n):
-    """The least of several runs of a pass."""
+    """Returns the shortest of several runs of a pass."""
     unit = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
     with tempfile.TemporaryDirectory() as folder:
         with Path(folder, "function.mfv").open("w", encoding="utf8") as file:
@@ -110,7 +111,7 @@ def seconds(tool, subject, make, n):
 
 
 def decades(low, high):
-    """low, 10·low, … up to high."""
+    """Yields low, 10·low, … up to high."""
     while low <= high:
         yield low
         low *= 10
@@ -121,7 +122,7 @@ def main():
     parser.add_argument("--pass", dest="subject", choices=OPTIONS, default=COALESCER)
     parser.add_argument("--tool", default="target/release/nvptx-ra")
     parser.add_argument("--largest", type=int, default=1_000_000, help="instructions (default: 1000000)")
-    parser.add_argument("--plot", help="where the picture goes, e.g. docs/growth.svg")
+    parser.add_argument("--plot", help="file for the plot, for example docs/growth.svg")
     arguments = parser.parse_args()
     series = [
         ("one block, by instructions", one_block, 1000, arguments.largest),
@@ -136,7 +137,7 @@ def main():
     measured = []
     for label, make, low, high in series:
         points = [(n, seconds(arguments.tool, arguments.subject, make, n)) for n in decades(low, high)]
-        # The constant that fits best where errors are relative: the geometric mean.
+        # Returns the constant of the best fit for relative errors: the geometric mean.
         ratios = [time / (n * math.log(n)) for n, time in points]
         constant = math.exp(sum(map(math.log, ratios)) / len(ratios))
         worst = max(max(ratio / constant, constant / ratio) for ratio in ratios)
@@ -149,7 +150,7 @@ def main():
 
 
 def plot(measured, subject, path):
-    """Points and fits, both axes logarithmic."""
+    """Plots points and fits on logarithmic axes."""
     import matplotlib
 
     matplotlib.use("svg")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a build gets where nvptx-ra stands in ptxas's place, on files of PTX, beside ptxas itself.
+"""Measures the effect of the ptxas wrapper on a build, on files of PTX, compared with ptxas itself.
 
     in_place.py [options] PRODUCER=GLOB …
 
-Each file is assembled by ptxas; by nvptx-ra with 0 runs, whose cubin and messages have to be ptxas's; and twice by nvptx-ra
-with its default number of runs, the second time from its cache. A producer is a row of the table. Ends with 1 where a kernel
-has more bytes spilled, fewer warps or more machine instructions than by ptxas, or where 0 runs change a byte.
+Each file is assembled in three ways: by ptxas; by nvptx-ra with 0 runs, where the cubin and messages must equal
+those of ptxas; and twice by nvptx-ra with its default number of runs, the second time from its cache. A producer is
+a row of the table. Exits with 1 if a kernel has more spilled bytes, fewer warps or more machine instructions than
+with ptxas, or if 0 runs change a byte.
 """
 
 import glob
@@ -35,7 +36,7 @@ HEADER += ["first", "from the cache", "0 runs"]
 
 @dataclass
 class Assembled:
-    """What a program made of a file."""
+    """The result of a program for a file."""
 
     error: str
     seconds: float
@@ -48,10 +49,10 @@ def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     add("files", nargs="+", metavar="PRODUCER=GLOB")
-    add("--draw", type=int, metavar="N", help="so many files of each producer (default: all)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
-    add("--runs", default="", help="NVPTX_RA_RUNS (default: the program's own)")
-    add("--largest", type=int, default=4 << 20, metavar="BYTES", help="of a file (default: %(default)s)")
+    add("--draw", type=int, metavar="N", help="draw N files of each producer (default: all)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
+    add("--runs", default="", help="value of NVPTX_RA_RUNS (default: that of nvptx-ra)")
+    add("--largest", type=int, default=4 << 20, metavar="BYTES", help="largest size of a file (default: %(default)s)")
     add("--timeout", type=int, default=3600, help="seconds for a file (default: %(default)s)")
     command_line.add_jobs(parser)
     command_line.add_tool(parser)
@@ -59,7 +60,7 @@ def parse_arguments():
 
 
 def assembled(command, path, cpu, programs, timeout, **environment):
-    """Runs a program in ptxas's place, verbose."""
+    """Runs ptxas or the ptxas wrapper, verbose."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "out.cubin")
         variables = [f"{name}={value}" for name, value in environment.items()]
@@ -77,13 +78,14 @@ def without_times(messages):
 
 
 def is_wanted(path, largest):
-    """Whether a file is PTX of a processor, and not too large."""
+    """Whether a file is PTX with a target processor, and not too large."""
     text = Path(path).read_text(encoding="utf8", errors="replace") if os.path.getsize(path) <= largest else ""
     return bool(TARGET.search(text))
 
 
 def compared(path, arguments, programs):
-    """Of a file: (path, cpu, text, ptxas's result, that of 0 runs, the first and the second of ours)."""
+    """Compares a file. Returns (path, cpu, text, ptxas's result, the result with 0 runs, the first and the second
+    result of the search)."""
     text = Path(path).read_text(encoding="utf8", errors="replace")
     cpu = TARGET.search(text).group(1)
     ours = [os.path.abspath(arguments.tool), "ptxas"]
@@ -96,7 +98,7 @@ def compared(path, arguments, programs):
 
 
 def threads_of(text):
-    """The threads of a block by kernel, where the text says them."""
+    """Returns the threads of a block by kernel, if the PTX declares them."""
     return {name: math.prod(map(int, sizes.split(","))) for name, sizes in THREADS.findall(text)}
 
 
@@ -105,8 +107,8 @@ def bytes_of(kernel):
 
 
 def figures(kernel, cpu, threads, text):
-    """The three that may not get worse, each the less the better. Where the text notes the shared memory that launches
-    add, that bounds the warps, too."""
+    """Returns the three figures that may not get worse; less is better. If the PTX notes dynamic shared memory, it
+    bounds the warps, too."""
     warps = occupancy.resident_warps(kernel["registers"], cpu, threads)
     noted = NOTE.search(text)
     if noted and threads:
@@ -116,16 +118,16 @@ def figures(kernel, cpu, threads, text):
 
 
 def problems_of(result):
-    """What is not as it has to be, a line each."""
+    """Returns the violations of a file, one line each."""
     path, cpu, text, stock, none, first, second = result
     if stock.error:
         same = stock.error == first.error.replace("nvptx-ra: ", "ptxas: ") or stock.messages == first.messages
-        return [] if same else [f"{path}: ptxas says {stock.error}, nvptx-ra {first.error or 'nothing'}"]
+        return [] if same else [f"{path}: ptxas reports {stock.error}, nvptx-ra {first.error or 'nothing'}"]
     problems = [f"{path}: {made.error}" for made in (none, first, second) if made.error]
     if (none.cubin, without_times(none.messages)) != (stock.cubin, without_times(stock.messages)):
-        problems.append(f"{path}: 0 runs give other bytes than ptxas")
+        problems.append(f"{path}: with 0 runs, the output differs from ptxas's")
     if first.cubin != second.cubin:
-        problems.append(f"{path}: the cache gives other bytes than the search")
+        problems.append(f"{path}: the output from the cache differs from that of the search")
     threads = threads_of(text)
     for name, kernel in stock.kernels.items():
         before = figures(kernel, cpu, threads.get(name, 0), text)
@@ -180,8 +182,8 @@ def main():
                 results.append(result)
             rows.append(row_of(producer, results))
     print("\n".join(report.table(rows, HEADER)))
-    print("\ntimes are those of ptxas alone")
-    print("\n".join(problems or ["none worse; 0 runs give ptxas's bytes"]))
+    print("\ntimes are multiples of the time of ptxas alone")
+    print("\n".join(problems or ["no kernel got worse; with 0 runs, the output is ptxas's"]))
     sys.exit(1 if problems else 0)
 
 

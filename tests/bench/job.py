@@ -5,8 +5,8 @@
     job.py PLAN assemble COMPILER MODULE SETTING
     job.py PLAN forecast MODULE SETTING
 
-Writes the files that the plan names for it. What goes wrong with a kernel stands in the result, and the job succeeds:
-the rest of the graph goes on, and the summary lists the failures.
+Writes the job's output files, as listed in the plan. An error with a kernel is stored in the result, and the job
+succeeds. The rest of the graph continues, and the summary lists the failures.
 """
 
 import gzip
@@ -20,7 +20,7 @@ import plan
 
 
 def write(path, data):
-    """A file appears whole or not at all."""
+    """Writes a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(data)
@@ -57,7 +57,7 @@ def run(arguments):
 def main():
     try:
         run(sys.argv[1:])
-    except OSError as error:  # a full disk, say: this job has no result, and the summary says so
+    except OSError as error:  # for example a full disk: this job has no result, and the summary reports this
         sys.exit(f"{' '.join(sys.argv[2:])}: {error}")
 
 

@@ -1,7 +1,7 @@
-"""How good a forecast is: registers, the step of occupancy, spills or not; plain, and by file.
+"""Accuracy of a forecast: registers, occupancy step, and whether a kernel spills; as a plain mean and by file.
 
-A row is a kernel at a setting, as calibrate.py's load() makes it; a forecast is a number for each row. The mean by file
-is the mean of the means of the files, so that instances of a few templates do not decide.
+A row is a kernel at a setting, as made by load() of calibrate.py; a forecast is a number for each row. The mean by
+file is the mean of the files' means, so that instances of a few templates do not dominate.
 """
 
 import math
@@ -10,19 +10,19 @@ from collections import defaultdict
 
 from occupancy import resident_warps
 
-# Kernels of so many registers or more are counted apart: few kernels have that many, and ptxas unrolls, hoists and
-# reorders most there.
+# Kernels with at least this many registers are also counted separately: they are few, and ptxas unrolls, hoists and
+# reorders most in them.
 LARGE = 64
 MOST_REGISTERS = 255
 
 
 def step(row, registers):
-    """Warps that an SM holds by registers alone."""
+    """Returns the warps that an SM holds, as bounded by registers alone."""
     return resident_warps(max(1, min(MOST_REGISTERS, round(registers))), row.get("cpu", "sm_90"))
 
 
 def means(of_rows):
-    """The plain mean of (row, value) pairs, and the mean of the means of the files."""
+    """Returns the plain mean of (row, value) pairs, and the mean of the files' means."""
     by_file = defaultdict(list)
     for row, value in of_rows:
         by_file[row["module"]].append(value)
@@ -30,7 +30,8 @@ def means(of_rows):
 
 
 def scores(rows, forecasts):
-    """Error, share within 4, share of steps that are right, in per cent; each plain and by file."""
+    """Returns the error, the share within 4 registers, and the share of right occupancy steps, in per cent; each plain
+    and by file."""
     pairs = [(row, min(forecast, row["budget"])) for row, forecast in zip(rows, forecasts, strict=True)]
     errors = means([(row, 100 * abs(said - row["registers"]) / row["registers"]) for row, said in pairs])
     near = means([(row, 100.0 * (abs(said - row["registers"]) <= 4)) for row, said in pairs])
@@ -39,7 +40,7 @@ def scores(rows, forecasts):
 
 
 def of_registers(rows, forecasts):
-    """The scores as one line."""
+    """Returns the scores as one line."""
     if not rows:
         return "no kernels"
     errors, near, steps = scores(rows, forecasts)
@@ -50,7 +51,7 @@ def of_registers(rows, forecasts):
 
 
 def registers(what, rows, forecasts):
-    """Lines for all kernels, and for those below LARGE and from there on apart."""
+    """Returns lines for all kernels, for kernels below LARGE, and for the others."""
     parts = [
         ("", lambda row: True),
         (f", below {LARGE}", lambda row: row["registers"] < LARGE),
@@ -64,7 +65,7 @@ def registers(what, rows, forecasts):
 
 
 def spilled(row):
-    """Bytes stored to spill slots and loaded from them."""
+    """Returns the bytes stored to spill slots and loaded from them."""
     return row["stores"] + row["loads_of_spills"]
 
 
@@ -73,7 +74,8 @@ def does_spill(row):
 
 
 def counts_of_spills(rows, expected):
-    """How many spill, how many are expected to, how many of these do, and the F1 of that as text."""
+    """Returns four values: how many kernels spill, how many are forecast to spill, how many of the forecast ones do,
+    and the F1 score as text."""
     real = sum(map(does_spill, rows))
     said = sum(expected)
     found = sum(does_spill(row) for row, is_expected in zip(rows, expected, strict=True) if is_expected)
@@ -81,13 +83,13 @@ def counts_of_spills(rows, expected):
 
 
 def of_spills(rows, expected):
-    """The counts as one line."""
+    """Returns the counts as one line."""
     real, said, found, score = counts_of_spills(rows, expected)
     return f"{len(rows)} kernels, {real} spill, {said} forecast, {found} of them do: F1 {score}"
 
 
 def by_lineage(rows, values):
-    """(lineage, its rows, their values), in the order of the names, and all of them last."""
+    """Yields (lineage, its rows, their values), sorted by lineage, then all rows."""
     for lineage in sorted({row["lineage"] for row in rows}):
         chosen = [(row, value) for row, value in zip(rows, values, strict=True) if row["lineage"] == lineage]
         yield (lineage, *map(list, zip(*chosen, strict=True)))
@@ -95,8 +97,9 @@ def by_lineage(rows, values):
 
 
 def of_sizes(pairs):
-    """How far forecasts of spilled bytes are off, as a line: of (row, forecast) pairs, all of which spill, the geometric
-    mean of the factor by which a forecast is too high or too low, plain and by file, the median of said to real, and the share within twice."""
+    """Returns the accuracy of forecasts of spilled bytes as a line, for (row, forecast) pairs of kernels that spill.
+    It has the geometric mean of the factor between forecast and measurement, plain and by file, the median of
+    forecast to measurement, and the share within a factor of two."""
     if not pairs:
         return "no kernels"
     ratios = [(row, math.log(said / spilled(row))) for row, said in pairs]

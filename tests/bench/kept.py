@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What values in shared memory bring on real kernels: every kernel that spills, compiled in several ways, in one table.
+"""Measures spilling to shared memory on real kernels: every kernel that spills, compiled in several ways, in one
+table.
 
     kept.py [options] [MODULE-GLOB …]
 
-Stock LLVM and ptxas say first which kernels spill. Each of them becomes a module of its own, which is compiled in each
-way of WAYS. ptxas and the machine code say what comes out: bytes spilled to local memory, static shared memory beyond
-stock's, words that instructions move to and from both memories (LDL, STL; LDS, STS beyond stock's), warps, and machine
-instructions. Kernels of which no block fits on an SM are left out.
+Stock LLVM and ptxas first show which kernels spill. Each of these kernels becomes a module of its own, which is
+compiled in each way of WAYS. The figures come from ptxas and the machine code: bytes spilled to local memory,
+static shared memory beyond stock's, words that instructions move to and from both memories (LDL, STL; LDS, STS
+beyond stock's), warps, and machine instructions. Kernels of which no block fits on an SM are left out.
 
-A way counts for a kernel only where all ways that are asked for have an answer, except cicc, which has a row for the
-kernels that it compiles. What fails is named at the end, and ends the program with 1. Everything measured is cached, so
-a run that was broken off goes on.
+A kernel counts only if all requested ways have a result for it. The exception is cicc, which has a row for the
+kernels that it compiles. Failures are listed at the end, and the program then exits with 1. All measurements are
+cached, so an interrupted run resumes.
 """
 
 import json
@@ -38,18 +39,18 @@ from plan import CICC, STOCK, Compiler
 
 PRAGMA, AUTO, SAID, BEST_SLACK, TUNE, AHEAD = "pragma", "auto", "said", "slacks", "tune", "ahead"
 WAYS = {
-    PRAGMA: 'stock with NVIDIA\'s pragma "enable_smem_spilling", stock where ptxas refuses it',
-    AUTO: "regalloc=auto, and nothing said of the launch",
-    SAID: "regalloc=auto, with threads and dynamic shared memory as far as launches.py knows them",
-    BEST_SLACK: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, the launch said",
-    TUNE: "nvptx-ra tune, which tries the pass among other things, the launch said",
-    AHEAD: "the same, on modules as clang's front end leaves them where there are such (fetch.py --unoptimised)",
-    CICC: "NVIDIA's compiler, where it compiles the kernel",
+    PRAGMA: 'stock with NVIDIA\'s pragma "enable_smem_spilling", or stock if ptxas refuses it',
+    AUTO: "regalloc=auto, without facts of the launch",
+    SAID: "regalloc=auto, with threads and dynamic shared memory if launches.py knows them",
+    BEST_SLACK: "the best of regalloc=255 with a slack of 12, 24, 48 and 80, with the launch",
+    TUNE: "nvptx-ra tune, which tries the pass among other options, with the launch",
+    AHEAD: "the same, on modules as emitted by clang's front end if they exist (fetch.py --unoptimised)",
+    CICC: "NVIDIA's compiler, if it compiles the kernel",
 }
 SLACKS = (12, 24, 48, 80)
-LARGEST = 3  # kernels that percentages leave out the second time
+LARGEST = 3  # kernels that the second percentages leave out
 MORE_INSTRUCTIONS = 0.03
-DEFAULT_THREADS = 128  # as `nvptx-ra tune` takes it
+DEFAULT_THREADS = 128  # the default of `nvptx-ra tune`
 PRAGMA_LINE = '\t.pragma "enable_smem_spilling";'
 HEADER = ["", "kernels", "with slots", "local bytes", "change", f"without {LARGEST}", "slots", "local words"]
 HEADER += ["shared words", "warps", "instructions", "change", f"without {LARGEST}"]
@@ -61,23 +62,23 @@ def parse_arguments():
     command_line.add_modules(parser)
     command_line.add_subset(parser)
     add("--only", default=",".join(WAYS), metavar="WAYS", help="some of %(default)s")
-    add("--runs", type=int, default=16, help="of ptxas for each kernel that is tuned (default: %(default)s)")
-    add("--draw", type=int, metavar="N", help="so many of the kernels that spill (default: all)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
+    add("--runs", type=int, default=16, help="runs of ptxas for each tuned kernel (default: %(default)s)")
+    add("--draw", type=int, metavar="N", help="draw N of the kernels that spill (default: all)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
     add("--timeout", type=int, default=600, help="seconds for llc or ptxas on a kernel (default: %(default)s)")
     command_line.add_jobs(parser)
-    add("--json", type=Path, metavar="FILE", help="the figures of each kernel")
+    add("--json", type=Path, metavar="FILE", help="write the figures of each kernel")
     command_line.add_plugin(parser)
     command_line.add_tool(parser)
     arguments = parser.parse_args()
     arguments.ways = arguments.only.split(",")
     if unknown := set(arguments.ways) - set(WAYS):
-        parser.error(f"--only: there is no {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+        parser.error(f"--only: unknown way {', '.join(sorted(unknown))}; the ways are {', '.join(WAYS)}")
     return arguments
 
 
 def with_pragma(text):
-    """PTX of one kernel whose registers ptxas may spill to shared memory."""
+    """Returns the PTX of one kernel, with the pragma that lets ptxas spill registers to shared memory."""
     lines, in_head = [], False
     for line in text.split("\n"):
         in_head = in_head or ptx.ENTRY.match(line) is not None
@@ -89,7 +90,8 @@ def with_pragma(text):
 
 
 def warps(figures, kernel, cpu):
-    """Warps that an SM holds of a kernel: by registers, by static and dynamic shared memory, and of whole blocks."""
+    """Returns the warps of a kernel that an SM holds: bounded by registers, by static and dynamic shared memory, and
+    to whole blocks."""
     cpu = cpu.rstrip("a")
     threads = figures["threads"] or kernel.launch.threads or DEFAULT_THREADS
     by_shared = occupancy.resident_blocks(figures["static"] + (kernel.launch.dynamic or 0), cpu)
@@ -97,10 +99,10 @@ def warps(figures, kernel, cpu):
 
 
 def compiled(kernel, options, plan):
-    """PTX by llc: stock where there are no options, else with the plugin."""
+    """Compiles PTX with llc: stock without options, with the plugin otherwise."""
     compiler = Compiler(STOCK)
     if options and has_option("warn"):
-        options += " warn=none"  # with `strict`, a limit that does not hold would be an error
+        options += " warn=none"  # with `strict`, an exceeded limit would be an error
     if options:
         compiler = Compiler(options, tuple(f"-nvptx-ra-{option}" for option in options.split()))
     result, text = measure.compile_module(kernel.key, compiler, plan)
@@ -108,7 +110,7 @@ def compiled(kernel, options, plan):
 
 
 def said_options(kernel):
-    """What is said of a launch, as options of the plugin."""
+    """Returns the known facts of a launch, as options of the plugin."""
     launch = kernel.launch
     said = [] if launch.dynamic is None else [f"dynamic-shared={launch.dynamic}"]
     if launch.threads is not None and has_option("threads"):
@@ -130,13 +132,13 @@ def has_option(name):
 
 
 def tuned_text(kernel, path, plan, arguments):
-    """(error, PTX) of a search."""
+    """Returns (error, PTX) of a search."""
     error, _, text = searched.searched(kernel, path, arguments.runs, plan, arguments.tool)
     return error, text
 
 
 def cicc_text(kernel, plan):
-    """NVIDIA's PTX of a kernel, under its name there; None where there is none."""
+    """Returns NVIDIA's name and PTX of a kernel, `None` if NVIDIA's PTX lacks it."""
     path = plan.cicc_text(kernel.module)
     if not path.exists():
         return None
@@ -148,14 +150,14 @@ def cicc_text(kernel, plan):
 
 
 def best(stock, found):
-    """Of several variants that which spills least, then has the fewest instructions, among those that keep stock's
-    warps; stock itself where none does."""
+    """Returns the variant that spills least, then has the fewest instructions, among variants that keep stock's warps;
+    stock itself if there are none."""
     keeping = [figures for figures in found if figures["warps"] >= stock["warps"]]
     return min(keeping, key=lambda of: (of["local_bytes"], of["instructions"]), default=stock)
 
 
 def figures_of(kernel, plan, arguments):
-    """{way: figures}, with stock's among them, and what went wrong, as (way, error)."""
+    """Returns {way: figures}, including stock's, and the failures, as (way, error)."""
     found, wrong, cpu = {}, [], plan.cpu_of(kernel.module)
 
     def judge(way, error, text, kernel=kernel, **more):
@@ -196,7 +198,7 @@ def figures_of(kernel, plan, arguments):
 
 
 def wanted(plan, arguments):
-    """The kernels that spill, and what went wrong, as (module, kernel, way, error)."""
+    """Returns the kernels that spill, and the failures, as (module, kernel, way, error)."""
     spilling, wrong = [], []
     for module, path in plan.modules.items():
         compiled_, text = measure.compile_module(module, plan.compiler(STOCK), plan)
@@ -225,12 +227,12 @@ def percent(before, after):
 
 
 def without_largest(rows):
-    """The rows without the kernels that spill most with stock."""
+    """Returns the rows without the kernels that spill most with stock."""
     return sorted(rows, key=lambda row: row[0]["local_bytes"])[: max(0, len(rows) - LARGEST)]
 
 
 def row_of(title, rows):
-    """The figures of (stock's, a way's) pairs, as HEADER names them."""
+    """Returns the figures of (stock's, a way's) pairs, in the order of HEADER."""
     sums = lambda rows, what: [sum(side[what] for side in sides) for sides in zip(*rows, strict=True)] or [0, 0]  # noqa: E731
     rest = without_largest(rows)
     local, instructions, held = (sums(rows, what) for what in ("local_bytes", "instructions", "warps"))
@@ -252,7 +254,7 @@ def row_of(title, rows):
 
 
 def groups_of(results, plan):
-    """(title, results) of each part of the table; a result is (kernel, {way: figures})."""
+    """Yields (title, results) for each part of the table; a result is (kernel, {way: figures})."""
     by_lineage = defaultdict(list)
     for result in results:
         kernel = result[0]
@@ -279,7 +281,7 @@ def is_worse(stock, figures):
 
 
 def shown(results, ways, plan):
-    """The lines of the table, and of what got worse."""
+    """Returns the lines of the table, followed by the kernels that got worse."""
     ways = [way for way in ways if way != CICC]
     complete = [result for result in results if all(way in result[1] for way in ways)]
     rows = []
@@ -302,7 +304,7 @@ def shown(results, ways, plan):
 
 
 def state_of(programs):
-    """Changes where somebody builds a program anew."""
+    """Returns a value that changes if a program is rebuilt."""
     return [(program, os.stat(program).st_mtime_ns) for program in programs]
 
 
@@ -334,12 +336,15 @@ def main():
     print("\n".join(f"{way}: {WAYS[way]}" for way in arguments.ways) + "\n")
     print("\n".join(shown(results, arguments.ways, plan)))
     known = sum(kernel.launch.dynamic is not None for kernel, _ in results)
-    print(f"\n{len(results)} kernels; the launch of {known} is known; no block of {len(without_block)} others fits")
+    print(
+        f"\n{len(results)} kernels; the launch of {known} is known; {len(without_block)} others are left out, because no "
+        "block fits"
+    )
     for module, name, way, error in wrong:
         print(f"failed: {module}: {name}: {way}: {error}")
     if state_of(programs) != before:
         wrong.append(before)
-        print(f"failed: one of {', '.join(programs)} was built anew meanwhile: the figures are of several builds")
+        print(f"failed: one of {', '.join(programs)} was rebuilt during the run: the figures come from several builds")
     sys.exit(1 if wrong else 0)
 
 

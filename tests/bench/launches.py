@@ -1,7 +1,7 @@
-"""How the kernels of the corpus are launched, as far as that is known: threads and bytes of dynamic shared memory.
+"""Known launches of the corpus kernels: threads and bytes of dynamic shared memory.
 
-Triton's metadata beside each module says both. For CUDA, RULES holds what the host code of the packages launches, with
-the place where it says so. A kernel that no rule names is launched in an unknown way.
+For Triton, the metadata next to each module has both. For CUDA, RULES holds the launches in the packages' host
+code, with their source. If no rule matches a kernel, its launch is unknown.
 """
 
 import json
@@ -14,15 +14,15 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Launch:
-    """None where nothing says how many."""
+    """Threads of a block and bytes of dynamic shared memory, `None` if unknown."""
 
     threads: int | None = None
     dynamic: int | None = None
 
 
 # candle-kernels 0.11.1, src/mmq_gguf/mmq_gguf.cuh: `mmq_get_nbytes_shared` with mmq_y = 128 and eight warps. A row of
-# the weights' tile has MMQ_MMA_TILE_X_K words: 76 for Q8_0, Q8_1 and Q6_K, 100 for Q2_K, 84 for Q3_K. Types by their
-# number in `ggml_type`.
+# the weights' tile has MMQ_MMA_TILE_X_K words: 76 for Q8_0, Q8_1 and Q6_K, 100 for Q2_K, 84 for Q3_K. The keys are the
+# types' numbers in `ggml_type`.
 WORDS_OF_A_ROW = {2: 76, 3: 76, 6: 76, 7: 76, 8: 76, 10: 100, 11: 84, 12: 76, 13: 76, 14: 76}
 ROWS, THREADS, INTEGER, BLOCK_OF_Y = 128, 256, 4, 144
 
@@ -44,7 +44,7 @@ def marlin(match):
 # (module, kernel's mangled name, launch of a match)
 RULES = [
     (r"candle__mmq_gguf", r"mul_mat_qIL9ggml_type(?P<type>\d+)ELi(?P<columns>\d+)E", candle_mul_mat_q),
-    # candle-kernels, src/mmq_gguf/mmq_instance_*.cu: launched with 0 bytes.
+    # candle-kernels, src/mmq_gguf/mmq_instance_*.cu: launched with 0 bytes
     (r"candle__mmq_gguf", r"mul_mat_q_stream_k_fixup", nothing_dynamic),
     # candle-core 0.10.2, src/quantized/cuda.rs: `block_dim: (WARP_SIZE as u32, 4, 1), shared_mem_bytes: 0`.
     (r"candle__quantized$", r"^mul_mat_q\d_[01K]$", lambda _: Launch(4 * WARP, 0)),
@@ -57,7 +57,7 @@ RULES = [
 
 
 def launch_of(path, kernel):
-    """How a kernel of the module at that path is launched."""
+    """Returns the launch of a kernel of the module at `path`."""
     metadata = Path(path).with_suffix(".json")
     if metadata.exists():
         said = json.loads(metadata.read_text(encoding="utf8"))

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What recorded searches teach: which recipe a search of PTX tries first, and on which kernels it tries any.
+"""Learns from recorded searches which recipe a search of PTX tries first, and for which kernels it tries any.
 
-    learned.py --record TRIALS FILE.ptx …    tries all recipes on all kernels that spill or lack warps
+    learned.py --record TRIALS FILE.ptx …    tries all recipes on kernels that spill or are below full occupancy
     learned.py --write TRIALS …              writes src/tune/learned/outcomes.txt
     learned.py TRIALS …                      the curve of gain against runs
 
-TRIALS is a file of JSON, a kernel a line. The curve is that of src/tune/learned/expectation.rs, computed here again: each kernel is
-searched with the kernels of its own lineage left out, or, with --aside TRIALS, kernels of which nothing was learned. The lineage of
-a file is what stands ahead of `__` in its name, else its name. A gain is a share of the time of stock by the formula of
-src/tune/learned/gain.rs; a run counts where the text is a new one.
+TRIALS is a file of JSON, one kernel per line. The curve is that of src/tune/learned/expectation.rs, reimplemented
+here. Each kernel is searched with the kernels of its own lineage left out. With --aside TRIALS, the searched
+kernels are those of another file, from which nothing was learned. A file's lineage is the part of its name before
+`__`, else its name. A gain is a share of stock's time by the formula of src/tune/learned/gain.rs. A run counts only
+if its PTX is new.
 """
 
 import json
@@ -32,7 +33,7 @@ LOOKS = ("look", "best+look")
 
 @dataclass
 class Kernel:
-    """A recorded kernel: what each recipe gained and the text that it made, by the recipe's name."""
+    """A recorded kernel: the gain of each recipe and the PTX that it made, by the recipe's name."""
 
     lineage: str
     name: str
@@ -48,10 +49,10 @@ class Kernel:
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="recorded trials; with --record files of PTX")
-    add("--record", metavar="TRIALS", help="where trials are added")
-    add("--write", action="store_true", help="write the table that the program brings")
-    add("--aside", metavar="TRIALS", action="append", default=[], help="kernels of which nothing was learned")
+    add("files", nargs="+", metavar="FILE", help="recorded trials; with --record, PTX files")
+    add("--record", metavar="TRIALS", help="record trials, and append them to this file")
+    add("--write", action="store_true", help="write the table that is compiled into nvptx-ra")
+    add("--aside", metavar="TRIALS", action="append", default=[], help="kernels from which nothing is learned")
     add("--timeout", type=int, default=900, help="seconds for a file (default: %(default)s)")
     command_line.add_tool(parser)
     return parser.parse_args()
@@ -63,7 +64,7 @@ def lineage_of(path):
 
 
 def record(arguments):
-    """Adds the trials of each file, with its name."""
+    """Records the trials of each file, with the file's name."""
     for path in arguments.files:
         trials = Path(arguments.record + ".part")
         trials.unlink(missing_ok=True)
@@ -78,7 +79,7 @@ def record(arguments):
 
 
 def gain(stock, variant):
-    """As src/tune/learned/gain.rs computes it."""
+    """Computes a gain as src/tune/learned/gain.rs does."""
     spills = lambda of: 1 + of["cost"] / (BYTES_OF_AN_INSTRUCTION * max(of["instructions"], 1))
     ratio = lambda key: max(variant[key], 1) / max(stock[key], 1)
     time = OF_SPILLS * math.log(spills(variant) / spills(stock)) + OF_INSTRUCTIONS * math.log(ratio("instructions"))
@@ -90,7 +91,7 @@ def kernel_of(line):
     for tried in line["tried"]:
         gained = gain(line["stock"], tried["figures"]) if tried["wins"] and tried["figures"] else 0.0
         for recipe in tried["recipes"]:
-            # A look has what the best of its variants has.
+            # The gain of a look is that of its best variant.
             gains[recipe] = max(gained, gains.get(recipe, 0.0)) if recipe in LOOKS else gained
             texts[recipe] = tried["text"]
     return Kernel(lineage_of(line["file"]), line["kernel"], line["traits"], gains, texts)
@@ -102,7 +103,7 @@ def read(paths):
 
 
 def recipes_of_program():
-    """The names in the first line of the table."""
+    """Returns the recipes' names in the first line of the table."""
     lines = OUTCOMES.read_text(encoding="utf8").splitlines()
     return next(line for line in lines if not line.startswith("#")).split(" ")
 
@@ -111,7 +112,7 @@ def write(kernels):
     recipes = recipes_of_program()
     unknown = {recipe for kernel in kernels for recipe in kernel.gains} - set(recipes)
     if unknown:
-        sys.exit(f"recipes that {OUTCOMES.name} does not name in its first line: {', '.join(sorted(unknown))}")
+        sys.exit(f"recipes missing in the first line of {OUTCOMES.name}: {', '.join(sorted(unknown))}")
     word = lambda kernel, recipe: str(min(round(1000 * kernel.gains[recipe]), 999)) if recipe in kernel.gains else "-"
     line = lambda kernel: " ".join(
         [re.sub(r"\s", "_", kernel.lineage), *map(str, kernel.traits), *(word(kernel, recipe) for recipe in recipes)]
@@ -122,7 +123,7 @@ def write(kernels):
 
 
 def coordinates(traits):
-    """As src/tune/learned/traits.rs computes them."""
+    """Computes coordinates as src/tune/learned/traits.rs does."""
     instructions, registers, cost, local, traffic, work, shared, warps, wins, keeps = traits
     magnitude = lambda number: math.log2(1 + number)
     return (
@@ -140,7 +141,7 @@ def coordinates(traits):
 
 
 def learned(kernel, others, recipes, least):
-    """(the gain after each run, the runs) of a search by what others teach."""
+    """Returns (the gain after each run, the runs) of a search that learns from other kernels."""
     place = coordinates(kernel.traits)
     near = lambda other: FLOOR + math.exp(-math.dist(place, coordinates(other.traits)) ** 2 / (2 * REACH))
     weighted = [(near(other), other.gains) for other in others]
@@ -162,14 +163,14 @@ def learned(kernel, others, recipes, least):
 
 
 def improvement(recipe, best, weighted):
-    """By how much a recipe improves on a gain of `best`, on average, where it has something to change."""
+    """Returns the average improvement of a recipe on a gain of `best`, over the kernels that it changes."""
     had = [(weight, gains[recipe]) for weight, gains in weighted if recipe in gains]
     whole = sum(weight for weight, _ in had)
     return sum(weight * max(gain - best, 0.0) for weight, gain in had) / whole if whole else 0.0
 
 
 def by_list(kernel, recipes):
-    """The same in the order of the list."""
+    """Returns the same for a search in the order of the list."""
     best, curve, seen = 0.0, [], set()
     for recipe in recipes:
         if recipe in kernel.gains and (best > 0 or not recipe.startswith("best+")):
@@ -179,7 +180,7 @@ def by_list(kernel, recipes):
 
 
 def extend(curve, seen, text, best):
-    """A known text costs no run."""
+    """Adds a run to the curve, unless the PTX is known."""
     if text is None or text not in seen or not curve:
         curve.append(best)
         seen.add(text)
@@ -188,7 +189,7 @@ def extend(curve, seen, text, best):
 
 
 def curves(kernels, teachers):
-    """Rows of the table: by the list, learned, and learned until nothing is worth its run."""
+    """Yields the rows of the table: by the list, learned, and learned with a stop at LEAST expected gain."""
     recipes = recipes_of_program()
     whole = sum(kernel.best for kernel in kernels)
     others = lambda kernel: [other for other in teachers if other.lineage != kernel.lineage]
@@ -215,7 +216,7 @@ def main():
         return
     kernels = read(arguments.aside) or teachers
     gainers = sum(kernel.best > 0 for kernel in kernels)
-    print(f"{len(kernels)} kernels, {gainers} gain; share of what all recipes gain, after so many runs of ptxas each\n")
+    print(f"{len(kernels)} kernels, {gainers} gain; share of the gain of all recipes, by runs of ptxas per kernel\n")
     print("\n".join(report.table(list(curves(kernels, teachers)), ["", *map(str, RUNS), "runs"])))
 
 

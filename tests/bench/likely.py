@@ -1,8 +1,8 @@
-"""How sure a forecast of registers, or of bytes of spills, is: what four of five kernels take for which as many are
-forecast.
+"""Ranges of forecasts of registers or spilled bytes: 80 % intervals, which contain four out of five kernels with the
+same forecast.
 
-Of kernels forecast alike, a tenth take fewer than the range and a tenth more, as shares of the forecast; each file
-counts once. Ranges are those of forecasts of code lineages that were left out of the fit.
+A tenth of the kernels with a similar forecast lie below the range and a tenth above it. Bounds are shares of the
+forecast; each file counts once. Ranges are computed from forecasts of code lineages that were left out of the fit.
 """
 
 from collections import Counter
@@ -11,21 +11,23 @@ from itertools import pairwise
 from judge import MOST_REGISTERS, spilled
 
 TENTH = 0.1
-# Forecasts of more than the one and at most the other have a range of their own, as far as there are files enough.
+# Bounds of intervals of forecasts. Each interval above one edge and up to the next has its own range, if it has enough
+# files.
 EDGES = (0, 16, 24, 32, 40, 64, 96, 160, MOST_REGISTERS)
 ENOUGH_FILES = 30
-# The same of bytes of spills.
+# The same for spilled bytes.
 EDGES_OF_SIZES = (0, 64, 256, 1024, 4096, 1 << 30)
 
 
 def ranges(pairs):
-    """(up to, least, most) for (row, forecast) pairs: of the kernels forecast so many registers, or fewer, and more than
-    in the range before, four of five take between `least` and `most` times that. None of no pairs."""
+    """Returns (up to, least, most) for (row, forecast) pairs. A range covers the forecasts of at most `up to` that lie
+    above the range before it. Four out of five of its kernels take between `least` and `most` times the forecast.
+    Empty if there are no pairs."""
     return ranges_between(EDGES, pairs, registers_of)
 
 
 def ranges_of_sizes(pairs):
-    """The same of forecasts of spilled bytes, of kernels that spill."""
+    """Returns the same for forecasts of spilled bytes, of kernels that spill."""
     return ranges_between(EDGES_OF_SIZES, pairs, spilled)
 
 
@@ -44,20 +46,20 @@ def ranges_between(edges, pairs, real):
             chosen = []
     if not found:
         found.append((edges[-1], *tails(chosen, real)))
-    # Too few beyond the last edge: theirs is the range before.
+    # If too few files are left at the end, the last range extends to the last edge.
     found[-1] = (edges[-1], *found[-1][1:])
     return found
 
 
 def tails(pairs, real):
-    """Which share of the forecast a tenth takes less than, and a tenth more."""
+    """Returns the shares of the forecast below which, and above which, a tenth of the kernels lie."""
     kernels = Counter(row["module"] for row, _ in pairs)
     shares = sorted((real(row) / said, 1 / kernels[row["module"]]) for row, said in pairs)
     return [least_with(shares, part * len(kernels)) for part in (TENTH, 1 - TENTH)]
 
 
 def least_with(shares, wanted):
-    """The first share up to which there is as much weight as wanted."""
+    """Returns the first share at which the cumulated weight reaches `wanted`."""
     total = 0
     for share, weight in shares:
         total += weight
@@ -67,7 +69,7 @@ def least_with(shares, wanted):
 
 
 def range_of(said, ranges):
-    """The range of a forecast."""
+    """Returns the range of a forecast, which includes the forecast itself."""
     least, most = next(shares for up_to, *shares in ranges if said <= up_to)
     return min(said, nearest(least * said)), max(said, nearest(most * said))
 
@@ -77,7 +79,8 @@ def nearest(number):
 
 
 def within(pairs):
-    """A line that says how many kernels of each lineage are in the ranges that the others have."""
+    """Returns a line with the share of kernels in their range, where the ranges of a lineage come from the other
+    lineages."""
     of_file = Counter(row["module"] for row, _ in pairs)
     held = plain = 0
     for lineage in sorted({row["lineage"] for row, _ in pairs}):

@@ -1,4 +1,4 @@
-// Kernels that lints find; with -DMENDED, what its remedy makes of it. docs/sass.md has the figures.
+// Kernels that lints report; with -DMENDED, the same kernels with the remedies applied. docs/sass.md has the figures.
 //   nvcc -ptx -lineinfo -O3 -arch=sm_90a tests/bench/lints.cu -o lints.ptx
 //   nvcc -ptx -lineinfo -O3 -arch=sm_90a -DMENDED tests/bench/lints.cu -o mended.ptx
 //   nvptx-ra report --sass --lint lints.ptx
@@ -10,7 +10,7 @@
 #define AS_IS_OR(as_is, mended) as_is
 #endif
 
-// Sums of products of N values: all stay live.
+// Sums of products of N values, which all stay live
 template <int N> __device__ __forceinline__ void outer(float *out, const float *in, int rounds) {
   float sums[N] = {};
   for (int round = 0; round < rounds; ++round) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The loops of two compilers beside each other: what ptxas makes of the same kernels of two files of PTX.
+"""Compares the loops of two compilers: ptxas's code for the same kernels of two PTX files.
 
     loop_beside.py [--ptxas PROGRAM] FIRST.ptx SECOND.ptx [FIRST.ptx SECOND.ptx …]
 
-Of each kernel that both files have, the innermost loop with the most loads counts. A row has its loads and stores, its
-instructions for each of them, and how many loads are in flight at most. Where the loops of both compilers have a load,
-the medians follow.
+For each kernel in both files, the innermost loop with the most loads counts. A row has its loads, its instructions
+for each load or store, and the most loads in flight. The medians follow, for kernels whose loops have a load with
+both compilers.
 """
 
 import statistics
@@ -22,7 +22,7 @@ ACCESSES = (*LOADS, "STG", "ST", "STS", "RED", "ATOMG", "ATOM")
 
 
 def main_loop(machine):
-    """(loads, accesses, instructions, in flight) of the innermost loop with the most loads, or None."""
+    """Returns (loads, accesses, instructions, in flight) of the innermost loop with the most loads, or `None`."""
     found = []
     for first, last in innermost(machine.code):
         codes = [placed.code for placed in machine.code[first : last + 1] if not placed.code.is_any("NOP")]
@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--cpu", default="sm_90")
     parser.add_argument("--ptxas", default=tools.find_cuda("ptxas"))
     options = parser.parse_args()
-    print("kernel\tloads\tinstructions for an access\tin flight\tloads\tinstructions for an access\tin flight")
+    print("kernel\tloads\tinstructions per access\tin flight\tloads\tinstructions per access\tin flight")
     both = []
     for pair in zip(options.files[::2], options.files[1::2], strict=True):
         texts = [Path(path).read_text(encoding="utf8", errors="replace") for path in pair]
@@ -63,7 +63,7 @@ def main():
                 both.append(loops)
     for what, of in (
         ("in flight", lambda loop: loop[3]),
-        ("instructions for an access", lambda loop: loop[2] / loop[1]),
+        ("instructions per access", lambda loop: loop[2] / loop[1]),
     ):
         if both:
             first, second = (statistics.median(of(loops[which]) for loops in both) for which in (0, 1))

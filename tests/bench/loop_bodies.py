@@ -1,10 +1,10 @@
-"""Forms by what stands in a loop's body, how long it is, and how many registers there are."""
+"""Loop forms by the content of the body, its length, and the number of registers."""
 
 from loop_kernels import BACK, BODY, CALLEE, CONSTANT, DOWN, EQ, GLOBALS, GUARD, NE, NEXT
 
 
 def products(count, accumulators=1, loads=1):
-    """Loads and then products: each load gives operands of some."""
+    """Returns loads followed by products; each load gives operands of several products."""
     lines = [f"ld.global.nc.f32 %z{50 + load}, [%a+{4 * load}];" for load in range(loads)]
     lines += [
         f"fma.rn.f32 %z{k % accumulators}, %z{50 + k % loads}, %z{50 + (k + 1) % loads}, %z{k % accumulators};"
@@ -14,7 +14,7 @@ def products(count, accumulators=1, loads=1):
 
 
 def zeros(accumulators):
-    """Sets the accumulators."""
+    """Clears the accumulators."""
     return " ".join(f"mov.f32 %z{k}, 0f00000000;" for k in range(accumulators))
 
 
@@ -34,7 +34,7 @@ WAIT = "mbarrier.try_wait.parity.shared.b64 %u, [sh], %m; @!%u bra W;"
 
 
 def bodies(every):
-    """What stands in the body beside two loads and a product."""
+    """Adds bodies with one more kind of instruction than two loads and a product."""
     for name, predicted, more in [
         ("plain", "4", ""),
         ("store", "4", "st.global.f32 [%a], %x;"),
@@ -246,7 +246,7 @@ def bodies(every):
 
 
 def lengths(every):
-    """How long the body is."""
+    """Adds bodies of various lengths."""
     back = f"{DOWN} {NE} {BACK}"
     for count in range(20, 56):
         every.loop(
@@ -329,7 +329,7 @@ def lengths(every):
 
 
 def limits(every):
-    """Whether ptxas unrolls less where registers are few."""
+    """Adds forms that test whether ptxas unrolls less if registers are few."""
     for accumulators in (8, 16, 20, 22, 24, 28, 32):
         code = {
             "body": products(accumulators, accumulators, 2),

@@ -1,10 +1,10 @@
-"""Forms by how a loop jumps back, what guards the jump, and how blocks and pragmas stand."""
+"""Loop forms by the jump back, the guard of the jump, and the position of blocks and pragmas."""
 
 from loop_kernels import BACK, BODY, CONSTANT, DOWN, EQ, GUARD, LEAVE, LOADS, NE, NEXT, SUM
 
 
 def last_branch(every):
-    """How the loop jumps back."""
+    """Adds forms of the jump back."""
     for name, predicted, latch in [
         ("ne_back", "4", f"{NE} @%p bra H;"),
         ("ne_back_jump_exit", "4", f"{NE} @%p bra H; bra EXIT;"),
@@ -39,7 +39,7 @@ def last_branch(every):
 
 
 def exits(every):
-    """Two jumps at the end of a loop, by where the code behind it stands in the text, and by what else is there."""
+    """Adds loops that end with two jumps, by the position of the code after the loop, and by other code around it."""
     two = f"{DOWN} {EQ} @%p bra {{}}; bra.uni H;"
     again = "add.s32 %j, %j, -1; setp.ne.s32 %q, %j, 0; @%q bra OUTER;"
     outer = "mov.b32 %j, %s; OUTER: mov.b32 %i, %n;"
@@ -97,7 +97,7 @@ def exits(every):
 
 
 def guards(every):
-    """How the guard of the branch comes into being, and who else reads it."""
+    """Adds forms by how the guard of the branch is computed, and by its other readers."""
     with_body = {
         "early": ("4", f"{DOWN} {NE} {BODY}", BACK),
         "early_step": ("4", f"{DOWN} {BODY}", f"{NE} {BACK}"),
@@ -165,7 +165,7 @@ def guards(every):
 
 
 def shapes(every):
-    """How blocks follow each other."""
+    """Adds forms by the order of blocks."""
     back = f"{DOWN} {NE} {BACK}"
     up, top = "mov.b32 %i, %s;", "add.s32 %i, %i, 1;"
     for name, predicted, code in [
@@ -271,7 +271,7 @@ def shapes(every):
 
 
 def pragmas(every):
-    """Where `.pragma` stands, and which."""
+    """Adds forms by the kind of `.pragma` and its position."""
     no = '.pragma "nounroll";'
     back = f"{DOWN} {NE} {BACK}"
     for name, predicted, code in [

@@ -1,11 +1,11 @@
-"""Forms by how the counter of a loop moves, what it is compared with, and whether the turns are known."""
+"""Loop forms by the step of the counter, the bound that it is compared with, and whether the trip count is known."""
 
 from loop_bodies import products, total, zeros
 from loop_kernels import BACK, CONSTANT, DOWN, EQ, NE
 
 
 def counters(every):
-    """Which register is compared, and how it moves."""
+    """Adds forms by the compared register, and by how it changes."""
     start = "mov.b32 %i, %s;"
     for bits, i, n, first in [("32", "%i", "%n", "%s"), ("64", "%I", "%N", "%S")]:
         for sign in "su":
@@ -131,7 +131,7 @@ def counters(every):
 
 
 def steps(every):
-    """How far the counter moves in a turn."""
+    """Adds forms by the step of the counter."""
     for bits, i, n, first in [("32", "%i", "%n", "%s"), ("64", "%I", "%N", "%S")]:
         for compare in (f"ne.s{bits}", f"lt.s{bits}", f"lt.u{bits}", f"le.u{bits}"):
             for step in (2, 3, 4, 5, 8, 64, 256, 65536, 1 << 24, 1 << 30):
@@ -197,7 +197,7 @@ def steps(every):
 
 
 def bounds_of(every):
-    """Where the counter starts and ends."""
+    """Adds forms by the start and the end of the counter."""
     up = "add.s32 %i, %i, 1; setp.ne.s32 %p, %i, %j; @%p bra H;"
     for name, predicted, before in [
         ("start_0", "4", "mov.b32 %i, 0; mov.b32 %j, %n;"),
@@ -237,7 +237,7 @@ def bounds_of(every):
 
 
 def known(every):
-    """Trip counts that are known."""
+    """Adds forms with known trip counts."""
     for count in (1, 2, 4, 16):
         for turns in (2, 3, 4, 5, 8, 16, 17, 31, 32, 64, 100, 128, 256, 400, 1000, 1001, 10007):
             every.loop(

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Which loops ptxas unrolls: a kernel for each form of a loop, and its copies of the body in the machine code.
+"""Shows which loops ptxas unrolls: a kernel for each form of a loop, and the copies of its body in the machine code.
 
-`loop_forms.py --ptxas PROGRAM...` prints a table with the prediction and with a column for each ptxas, and writes it
-to --output. A result names the copies of the body in each innermost loop, the longest loop first, and then the copies
-outside of loops: `4|1` is a main loop of four turns and a rolled remainder, `4+3` has a straight remainder, `+8` is a
-loop that is gone, and `1` is a loop that is not unrolled. A question mark stands where copies do not come out even.
+`loop_forms.py --ptxas PROGRAM...` prints a table with the prediction and with a column for each ptxas, and writes
+it to --output. A result lists the copies of the body in each innermost loop, the longest loop first, and then the
+copies outside of loops. `4|1` is a main loop of four iterations and a rolled remainder, `4+3` has a straight-line
+remainder, `+8` has no loop left, and `1` is a loop that is not unrolled. A question mark means that the number of
+markers is not a multiple of those in one body.
 """
 
 import os
@@ -37,7 +38,7 @@ class Instruction:
 
 
 def forms():
-    """All forms."""
+    """Returns all forms."""
     every = Forms()
     for add in (last_branch, guards, shapes, counters, steps, bounds_of, known, bodies, lengths, limits, pragmas):
         add(every)
@@ -45,7 +46,7 @@ def forms():
 
 
 def functions_of(listing):
-    """The instructions of each function, as `cuobjdump -sass` lists them."""
+    """Returns the instructions of each function, parsed from the output of `cuobjdump -sass`."""
     functions, instructions = {}, None
     for line in listing.splitlines():
         if match := SASS_FUNCTION.match(line):
@@ -58,7 +59,7 @@ def functions_of(listing):
 
 
 def copies_of(instructions, marker, each):
-    """The copies of a body that has the marker `each` times."""
+    """Returns the copies of a body with `each` instructions that match the marker."""
     marks = [i.address for i in instructions if re.match(marker, i.opcode)]
     edges = [(i.target, i.address) for i in instructions if i.target is not None and i.target < i.address]
     edges = [(start, end) for start, end in edges if any(start <= mark <= end for mark in marks)]
@@ -74,22 +75,22 @@ def copies_of(instructions, marker, each):
 
 
 def number_of(count, each):
-    """The copies, with a question mark where markers are left over."""
+    """Returns the number of copies, with a question mark if markers are left over."""
     return f"{count // each}" if count % each == 0 else f"{count}/{each}?"
 
 
 def factor_of(result):
-    """The copies in the longest loop; `all` where no loop is left."""
+    """Returns the copies in the longest loop; `all` if no loop is left."""
     return "all" if result.startswith("+") else re.split(r"[|+]", result)[0]
 
 
 def version_of(program):
-    """The release of a ptxas."""
+    """Returns the release of a ptxas."""
     return VERSION.search(tools.run([program, "--version"], 60).output).group(1)
 
 
 def results_of(program, cpu, wanted):
-    """The result of each form, with `spills N` behind it where ptxas spills N bytes."""
+    """Returns the result of each form, followed by `spills N` if ptxas spills N bytes."""
     results = {}
     for arguments in dict.fromkeys(form.arguments for form in wanted):
         group = [form for form in wanted if form.arguments == arguments]
@@ -98,8 +99,8 @@ def results_of(program, cpu, wanted):
 
 
 def assembled(program, cpu, arguments, group):
-    """The results of forms that take the same arguments. Where ptxas refuses the module, it refuses a form of it:
-    half of the forms are tried at a time."""
+    """Returns the results of forms that take the same arguments. If ptxas refuses the module, it refuses at least one
+    of the forms; each half of them is then tried separately."""
     functions = "".join(dict.fromkeys(form.functions for form in group))
     text = f".version 8.7\n.target {cpu}\n.address_size 64\n{functions}" + "".join(form.text for form in group)
     with tempfile.TemporaryDirectory() as folder:
@@ -129,9 +130,9 @@ def main():
     parser = command_line.parser_of(__doc__)
     parser.add_argument("--ptxas", nargs="+", default=[tools.find_cuda("ptxas")])
     parser.add_argument("--cpu", default="sm_90")
-    parser.add_argument("--form", default="", help="forms whose group or name this expression matches")
-    parser.add_argument("--output", help="a file for the table, with tabs")
-    parser.add_argument("--text", action="store_true", help="print the kernels and end")
+    parser.add_argument("--form", default="", help="only forms whose group or name matches this expression")
+    parser.add_argument("--output", help="write the table to this file, separated by tabs")
+    parser.add_argument("--text", action="store_true", help="only print the kernels")
     arguments = parser.parse_args()
     wanted = [form for form in forms() if re.search(arguments.form, f"{form.group}/{form.name}")]
     if arguments.text:

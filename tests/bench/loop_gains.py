@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What nvptx-loop-shape does to kernels: which loops it turns, and the machine code before and after.
+"""Shows the effect of nvptx-loop-shape on kernels: the loops whose last branch it inverts, and the machine code before
+and after.
 
     loop_gains.py [--ptxas PROGRAM] [--most N] [--keep FOLDER] [--compare] FILE …
 
-A FILE is LLVM IR, which llc compiles with the plugin and -nvptx-ra-loop-shape=off or on, or PTX of any compiler, which
-`nvptx-ra ptx` changes. Only kernels whose text changes are assembled. Of each loop that is turned, a row tells how
-many copies of the body the machine code has, its instructions for a copy, and how many loads are in flight at most:
-issued before an instruction reads or overwrites the result. A loop that has become straight code is marked `whole`.
---compare runs both texts of each kernel by `nvptx-ra compare`. --keep keeps them.
+A FILE is LLVM IR or the PTX of any compiler. llc compiles LLVM IR with the plugin and -nvptx-ra-loop-shape=off or
+on; `nvptx-ra ptx` changes PTX. Only kernels whose PTX changes are assembled. Each loop with an inverted branch has
+a row: the copies of its body in the machine code, the instructions per copy, and the most loads in flight. A load
+is in flight until an instruction reads or overwrites its result. A loop that has become straight-line code is
+marked `whole`. --compare runs both versions of each kernel by `nvptx-ra compare`. --keep stores them.
 """
 
 import math
@@ -37,7 +38,7 @@ TIMEOUT = 900
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop that is turned: its lines of the PTX, and its machine code before and after."""
+    """A loop with an inverted branch: its lines of the PTX, and its machine code before and after."""
 
     lines: range
     before: Unrolled | None
@@ -51,7 +52,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel whose text changes."""
+    """A kernel whose PTX changes."""
 
     file: str
     name: str
@@ -63,7 +64,7 @@ class Kernel:
 
 
 def compiled(path, options, shape):
-    """(PTX, remarks, error) of a file, with loops in the form as it is told."""
+    """Returns (PTX, remarks, error) of a file, compiled with the given `loop-shape`."""
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "out.ptx")
         if path.endswith(".ptx"):
@@ -76,13 +77,14 @@ def compiled(path, options, shape):
             command += [*tools.target_flags(options.cpu), path, "-o", output]
         outcome = tools.run(command, TIMEOUT)
         text = "" if outcome.error else Path(output).read_text(encoding="utf8", errors="replace")
-        # Only loops that are turned to inline assembly have these lines.
+        # llc prints these lines around inverted branches, which are inline assembly.
         text = re.sub(r"^\t// (?:begin|end) inline asm\n", "", text, flags=re.MULTILINE)
         return text, outcome.output, outcome.error
 
 
 def turned(before, after):
-    """The lines of each loop whose last branch is turned. Texts have the same lines but for those of the branches."""
+    """Returns the lines of each loop whose last branch is inverted. Only lines of branches differ between the two PTX
+    modules."""
     old, new = before.split("\n"), after.split("\n")
     labels = {line.split(":")[0]: number for number, line in enumerate(new, 1) if re.match(r"[\w$.]+:", line)}
     loops = []
@@ -94,7 +96,7 @@ def turned(before, after):
 
 
 def meaning(folder, stem):
-    """What `nvptx-ra compare` says of both texts of a kernel."""
+    """Returns the verdict of `nvptx-ra compare` on both versions of a kernel."""
     command = [occupancy.nvptx_ra(), "compare", f"{folder}/{stem}.before.ptx", f"{folder}/{stem}.after.ptx", "--exact"]
     outcome = tools.run(command, TIMEOUT)
     said = SAID.search(outcome.output)
@@ -102,7 +104,7 @@ def meaning(folder, stem):
 
 
 def kernels_of(path, texts, options, folder):
-    """The kernels of a file that change, or a line that says why one of them has no figures."""
+    """Yields the changed kernels of a file, or a line with the reason why a kernel has no figures."""
     count = 0
     bodies = [{name: (entry, lines) for name, entry, lines in ptx.functions(text)} for text in texts]
     for name, (is_entry, lines) in bodies[0].items():
@@ -110,7 +112,7 @@ def kernels_of(path, texts, options, folder):
             continue
         count += 1
         if not is_entry:
-            yield f"{Path(path).stem}: {name}: a function that is called"
+            yield f"{Path(path).stem}: {name}: not a kernel"
             continue
         before, after = (ptx.only(text, name) for text in texts)
         machines = [assembled(text, name, options.ptxas, options.cpu) for text in (before, after)]
@@ -131,13 +133,13 @@ def kernels_of(path, texts, options, folder):
 
 
 def threads_of(text, name):
-    """The threads of a block, where the kernel tells them, or 0."""
+    """Returns the threads of a block if the kernel declares them, or 0."""
     said = THREADS.search(text[text.index(f".entry {name}") :].split("{")[0])
     return math.prod(int(number) for number in said.group(1).split(",")) if said else 0
 
 
 def row(kernel, loop):
-    """A loop's line of the table."""
+    """Returns a loop's line of the table."""
     cells = [kernel.file, demangled(kernel.name), f"{loop.lines.start}-{loop.lines.stop - 1}"]
     for part in (loop.before, loop.after):
         if part is None:
@@ -153,22 +155,22 @@ def row(kernel, loop):
 
 
 def demangled(name):
-    """A kernel's name, short."""
+    """Returns a kernel's demangled, shortened name."""
     done = subprocess.run(["c++filt", name], capture_output=True, text=True, check=False)
     return (done.stdout.strip() if done.returncode == 0 else name)[:120]
 
 
 HEAD = (
-    "file\tkernel\tlines\tcopies\tinstructions of a copy\tin flight\tcopies after\tinstructions of a copy after\t"
+    "file\tkernel\tlines\tcopies\tinstructions per copy\tin flight\tcopies after\tinstructions per copy after\t"
     "in flight after\tregisters\twarps\tspilled\tinstructions\tmeaning"
 )
 
 
 def summary(kernels, entries, remarks):
-    """What all of it comes to."""
+    """Yields the lines of the summary."""
     loops = [loop for kernel in kernels for loop in kernel.loops]
     further = [loop for loop in loops if loop.is_further]
-    yield f"{entries} kernels, {len(kernels)} change; {len(loops)} loops of them are turned"
+    yield f"{entries} kernels, {len(kernels)} change; {len(loops)} of their loops get an inverted branch"
     changed = [kernel for kernel in kernels if kernel.before.shown != kernel.after.shown]
     unrolls = sum(any(loop.is_further for loop in kernel.loops) for kernel in kernels)
     yield f"machine code of {len(changed)} changes; {len(further)} loops of {unrolls} kernels are unrolled further"
@@ -181,7 +183,7 @@ def summary(kernels, entries, remarks):
     ):
         yield f"{count} {what}"
     if further:
-        for what, figure in (("in flight", "in_flight"), ("instructions of a copy", "of_a_turn"), ("copies", "copies")):
+        for what, figure in (("in flight", "in_flight"), ("instructions per copy", "of_a_turn"), ("copies", "copies")):
             parts = [[loop.before for loop in further], [loop.after for loop in further]]
             medians = [statistics.median(getattr(part, figure) for part in side) for side in parts]
             yield f"median of those unrolled further, {what}: {medians[0]:g} → {medians[1]:g}"
@@ -195,9 +197,9 @@ def main():
     parser.add_argument("--cpu", default="sm_90")
     parser.add_argument("--ptxas", default=tools.find_cuda("ptxas"))
     command_line.add_plugin(parser)
-    parser.add_argument("--most", type=int, help="kernels of a file that are assembled, as many are of a kind")
-    parser.add_argument("--keep", help="a folder for both texts of each kernel that changes")
-    parser.add_argument("--compare", action="store_true", help="run both texts on the CPU")
+    parser.add_argument("--most", type=int, help="most kernels of a file that are assembled, because many are similar")
+    parser.add_argument("--keep", help="folder for both versions of each changed kernel")
+    parser.add_argument("--compare", action="store_true", help="run both versions on the CPU")
     options = parser.parse_args()
     options.plugin = options.plugin or tools.find(None, False).plugin
     kernels, entries, remarks = [], 0, Counter()

@@ -1,4 +1,4 @@
-"""How a kernel is written for a form of a loop."""
+"""The frame of a kernel around a form of a loop."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ PARAMETERS = (
     ".param .u64 A, .param .u64 B, .param .u64 O, .param .u32 P, .param .u32 S, .param .u64 PP, "
     ".param .u64 SS, .param .u64 E"
 )
-CONSTANT = r"LDG\.E\.CONSTANT"  # the loads of the body, not a load beside them
+CONSTANT = r"LDG\.E\.CONSTANT"  # only the loads of the original body, not an added load
 GLOBALS = ".shared .align 16 .b8 sh[4096];\n"
 CALLEE = """.func (.reg .f32 %r) callee(.reg .f32 %v) { mul.f32 %r, %v, 0f40400000; ret; }
 .extern .func (.param .b32 r) vprintf(.param .b64 format, .param .b64 arguments);
@@ -38,7 +38,7 @@ CALLEE = """.func (.reg .f32 %r) callee(.reg .f32 %v) { mul.f32 %r, %v, 0f404000
 
 @dataclass(frozen=True)
 class Form:
-    """A kernel, how often its body has an instruction that the marker matches, and the predicted copies."""
+    """A kernel, the number of instructions in its body that the marker matches, and the predicted copies."""
 
     group: str
     name: str
@@ -51,7 +51,7 @@ class Form:
 
 
 class Forms(list):
-    """Forms, to which one is added by the text from behind the parameters on."""
+    """A list of forms. Code is added to it without the head and the declarations of its kernel."""
 
     def add(self, group, name, predicted, code, *, bounds="", extra="", **others):
         name = f"{group}_{name}"
@@ -60,5 +60,5 @@ class Forms(list):
         self.append(Form(group, name, predicted, text, **others))
 
     def loop(self, group, name, predicted, latch, *, body=BODY, before=GUARD, after=LEAVE, **others):
-        """A loop with its header ahead of the body and its test behind it."""
+        """Adds a loop with its header before the body and its test after it."""
         self.add(group, name, predicted, f"{before}\nH:\n{body}\n{latch}\n{after}", **others)

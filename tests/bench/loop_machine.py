@@ -1,4 +1,4 @@
-"""Loops of the machine code that stand for a loop of PTX: copies of the body, instructions, loads in flight."""
+"""Machine-code loops that implement a loop of PTX: copies of the body, instructions, loads in flight."""
 
 import os
 import re
@@ -21,7 +21,7 @@ TIMEOUT = 600
 
 @dataclass(frozen=True)
 class Placed:
-    """An instruction and the line of PTX that ptxas made it from."""
+    """An instruction, and the line of PTX from which ptxas made it."""
 
     line: int
     label: str
@@ -30,7 +30,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Machine:
-    """What ptxas makes of a kernel."""
+    """The result of ptxas for a kernel."""
 
     registers: int
     spilled: int
@@ -38,18 +38,19 @@ class Machine:
 
     @property
     def instructions(self):
-        """Instructions of the text, NOPs apart."""
+        """The number of instructions, without NOPs."""
         return sum(not placed.code.is_any("NOP") for placed in self.code)
 
     @property
     def shown(self):
-        """What does not depend on the names of labels."""
+        """The parts of the code that do not depend on the names of labels."""
         return [(placed.code.opcode, placed.code.reads, placed.code.writes) for placed in self.code]
 
 
 @dataclass(frozen=True)
 class Unrolled:
-    """The part of the machine code that makes most turns of a loop at once. Where no loop is left, it is straight."""
+    """The part of the machine code that executes the most iterations of a loop at once. It is straight-line code if no
+    loop is left."""
 
     copies: int
     instructions: int
@@ -58,12 +59,12 @@ class Unrolled:
 
     @property
     def of_a_turn(self):
-        """Instructions for each copy of the body."""
+        """Instructions per copy of the body."""
         return self.instructions / self.copies
 
 
 def assembled(text, name, ptxas, cpu):
-    """(Machine, error) of the one kernel of a text."""
+    """Returns (Machine, error) of the single kernel of a PTX module."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
         Path(source).write_text(text, encoding="utf8")
@@ -81,12 +82,12 @@ def assembled(text, name, ptxas, cpu):
         for block in blocks[name]
         for number, instruction in enumerate(block.instructions)
     ]
-    code = tuple(replace(placed, line=line) for placed, line in zip(code, lines, strict=False))  # NOPs follow
+    code = tuple(replace(placed, line=line) for placed, line in zip(code, lines, strict=False))  # only NOPs follow
     return Machine(said["registers"], said["stores"] + said["loads"], code), ""
 
 
 def lines_of(listing, name):
-    """The line of PTX of each instruction of a function."""
+    """Returns the line of PTX of each instruction of a function."""
     lines, line, is_in = [], 0, False
     for text in listing.splitlines():
         if match := machine_code.FUNCTION.match(text):
@@ -99,7 +100,7 @@ def lines_of(listing, name):
 
 
 def innermost(code):
-    """(first, last) of each loop that has no other in it."""
+    """Returns (first, last) of each innermost loop."""
     place = {placed.label: number for number, placed in enumerate(code) if placed.label}
     edges = [(place.get(placed.code.target, number), number) for number, placed in enumerate(code)]
     edges = [edge for edge in edges if edge[0] < edge[1]]
@@ -107,7 +108,7 @@ def innermost(code):
 
 
 def unrolled(machine, text, lines):
-    """How the machine code makes the turns of the loop that has these lines of the PTX."""
+    """Returns the machine code for the iterations of the loop with these lines of the PTX."""
     code, texts = machine.code, text.split("\n")
     payload = {line for line in lines if PAYLOAD.match(texts[line - 1])} or set(lines)
     found = []
@@ -122,7 +123,8 @@ def unrolled(machine, text, lines):
 
 
 def part_of(body, payload, is_straight):
-    """The copies are how often most of the lines that do a loop's work have instructions of one kind."""
+    """Returns a part of the code. The number of copies is the most common count of one kind of instruction from one
+    payload line."""
     work = Counter((placed.line, placed.code.opcode) for placed in body if placed.line in payload)
     often = Counter(work.values())
     copies = max(often, key=lambda count: (often[count], count), default=1)
@@ -131,7 +133,8 @@ def part_of(body, payload, is_straight):
 
 
 def in_flight(instructions, is_loop):
-    """The most loads that are issued before an instruction reads a result of theirs. A loop's body runs twice."""
+    """Returns the most loads in flight: issued, with results that no instruction has read or overwritten yet. A loop's
+    body is counted twice in a row."""
     most, waiting = 0, []
     for instruction in instructions * (2 if is_loop else 1):
         touched = instruction.reads | instruction.writes

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Whether ptxas's code of a counted loop makes the turns that PTX says, found by running the machine code.
+"""Checks that ptxas's code of a counted loop executes the trip count that PTX defines, by running the machine code.
 
-A small interpreter runs one thread of the kernels of `counted()`: the instructions that compute counters and guards
-where ptxas 12.8 to 13.5 writes code for sm_80, sm_90 and sm_100. A load gives nothing, and the loads that run are the
-turns. Starts and bounds are near zero and near the least and greatest numbers. `loop_turns.py` prints for each
-comparison, type and step how many pairs of start and bound come out otherwise, and the first such pair.
+A small interpreter runs one thread of the kernels of `counted()`. It knows the instructions for counters and guards
+that ptxas 12.8 to 13.5 emits for sm_80, sm_90 and sm_100. A load returns nothing; the number of executed loads
+gives the iterations. Starts and bounds are near zero and near the least and greatest numbers. For each comparison,
+type and step, `loop_turns.py` prints the number of (start, bound) pairs with a wrong trip count, and the first such
+pair.
 """
 
 import itertools
@@ -20,8 +21,8 @@ import command_line
 import tools
 from loop_kernels import Form, Forms
 
-CAP = 48  # turns, of both sides
-PARAMETERS = {"sm_80": 0x160, "sm_90": 0x210, "sm_100": 0x380}  # where they lie in the constant bank
+CAP = 48  # most iterations that are counted, both in PTX and in machine code
+PARAMETERS = {"sm_80": 0x160, "sm_90": 0x210, "sm_100": 0x380}  # their address in the constant bank
 COMPARE = {
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,
@@ -35,13 +36,13 @@ LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@(!?)(U?P\w+)\s+)?([A-Z][\w.]*)
 
 
 def signed(value, bits=32):
-    """The value as two's complement."""
+    """Returns the value as two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def code_of(listing):
-    """By function, the decoded lines by address."""
+    """Returns the decoded lines of each function, sorted by address."""
     functions, lines = {}, None
     for line in listing.splitlines():
         if match := re.match(r"\s*Function : (\S+)", line):
@@ -54,7 +55,7 @@ def code_of(listing):
 
 
 class Thread:
-    """One thread: registers and predicates by name."""
+    """The state of one thread: registers and predicates by name."""
 
     def __init__(self, lines, parameters, first=PARAMETERS["sm_90"]):
         self.lines, self.parameters, self.first = lines, parameters, first
@@ -62,12 +63,12 @@ class Thread:
         self.registers, self.predicates = {}, {}
 
     def predicate(self, name):
-        """A predicate's value."""
+        """Returns a predicate's value."""
         name, inverted = name.lstrip("!"), name.startswith("!")
         return (True if name in ("PT", "UPT") else self.predicates.get(name, False)) != inverted
 
     def value(self, name):
-        """An operand of 32 bits."""
+        """Returns the value of a 32-bit operand."""
         name = name.removesuffix(".reuse")
         if name.startswith(("-", "~")) and not name.startswith("-0x"):
             inner = self.value(name[1:])
@@ -81,7 +82,7 @@ class Thread:
         return self.registers.get(name.split(".")[0], 0)
 
     def constant(self, address):
-        """A word of the constant bank, of which only parameters are known."""
+        """Returns a word of the constant bank, 0 unless it belongs to a parameter."""
         offset = address - self.first
         known = 0 <= offset < len(self.parameters)
         return struct.unpack_from("<I", self.parameters, offset)[0] if known else 0
@@ -92,7 +93,7 @@ class Thread:
             self.registers[name] = value & 0xFFFFFFFF
 
     def turns(self, loads_of_a_turn):
-        """The turns until the exit, or CAP."""
+        """Returns the iterations until the exit, at most CAP."""
         loads, number, steps = 0, 0, 0
         while loads < CAP * loads_of_a_turn and steps < CAP * 60:
             steps += 1
@@ -114,7 +115,7 @@ class Thread:
         return CAP
 
     def execute(self, name, kinds, parts):
-        """An instruction that computes integers or predicates."""
+        """Executes an instruction that computes integers or predicates."""
         if name == "LDC":
             address = int(re.search(r"\]\[(0x[0-9a-f]+)\]", parts[1]).group(1), 16)
             self.put(parts[0], self.constant(address))
@@ -149,7 +150,7 @@ class Thread:
             raise NotImplementedError(f"{name} {kinds} {parts}")
 
     def add(self, kinds, parts):
-        """IADD3 with carries."""
+        """Executes IADD3 with carries."""
         registers = [part for part in parts if not re.match(r"!?U?P(T|\d)$", part)]
         predicates = [part for part in parts if re.match(r"!?U?P(T|\d)$", part)]
         total = sum(self.value(part) for part in registers[1:])
@@ -158,7 +159,7 @@ class Thread:
             total += sum(self.predicate(part) for part in carries)
             out = [part for part in predicates if parts.index(part) < parts.index(registers[1])]
         else:
-            # -0 of a subtraction carries: it is ~0 + 1
+            # -0 of a subtraction carries, because it is ~0 + 1
             total += sum(
                 (1 << 32)
                 for part in registers[1:]
@@ -170,19 +171,19 @@ class Thread:
         self.put(registers[0], total)
 
     def single(self, name):
-        """An operand that is a float."""
+        """Returns the value of a float operand."""
         if re.match(r"-?\d+(\.|e|$)", name):
             return float(name)
         return float_of(self.value(name))
 
     def compare_floats(self, kinds, parts):
-        """FSETP of numbers: whether an unordered comparison is true does not matter."""
+        """Executes FSETP of numbers. Unordered comparisons need no distinction, because no operand is NaN."""
         result = COMPARE[kinds[0].lower().removesuffix("u")](self.single(parts[2]), self.single(parts[3]))
         other = self.predicate(parts[4])
         self.predicates[parts[0]] = (result or other) if "OR" in kinds else (result and other)
 
     def multiply(self, kinds, parts):
-        """IMAD in its forms."""
+        """Executes the forms of IMAD."""
         if "WIDE" in kinds:
             raise NotImplementedError(f"IMAD {kinds} {parts}")
         total = self.value(parts[1]) * self.value(parts[2]) + self.value(parts[3])
@@ -191,7 +192,7 @@ class Thread:
         self.put(parts[0], total)
 
     def compare(self, kinds, parts):
-        """ISETP; .EX takes the comparison of the low words."""
+        """Executes ISETP. With .EX, it uses the comparison of the low words."""
         a, b = self.value(parts[2]), self.value(parts[3])
         kind = kinds[0].lower()
         if "U32" not in kinds:
@@ -216,17 +217,17 @@ class Thread:
 
 
 def float_of(word):
-    """The float of a word."""
+    """Returns the float with the bits of a word."""
     return struct.unpack("<f", struct.pack("<I", word))[0]
 
 
 def bits_of(number):
-    """The word of the float next to a number."""
+    """Returns the bits of the float nearest to a number."""
     return struct.unpack("<I", struct.pack("<f", number))[0]
 
 
 def table(lookup, values):
-    """LOP3."""
+    """Executes LOP3."""
     result = 0
     for index in range(8):
         if lookup >> index & 1:
@@ -236,7 +237,7 @@ def table(lookup, values):
 
 
 def expected(kernel, start, bound):
-    """The turns that PTX says, at most CAP."""
+    """Returns the trip count that PTX defines, at most CAP."""
     if kernel.is_float:
         return expected_of_floats(kernel, start, bound)
     mask, turns = (1 << kernel.bits) - 1, 0
@@ -249,7 +250,7 @@ def expected(kernel, start, bound):
 
 
 def expected_of_floats(kernel, start, bound):
-    """The same where the counter is a float."""
+    """Returns the same for a float counter."""
     turns, counter, step = 0, float_of(start), float_of(bits_of(kernel.step))
     while turns < CAP:
         counter, turns = float_of(bits_of(counter + step)), turns + 1
@@ -260,7 +261,7 @@ def expected_of_floats(kernel, start, bound):
 
 @dataclass(frozen=True)
 class Counted:
-    """A kernel with a counter and what PTX says of it."""
+    """A kernel with a counter, and the counter's properties in PTX."""
 
     form: Form
     compare: str
@@ -268,12 +269,13 @@ class Counted:
     is_signed: bool
     bits: int
     step: int | float
-    bound: int | None  # where it is a constant
+    bound: int | None  # `None` if it is not a constant
     is_float: bool = False
 
 
 def counted(guarded):
-    """Kernels of all comparisons, types and steps; those that count down to zero have a constant bound, too."""
+    """Returns kernels of all comparisons, types and steps. Counters that go down to zero also have variants with a
+    constant bound."""
     kernels, every = [], Forms()
     for bits, sign, compare in itertools.product((32, 64), "sub", ("ne", "lt", "le", "gt", "ge")):
         if sign == "b" and compare != "ne":
@@ -305,13 +307,14 @@ def counted(guarded):
 
 
 def pairs_of_floats(step):
-    """Starts that are tenths, and bounds up to forty turns ahead."""
+    """Returns starts that are multiples of the step, and bounds up to forty steps above them."""
     tenths = [(start, start + turns) for start in range(0, 100, 3) for turns in range(1, 40)]
     return [(bits_of(start * step), bits_of(bound * step)) for start, bound in tenths]
 
 
 def pairs(bits, step):
-    """Starts and bounds: bounds near zero and near the least number, starts some turns ahead of them or far away."""
+    """Returns (start, bound) pairs. Bounds are near zero, near the least number, and halfway between; starts are some
+    steps before the bound or far away."""
     half, mask = 1 << (bits - 1), (1 << bits) - 1
     found = set()
     for bound in [base + k for base in (0, half) for k in range(-4, 5)] + [half // 2, half + half // 2]:
@@ -326,9 +329,9 @@ def main():
     parser = command_line.parser_of(__doc__)
     parser.add_argument("--ptxas", default=tools.find_cuda("ptxas"))
     parser.add_argument("--cpu", choices=PARAMETERS, default="sm_90")
-    parser.add_argument("--guarded", action="store_true", help="the loop is entered only if it makes a turn")
+    parser.add_argument("--guarded", action="store_true", help="enter the loop only if it has an iteration")
     parser.add_argument("--form", default="")
-    parser.add_argument("--all", action="store_true", help="print every pair that comes out otherwise")
+    parser.add_argument("--all", action="store_true", help="print every pair with a wrong trip count")
     arguments = parser.parse_args()
     kernels = [kernel for kernel in counted(arguments.guarded) if re.search(arguments.form, kernel.form.name)]
     text = f".version 8.7\n.target {arguments.cpu}\n.address_size 64\n" + "".join(
@@ -345,19 +348,19 @@ def main():
     for kernel in kernels:
         tried, wrong = compared(kernel, code[kernel.form.name], arguments)
         first = "; ".join(
-            f"start {shown(start, kernel)}, bound {shown(bound, kernel)}: {should} turns, machine code {does:g}"
+            f"start {shown(start, kernel)}, bound {shown(bound, kernel)}: {should} iterations, machine code {does:g}"
             for start, bound, should, does in (wrong if arguments.all else wrong[:1])
         )
         print(f"{kernel.form.name.removeprefix('turns_')}\t{len(wrong)} of {tried}\t{first}", flush=True)
 
 
 def shown(word, kernel):
-    """A start or a bound."""
+    """Formats a start or a bound."""
     return f"{float_of(word):.8g}" if kernel.is_float else f"{word:#x}"
 
 
 def compared(kernel, lines, arguments):
-    """How many pairs of start and bound were tried, and which come out otherwise."""
+    """Returns the number of tried (start, bound) pairs, and the pairs with a wrong trip count."""
     tried, wrong = 0, []
     for start, bound in pairs_of_floats(kernel.step) if kernel.is_float else pairs(kernel.bits, kernel.step):
         if kernel.bound not in (None, bound):

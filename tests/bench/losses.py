@@ -1,4 +1,4 @@
-"""Which kernels and modules got worse: what a total hides."""
+"""Kernels and modules that got worse, which a total hides."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,14 +6,14 @@ from statistics import median
 
 import report
 
-SPILL_BYTES = 16  # a kernel that spills so many bytes more has got worse
+SPILL_BYTES = 16  # a kernel got worse if it spills at least this many bytes more
 NEVER_MORE = ("true_copies", "moves", "imm_copies")  # PTX counts that may rise in no module
-LISTED = 60  # lines of a list; all are in the JSON
+LISTED = 60  # most lines of a list; the JSON has all
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A kernel that lost an occupancy step or spills more: (before, after) of each."""
+    """A kernel that lost an occupancy step or spills more: (before, after) of each figure."""
 
     module: str
     kernel: str
@@ -27,7 +27,8 @@ class Loss:
 
 
 def compare(stock, ours, setting):
-    """(losses, worst first; gains; the changes of spilled bytes of the kernels that spill in either)."""
+    """Returns (losses, worst first; number of gains; changes of spilled bytes of the kernels that spill before or
+    after)."""
     losses, gains, changes = [], 0, []
     for key in sorted(stock.keys() & ours.keys()):
         before, after = stock[key], ours[key]
@@ -42,7 +43,7 @@ def compare(stock, ours, setting):
 
 
 def risen(stock, ours):
-    """{module: the counts that rose there and must not}."""
+    """Returns {module: counts of NEVER_MORE that rose}."""
     found = {}
     for module in sorted(stock.keys() & ours.keys()):
         rose = [c for c in NEVER_MORE if ours[module].get(c, 0) > stock[module].get(c, 0)]
@@ -52,7 +53,7 @@ def risen(stock, ours):
 
 
 def shown(name, setting_title, compared):
-    """The comparison of one compiler at one setting, as lines."""
+    """Yields the comparison of one compiler at one setting, as lines."""
     losses, gains, changes = compared
     typical = median(changes) if changes else 0
     yield (
@@ -70,7 +71,7 @@ def shown(name, setting_title, compared):
 
 
 def shown_risen(name, found):
-    yield f"{name}: {len(found)} modules where {' or '.join(NEVER_MORE)} rose"
+    yield f"{name}: {len(found)} modules with more {' or '.join(NEVER_MORE)}"
     for module, counts in found.items():
         yield f"  {Path(module).name}: " + ", ".join(f"{c} {a}→{b}" for c, (a, b) in counts.items())
 

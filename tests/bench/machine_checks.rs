@@ -1,8 +1,8 @@
-//! What is known of machine code, held against the disassembler and against ptxas's own output.
+//! Checks the decoder's knowledge of machine code against the disassembler and against ptxas's own output.
 //!
 //!     machine_checks effects NVDISASM FILE.cubin...    registers read and written: agreement, as JSON
 //!     machine_checks mine NVDISASM FILE.cubin...       the least cycles between two opcodes, as lines
-//!     machine_checks believed FILE.txt...              several of these tables as one, without what is too rare
+//!     machine_checks believed FILE.txt...              merges several of these tables, without rare entries
 //!     machine_checks hazards NVDISASM FILE.cubin...    findings, by function
 //!     machine_checks mutations NVDISASM FILE.cubin...  how many changes of control codes are found
 
@@ -26,7 +26,7 @@ mod life_ranges;
 
 use life_ranges::{Kind, LifeRanges, Mark};
 
-/// A change of control codes, by its name.
+/// A name and a change of control codes
 type Change = (&'static str, fn(&mut Control, u8));
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The functions of a cubin, as the disassembler prints them.
+/// Returns the functions of a cubin, from the disassembler's output.
 fn functions(nvdisasm: &str, file: &str) -> Result<Vec<Function>, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let object = object::File::parse(&*bytes)?;
@@ -57,12 +57,12 @@ fn functions(nvdisasm: &str, file: &str) -> Result<Vec<Function>, Box<dyn Error>
     Ok(text::read(std::str::from_utf8(&output.stdout)?, &code).0)
 }
 
-/// The processor that a cubin names.
+/// Returns the processor of a cubin.
 fn processor(file: &str) -> Result<u32, Box<dyn Error>> {
     let bytes = std::fs::read(file)?;
     let object = object::File::parse(&*bytes)?;
     let object::FileFlags::Elf { e_flags, .. } = object.flags() else { return Err("no ELF file".into()) };
-    // Since CUDA 13 the number stands a byte higher.
+    // CUDA 13 and later store the number one byte higher.
     let numbers = [e_flags & 0xff, e_flags >> 8 & 0xff];
     numbers.into_iter().find(|number| (70..130).contains(number)).ok_or_else(|| format!("{e_flags:#x}").into())
 }
@@ -79,21 +79,21 @@ fn mined(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Lines of several tables, read from files, as one table of what is believed.
+/// Merges lines of several tables, read from files, and prints the entries that are frequent enough.
 fn believed(files: &[String]) -> Result<(), Box<dyn Error>> {
     let texts: Result<Vec<String>, _> = files.iter().map(std::fs::read_to_string).collect();
     Latencies::read(&texts?.join("\n"))?.believed().lines().for_each(|line| println!("{line}"));
     Ok(())
 }
 
-/// Changes control codes of drawn instructions, one at a time: how many of the changes are found.
+/// Changes control codes of drawn instructions, one at a time, and counts the changes that are found.
 fn mutations(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     const LARGEST: usize = 800;
     const OF_A_KIND: usize = 2;
     let table = Latencies::of_ptxas();
     let mut counts: BTreeMap<(u32, &str), [u64; 3]> = BTreeMap::new();
     let mut unfound: BTreeMap<(&str, String), u64> = BTreeMap::new();
-    // A generator of Knuth's; the draw is the same in every run.
+    // Knuth's generator. Every run draws the same numbers.
     let mut state = 1u64;
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -178,7 +178,7 @@ fn hazards(nvdisasm: &str, files: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the effects and the disassembler's table of live registers say of each other.
+/// Agreement of the effects with the disassembler's table of live registers
 #[derive(Default)]
 struct Agreement {
     instructions: u64,

@@ -1,4 +1,4 @@
-"""Machine code as nvdisasm shows it, with what each instruction reads, writes and leaves live."""
+"""Machine code as listed by nvdisasm, with the registers that each instruction reads, writes and leaves live."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ ENDS_BLOCK = ("BRA", "BRX", "JMP", "EXIT", "RET", "CALL", "BSYNC", "BREAK")
 
 @dataclass
 class Instruction:
-    """Registers are pairs of a file, as nvdisasm calls it (GPR, PRED, UGPR, UPRED), and a number."""
+    """An instruction. Registers are pairs of a file, in nvdisasm's names (GPR, PRED, UGPR, UPRED), and a number."""
 
     opcode: str
     is_guarded: bool = False
@@ -24,31 +24,31 @@ class Instruction:
     target: str = ""
 
     def is_any(self, *names):
-        """Whether the opcode, without what follows the first dot, is one of these."""
+        """Whether the opcode is one of `names`, up to its first dot."""
         return self.opcode.partition(".")[0] in names
 
     @property
     def leaves_under_guard(self):
-        """ptxas makes such an exit of guarded stores at the kernel's end; the code goes on behind it."""
+        """Whether this is a guarded EXIT, which ptxas makes of guarded stores at the end. Code follows it."""
         return self.is_guarded and self.is_any("EXIT")
 
 
 @dataclass
 class Block:
-    """Instructions that follow each other."""
+    """A basic block."""
 
     label: str
     instructions: list
 
 
 def disassembled(cubin, nvdisasm, timeout):
-    """The blocks of each function of a cubin, by the function's name, and what went wrong."""
+    """Returns the blocks of each function of a cubin by the function's name, and an error message."""
     outcome = tools.run([nvdisasm, "--print-life-ranges", "--print-code", cubin], timeout)
     return ({} if outcome.error else functions_of(outcome.output)), outcome.error
 
 
 def functions_of(text):
-    """The blocks of each function in what `nvdisasm --print-life-ranges` prints."""
+    """Returns the blocks of each function, parsed from the output of `nvdisasm --print-life-ranges`."""
     functions, blocks, files, columns = {}, None, [], {}
     for line in text.splitlines():
         code, _, registers = line.partition("// |")
@@ -72,7 +72,7 @@ def functions_of(text):
 
 
 def columns_of(line, begin, files):
-    """Which register the column of each of a line's places is of: the last digit of the number above it."""
+    """Returns the register of each column. A column is at the last digit of the register's number in the line above."""
     bars = [place for place in range(begin, len(line)) if line[place] == "|"]
     columns = {}
     for file, start, end in zip(files, bars, bars[1:], strict=False):
@@ -82,7 +82,7 @@ def columns_of(line, begin, files):
 
 
 def instruction_of(match, line, columns):
-    """`^` is written, `v` read, `x` both, `:` live."""
+    """Parses an instruction and its marks: `^` is written, `v` read, `x` both, `:` live."""
     guard, opcode, operands = match.groups()
     target = TARGET.search(operands)
     instruction = Instruction(opcode, guard is not None, target=target.group(1) if target else "")
@@ -98,7 +98,7 @@ def instruction_of(match, line, columns):
 
 
 def has_loop(blocks):
-    """Whether a branch leads back. The one to itself at a function's end is padding."""
+    """Whether a branch leads back. A branch to itself at a function's end is padding."""
     place = {block.label: number for number, block in enumerate(blocks) if block.label}
     for number, block in enumerate(blocks):
         last = block.instructions[-1]

@@ -1,9 +1,9 @@
-//! Mutants of a kernel's machine code, told from its PTX by running them: one JSON object a line.
+//! Runs mutants of a kernel's machine code and compares them with its PTX. Prints one JSON object per line.
 //!
 //!     machine_mutants FILE.ptx FILE.cubin KERNEL COUNT SEED STEPS
 //!
-//! Each mutant has one change in an instruction that runs: of an operand, a result, a constant, a guard, a modifier, the
-//! order of two instructions, or of control codes. The first object says what of the kernel itself could be compared.
+//! Each mutant has one change in an instruction that runs: of an operand, a result, a constant, a guard, a modifier,
+//! the order of two instructions, or of control codes. The first object has the comparison of the kernel itself.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -17,7 +17,7 @@ use nvptx_ra::sass::machine::Machine;
 use nvptx_ra::sass::meaning::Approximation;
 use serde_json::json;
 
-/// What is changed.
+/// Kinds of changes
 const FAULTS: [&str; 9] = ["operand", "result", "constant", "guard", "modifier", "removed", "swapped", "wait", "stall"];
 /// `NOP`, without its control codes.
 const NOP: u128 = 0x7918;
@@ -32,7 +32,7 @@ fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// An instruction with a fault; `None` where it cannot have that one.
+/// Returns an instruction and its successor with a fault, `None` if the instruction cannot have this fault.
 fn changed(bits: u128, next: u128, fault: &str, draw: u64) -> Option<[u128; 2]> {
     let pick = |fields: &[u32]| fields[draw as usize % fields.len()];
     let first = match fault {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Real kernels as PTX and as the machine code that releases of ptxas make of them, run by `nvptx-ra compare`.
+"""Runs real kernels as PTX and as the machine code of several releases of ptxas, with `nvptx-ra compare`.
 
     machine_runs.py [options] FILE.ptx ...
 
-For each release, optimisation level and producer the table says how many kernels are equal, different or not comparable, of
-how many kernels nine tenths of the blocks of machine code ran, and how many were counted: some launch ended in both. With
---no-fmad nothing is fused, and all bits of results must agree.
+The table has a row for each release, optimisation level and producer. It counts the kernels that are equal,
+different or not comparable, the kernels in which nine tenths of the machine-code blocks ran, and the counted
+kernels: those with a launch that ended in both forms. With --no-fmad, no operations are fused, and all bits of
+results must agree.
 """
 
 import json
@@ -24,20 +25,20 @@ import tools
 from experiments import RELEASES, VERDICTS, reason_of
 
 TIMEOUT = 600
-REACHED = 0.9  # of the blocks
+REACHED = 0.9  # share of the blocks
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     add("files", nargs="+", type=Path, metavar="FILE.ptx")
-    add("--releases", default="13.0", help="of ptxas (default: %(default)s)")
-    add("--levels", default="3", help="of ptxas's optimisation (default: %(default)s)")
-    add("--processor", default="", help="in place of the one that a file names, as sm_80")
-    add("--no-fmad", action="store_true", help="ptxas fuses nothing, and results must agree on every bit")
-    add("--steps", default="100000", help="of a launch (default: %(default)s)")
-    add("--steps-in-all", default="1000000", help="of a kernel (default: %(default)s)")
-    add("--json", type=Path, metavar="FILE", help="every verdict")
+    add("--releases", default="13.0", help="releases of ptxas (default: %(default)s)")
+    add("--levels", default="3", help="optimisation levels of ptxas (default: %(default)s)")
+    add("--processor", default="", help="processor that replaces the target of a file, as sm_80")
+    add("--no-fmad", action="store_true", help="ptxas fuses no operations, and all bits of results must agree")
+    add("--steps", default="100000", help="most steps of a launch (default: %(default)s)")
+    add("--steps-in-all", default="1000000", help="most steps of a kernel (default: %(default)s)")
+    add("--json", type=Path, metavar="FILE", help="write every verdict")
     command_line.add_tool(parser)
     command_line.add_jobs(parser)
     return parser.parse_args()
@@ -45,7 +46,7 @@ def parse_arguments():
 
 @dataclass
 class Run:
-    """A file that one release assembled, and what is said of its kernels."""
+    """A file, assembled by one release, and the verdicts on its kernels."""
 
     file: Path
     release: str

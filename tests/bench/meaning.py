@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Whether drawn kernels of the corpus compute the same with each of our passes as without: run on the CPU.
+"""Checks on the CPU that a sample of corpus kernels computes the same results with and without each pass of this
+project.
 
     meaning.py [options]
 
-Kernels are drawn as llc, NVIDIA's compiler and Triton write them (programs.py). Each way of WAYS makes another PTX of a
-kernel: llc with the plugin, of the whole module, or passes on the text. `nvptx-ra compare --exact` says whether both
-compute the same; where a way takes LLVM's own passes, which may round sums otherwise, with its tolerance. --extremes
-draws infinities, NaN, subnormal numbers and integers at limits, too.
+The kernels are drawn from the output of llc, NVIDIA's compiler and Triton (programs.py). Each way of WAYS makes a
+second PTX module of a kernel: llc with the plugin on the whole module, or passes on the PTX. `nvptx-ra compare
+--exact` compares their results. A way that enables LLVM's own passes, which may round sums differently, is compared
+with a tolerance. --extremes also draws infinities, NaN, subnormal numbers and integers at their limits.
 
-Exits with 1 if a kernel differs; every difference is printed. What was said is cached, so that a run that was broken
-off goes on.
+Exits with 1 if a kernel differs; every difference is printed. Verdicts are cached, so an interrupted run resumes.
 """
 
 import json
@@ -29,14 +29,14 @@ import report
 import tools
 
 TIMEOUT = 300
-THREADS = 128  # of a block, where the kernel does not say
+THREADS = 128  # of a block, if the kernel does not declare them
 KEPT = f"regalloc=16;regalloc-loops=on;regalloc-redefined=on;threads={THREADS}"
 ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "loads-clustered")
 
 
 @dataclass(frozen=True)
 class Way:
-    """Passes on the text, or options of llc with the plugin."""
+    """Passes on PTX, or options of llc with the plugin."""
 
     name: str
     passes: str = ""
@@ -69,14 +69,14 @@ WAYS = [
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--count", type=int, default=240, help="of kernels (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
-    add("--ways", default="", help="only those whose name has one of these words, with commas between them")
-    add("--launches", type=int, default=3, help="of each kernel (default: %(default)s)")
-    add("--steps", type=int, default=100_000, help="instructions of warps in a launch (default: %(default)s)")
-    add("--extremes", action="store_true", help="draw extreme values, too; only ways that keep all bits")
-    add("--keep", type=Path, metavar="FOLDER", help="where both texts of a kernel that differs go")
-    add("--json", type=Path, metavar="FILE", help="what was said of each kernel and way")
+    add("--count", type=int, default=240, help="number of kernels (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
+    add("--ways", default="", help="only ways whose name contains one of these words, separated by commas")
+    add("--launches", type=int, default=3, help="launches of each kernel (default: %(default)s)")
+    add("--steps", type=int, default=100_000, help="most warp instructions of a launch (default: %(default)s)")
+    add("--extremes", action="store_true", help="also draw extreme values, and leave out ways that may change bits")
+    add("--keep", type=Path, metavar="FOLDER", help="folder for both PTX files of each kernel that differs")
+    add("--json", type=Path, metavar="FILE", help="write the verdict on each kernel and way")
     command_line.add_plugin(parser)
     command_line.add_tool(parser)
     command_line.add_jobs(parser)
@@ -90,10 +90,10 @@ def ways_of(arguments):
 
 
 def text_of(way, program, arguments, folder):
-    """What a way makes of a kernel, or why it makes nothing."""
+    """Returns the PTX of a kernel in a way, or `None` and the reason."""
     if way.flags is not None:
         if program.compiler != programs.LLC:
-            return None, "of another compiler"
+            return None, "not compiled by llc"
         plugin = tools.find(arguments.plugin, with_ptxas=False).plugin
         text = programs.compiled(program.module, (f"-load-pass-plugin={plugin}", *way.flags))
         return (ptx.only(text, program.kernel), "") if text else (None, "llc failed")
@@ -103,7 +103,7 @@ def text_of(way, program, arguments, folder):
 
 
 def compare(way, program, text, arguments, folder):
-    """What `nvptx-ra compare` says of a kernel and what a way made of it."""
+    """Returns the verdict of `nvptx-ra compare` on a kernel and its variant."""
     path = Path(folder, "second.ptx")
     path.write_text(text, encoding="utf8")
     command = [arguments.tool, "compare", program.path, str(path), "--kernel", program.kernel, "--json"]
@@ -112,7 +112,7 @@ def compare(way, program, text, arguments, folder):
         command.append("--exact")
     if arguments.extremes:
         command.append("--extremes")
-    # Slots have room for so many threads.
+    # The slots are allocated for this many threads.
     if "regalloc" in way.name and ".reqntid" not in Path(program.path).read_text(encoding="utf8"):
         command += ["--block", str(THREADS)]
     store = cache.Cache(cache.folder())
@@ -125,7 +125,7 @@ def compare(way, program, text, arguments, folder):
         found = json.loads(outcome.output)[0]
     except (ValueError, IndexError):
         return {"verdict": "failed", "reason": outcome.error or outcome.output[:300]}
-    # Of a kernel that differs, launches of which nothing can be said may stand before the one that does.
+    # If a kernel differs, launches that are not comparable may precede the launch that differs.
     reasons = [launch["reason"] for launch in found["launches"] if launch["reason"]]
     telling = [launch["reason"] for launch in found["launches"] if launch["verdict"] == found["verdict"]]
     said = {"verdict": found["verdict"], "reason": next((reason for reason in telling + reasons if reason), "")}
@@ -153,7 +153,7 @@ def work(item):
 
 
 def keep(program, way, text, folder):
-    """Copies both texts, to look for the cause."""
+    """Copies both PTX files, for debugging."""
     folder.mkdir(parents=True, exist_ok=True)
     name = Path(program.path).stem
     shutil.copy(program.path, folder / f"{name}.ptx")

@@ -1,4 +1,4 @@
-"""What the jobs do: compile a module and count its PTX; assemble the PTX and count what ptxas says of it."""
+"""The work of the jobs: compile a module and count its PTX; assemble the PTX and count ptxas's results."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from cache import Cache, file_hash, key_of
 from tools import run, target_flags
 
 STATS = "-nvptx-ra-stats"
-COUNTER = file_hash(ptx.__file__)  # counts are cached: a counter that counts otherwise must count anew
+COUNTER = file_hash(ptx.__file__)  # part of the cache's keys, so that a changed counter counts again
 READER = file_hash(ptxas.__file__)
 
 
@@ -31,19 +31,19 @@ def compile_module(module, compiler, plan):
         return result, text
     result, text = counted(run_llc(path, compiler, flags, plan))
     result |= spent()
-    if not result["error"]:  # a time-out on a busy machine, a plugin rebuilt meanwhile: try again next time
+    if not result["error"]:  # errors may be transient (a time-out, a rebuilt plugin) and are not cached
         cache.put(key, result)
         cache.put_text(key, text)
     return result, text
 
 
 def llc_flags(module, plan):
-    """What llc is told of a module, whatever the compiler."""
+    """Returns llc's flags for a module, for any compiler."""
     return target_flags(plan.cpu_of(module), plan.level, plan.attributes)
 
 
 def forecast_module(module, setting, plan):
-    """Returns {"error", "seconds", "kernels"}, the last by name, each with what kernels_of_report keeps."""
+    """Returns {"error", "seconds", "kernels"}. Kernels are by name, as returned by kernels_of_report."""
     path, tool = plan.modules[module], plan.tools.nvptx_ra
     words = ["report", "--json", "--features", "--cpu", plan.cpu_of(module), "--mattr", plan.attributes]
     words += [f"-O{plan.level}", *(["--max-regs", setting] if setting.isdigit() else [])]
@@ -60,7 +60,7 @@ def forecast_module(module, setting, plan):
 
 
 def kernels_of_report(text):
-    """Of each kernel, what is compared with ptxas."""
+    """Returns the figures of each kernel that are compared with ptxas."""
     said = {}
     for kernel in json.loads(text)["kernels"]:
         said[kernel["name"]] = {
@@ -85,7 +85,7 @@ def run_llc(path, compiler, flags, plan):
 
 
 def pass_time(stats):
-    """The nanoseconds that the plugin's statistics name, checks apart."""
+    """Returns the nanoseconds in the plugin's statistics, without checks."""
     if not os.path.exists(stats):
         return 0
     total = 0
@@ -97,7 +97,7 @@ def pass_time(stats):
 
 
 def spent():
-    """CPU seconds and bytes at the peak of the commands that this job has run."""
+    """Returns the CPU seconds and the peak memory in bytes of this job's commands."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {"cpu_seconds": usage.ru_utime + usage.ru_stime, "memory": usage.ru_maxrss * 1024}
 
@@ -118,13 +118,13 @@ def counted(compiled):
 
 
 def text_hash(text):
-    """The hash of what ptxas reads: the text without comments."""
+    """Returns the hash of the text that ptxas reads: PTX without comments."""
     lines = (line.partition("//")[0].rstrip() for line in text.split("\n"))
     return hashlib.sha256("\n".join(line for line in lines if line).encode()).hexdigest()
 
 
 def assemble_text(text, module, setting, unlimited, plan):
-    """Returns {"error", "seconds", "kernels"}. `unlimited` is the result without a limit, where there is a limit."""
+    """Returns {"error", "seconds", "kernels"}. For a register limit, `unlimited` is the result without it."""
     if unlimited and (unlimited["error"] or binds_nowhere(int(setting), unlimited)):
         return unlimited
     cpu, with_sass = plan.cpu_of(module), plan.sass and setting == "own"
@@ -140,5 +140,5 @@ def assemble_text(text, module, setting, unlimited, plan):
 
 
 def binds_nowhere(limit, unlimited):
-    """Whether every kernel stays within a limit by itself: no need to assemble again, half the time is saved."""
+    """Whether every kernel stays within a limit by itself. Assembling again is then skipped: half the time is saved."""
     return all(k["registers"] <= limit and not k["stores"] for k in unlimited["kernels"].values())

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Mutants of real kernels, told from the originals by the emulator: how many, by kind of fault.
+"""Counts the mutants of real kernels that the emulator distinguishes from the originals, by kind of fault.
 
     mutants.py [options]
 
-Kernels are drawn from the corpus as llc, NVIDIA's compiler and Triton write them (programs.py). Of a kernel that can be
-compared with itself, a few mutants are drawn, each with one fault; they go round the kinds. For faults in reloads,
-`nvptx-regalloc` first moves values of the kernel to slots, and mutants are compared with what it wrote. A mutant is
-told apart where a stored value differs, or where nothing can be said of it alone, as where it has a race or does not
-end.
+Kernels are drawn from the output of llc, NVIDIA's compiler and Triton on the corpus (programs.py). A few mutants
+are drawn for each kernel that can be compared with itself. Each mutant has one fault, and the kinds of faults
+alternate. For faults in reloads, `nvptx-regalloc` first spills values of the kernel to slots, and mutants are
+compared with its output. A mutant is distinguished if a stored value differs, or if only the mutant is not
+comparable, for example because of a race or an endless loop.
 
-The table says how many are told apart; --survivors prints the others. What was found is cached, so that a run that was
-broken off goes on.
+The table counts the distinguished mutants; --survivors prints the others. Results are cached, so an interrupted run
+resumes.
 """
 
 import json
@@ -28,7 +28,7 @@ import report
 import tools
 
 BARRIER, RELOAD = "barrier gone", "reload from another slot"
-# Few registers, and slots in shared and local memory, in loops, too.
+# A low register limit, and slots in shared and local memory, also in loops.
 SLOTS = "nvptx-regalloc<regalloc=16;spill-to=shared+local;regalloc-loops=on;regalloc-redefined=on;threads=128>"
 VERDICTS = ("different", "refused", "survives")
 TIMEOUT = 300
@@ -37,21 +37,21 @@ TIMEOUT = 300
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--count", type=int, default=1000, help="of mutants (default: %(default)s)")
+    add("--count", type=int, default=1000, help="number of mutants (default: %(default)s)")
     add("--per-kernel", type=int, default=6, help="mutants of a kernel (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of all that is drawn (default: %(default)s)")
-    add("--launches", type=int, default=8, help="of each kernel (default: %(default)s)")
-    add("--steps", type=int, default=200_000, help="instructions of warps in a launch (default: %(default)s)")
-    add("--driver", default="target/mutants/release/examples/mutants", help="what runs them (default: %(default)s)")
-    add("--survivors", type=int, default=0, metavar="N", help="print so many drawn survivors")
-    add("--json", type=Path, metavar="FILE", help="all mutants")
+    add("--seed", type=int, default=1, help="seed of all draws (default: %(default)s)")
+    add("--launches", type=int, default=8, help="launches of each kernel (default: %(default)s)")
+    add("--steps", type=int, default=200_000, help="most warp instructions of a launch (default: %(default)s)")
+    add("--driver", default="target/mutants/release/examples/mutants", help="runs them (default: %(default)s)")
+    add("--survivors", type=int, default=0, metavar="N", help="print N survivors, drawn at random")
+    add("--json", type=Path, metavar="FILE", help="write all mutants")
     command_line.add_tool(parser)
     command_line.add_jobs(parser)
     return parser.parse_args()
 
 
 def mutants_of(program, text_path, count, number, arguments):
-    """The mutants of a kernel: what the driver says of the kernel, and of each."""
+    """Returns the driver's results for a kernel, and for each of its mutants."""
     numbers = [count, arguments.seed * 1000 + number, arguments.launches, arguments.steps]
     store = cache.Cache(cache.folder())
     key = cache.key_of(
@@ -67,7 +67,7 @@ def mutants_of(program, text_path, count, number, arguments):
 
 
 def with_slots(program, arguments):
-    """The file of a kernel whose values are kept in slots, or None where none is."""
+    """Returns the file of a kernel with spilled values, or `None` if nothing is spilled."""
     path = program.path.removesuffix(".ptx") + ".slots.ptx"
     outcome = tools.run([arguments.tool, "ptx", program.path, "--passes", SLOTS, "-o", path], TIMEOUT)
     return path if not outcome.error and "nvptx_ra" in Path(path).read_text(encoding="utf8") else None
@@ -78,7 +78,7 @@ def work(item):
     count = arguments.per_kernel
     kernel, found = mutants_of(program, program.path, count, number, arguments)
     if found and (path := with_slots(program, arguments)):
-        # The kinds take turns, so that so many have one reload at least where the kernel has any.
+        # The kinds of faults alternate, so that 8 mutants include at least one reload if the kernel has any.
         _, more = mutants_of(program, path, 8, number, arguments)
         found += [mutant for mutant in more if mutant["fault"] == RELOAD][:1]
     for mutant in found:
@@ -103,7 +103,7 @@ def table(found):
 def main():
     arguments = parse_arguments()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        # Not every kernel can be compared.
+        # More kernels are drawn than needed, because some cannot be compared.
         drawn = programs.drawn(arguments.count // arguments.per_kernel * 3 // 2, arguments.seed, folder)
         items = [(number, program, arguments) for number, program in enumerate(drawn)]
         found, open_, kernels = [], Counter(), 0
@@ -114,8 +114,8 @@ def main():
                 if not kernel["equal"]:
                     open_[(kernel["reasons"] or ["nothing was said"])[0].split(" (line")[0]] += 1
     found = found[: arguments.count]
-    print("\n".join(report.table(table(found), ["", "mutants", *VERDICTS, "of these never run", "told apart"])))
-    print(f"{kernels} kernels, of {len(drawn)} drawn. Of the others nothing can be said: ", end="")
+    print("\n".join(report.table(table(found), ["", "mutants", *VERDICTS, "survivors never run", "told apart"])))
+    print(f"{kernels} kernels, of {len(drawn)} drawn. The others are not comparable: ", end="")
     print("; ".join(f"{count} times: {reason}" for reason, count in open_.most_common(12)))
     survivors = [mutant for mutant in found if mutant["verdict"] == "survives" and mutant["fault"] != BARRIER]
     shown = random.Random(arguments.seed).sample(survivors, min(arguments.survivors, len(survivors)))

@@ -1,8 +1,8 @@
-//! Mutants of a kernel, told from the original by the emulator: one JSON object a line.
+//! Runs mutants of a kernel in the emulator and compares them with the original. Prints one JSON object per line.
 //!
 //!     mutants FILE.ptx KERNEL COUNT SEED LAUNCHES STEPS
 //!
-//! The first object says what of the kernel itself could be compared; each further one is a mutant.
+//! The first object has the comparison of the kernel with itself; each other object is a mutant.
 
 use std::error::Error;
 
@@ -47,7 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How a mutant is told from the original: by what it stores, by a reason why nothing can be said of it, or not at all.
+/// Returns how a mutant is distinguished from the original: by its stored values, by a reason why it is not comparable,
+/// or not at all.
 fn verdict(reference: &mut Reference<'_>, mutant: &Program) -> (&'static str, String) {
     match reference.told_apart(mutant) {
         Some(Verdict::Different(difference)) => ("different", difference.to_string()),

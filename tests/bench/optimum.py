@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""How many copies must stay: a lower bound for any coalescer on real kernels, beside what is left, by source.
+"""Computes how many copies must stay: a lower bound for any coalescer on real kernels, next to the copies that are
+left, by source.
 
     optimum.py [options] [MODULE-GLOB …]
 
-Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints; the
-model is in src/lab/coalescing_optimum/mod.rs. Copies of constants are left out. With --position after (the default), the
-copies are those that LLVM's coalescer leaves; with --position before, those that it gets. With
---plugin-args=-nvptx-ra-cssa PHI webs are made conventional before.
+Each module is compiled with -nvptx-ra-trace=view, and `nvptx-ra optimum` bounds every function that it prints. The
+model is in src/lab/coalescing_optimum/mod.rs. Copies of constants are left out. With --position after (the
+default), the copies are those that LLVM's coalescer leaves. With --position before, they are its input. With
+--plugin-args=-nvptx-ra-cssa, PHI webs are made conventional first.
 """
 
 import json
@@ -24,11 +25,11 @@ import report
 import tools
 
 COLUMNS = {
-    "copies": "copies of what is no constant",
-    "left": "those that our coalescer leaves",
-    "best": "the fewest that a solution leaves which the checker proves",
+    "copies": "copies of values that are not constant",
+    "left": "copies that the plugin's coalescer leaves",
+    "best": "fewest copies of a solution that the checker proves",
     "necessary": "no solution leaves fewer",
-    "exact": "functions whose best solution is proven to be the best, in percent",
+    "exact": "functions whose best solution is proven optimal, in per cent",
 }
 
 
@@ -40,34 +41,35 @@ def parse_arguments():
     add("--position", choices=("after", "before"), default="after")
     add("--steps", type=int, default=1000, help="branchings for each connected part (default: %(default)s)")
     command_line.add_jobs(parser)
-    add("--json", metavar="FILE", help="the figures of every function")
+    add("--json", metavar="FILE", help="write the figures of every function")
     command_line.add_plugin(parser)
-    add("--plugin-args", default="", metavar="ARGS", help="as --plugin-args=-x: more of the plugin's own options")
+    add("--plugin-args", default="", metavar="ARGS", help="more options of the plugin, as --plugin-args=-x")
     command_line.add_tool(parser)
     return parser.parse_args()
 
 
 def bound(module, found, arguments):
-    """The figures of a module's functions; ends the program where a command fails."""
+    """Returns the figures of a module's functions. Ends the program if a command fails."""
     compile_it = [found.llc, f"-load-pass-plugin={found.plugin}", "-nvptx-ra-trace=view"]
-    # Renaming would print its functions too.
+    # Renaming would also print its functions.
     compile_it.append("-nvptx-ra-rename=off")
     compile_it += shlex.split(arguments.plugin_args)
     compile_it.append(f"-nvptx-ra-position={arguments.position}")
     compile_it += [*tools.target_flags("sm_90"), module, "-o", os.devnull]
     bound_it = [arguments.tool, "optimum", "-", f"--steps={arguments.steps}"]
-    # The text of all functions can be large: it goes from one to the other and nowhere else.
+    # The text of all functions can be large, so it is piped from one program to the other and not stored.
     with subprocess.Popen(compile_it, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as compiler:
         done = subprocess.run(bound_it, stdin=compiler.stderr, capture_output=True, text=True, check=False)
     if compiler.returncode or done.returncode:
         sys.exit(f"{shlex.join(compile_it)} | {shlex.join(bound_it)}: {done.stderr.strip() or 'llc failed'}")
-    # Making webs conventional prints functions, too, those without PHIs among them: the coalescer's is the last.
+    # Making webs conventional also prints functions, including functions without PHIs. The coalescer's output is the
+    # last.
     bounds = {found["function"]: found for found in map(json.loads, done.stdout.splitlines())}
     return [bound | {"module": Path(module).stem} for bound in bounds.values()]
 
 
 def totals_of(functions):
-    """Sums by source, which is what stands before the `__` of a module's name, and over all."""
+    """Returns sums by source, which is the part of a module's name before `__`, and over all modules."""
     totals = defaultdict(Counter)
     for function in functions:
         counts = {key: value for key, value in function.items() if isinstance(value, int | float)}
@@ -78,7 +80,7 @@ def totals_of(functions):
 
 
 def depths_of(functions):
-    """Copies, those left and those necessary by the depth of loops, over all functions."""
+    """Returns the copies, the copies left and the necessary copies by loop depth, over all functions."""
     depths = []
     for function in functions:
         depths += [[0, 0, 0] for _ in range(len(depths), len(function["by_depth"]))]
@@ -102,7 +104,7 @@ def main():
     arguments = parse_arguments()
     found = tools.find(arguments.plugin, with_ptxas=False)
     modules = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
-    # The largest first, so that no core waits long at the end.
+    # Large modules come first, so that no core waits long at the end.
     modules.sort(key=lambda module: -os.path.getsize(module))
     with ThreadPoolExecutor(arguments.jobs) as pool:
         functions = [f for of_module in pool.map(lambda m: bound(m, found, arguments), modules) for f in of_module]
@@ -111,9 +113,9 @@ def main():
     totals = totals_of(functions)
     print(f"{len(modules)} modules, position {arguments.position}\n")
     print("\n".join(report.table(rows_of(totals), ["", "functions", *COLUMNS])))
-    print("\nby how often they run (block frequencies)\n")
+    print("\nweighted by block frequencies\n")
     print("\n".join(report.table(weighted_rows_of(totals), ["", *(key for key in COLUMNS if key != "exact")])))
-    print("\nby the depth of loops; each bound holds whatever is left at other depths\n")
+    print("\nby loop depth; each bound is independent of the copies left at other depths\n")
     rows = [[str(depth), *(f"{count:,}" for count in at)] for depth, at in enumerate(depths_of(functions))]
     print("\n".join(report.table(rows, ["depth", "copies", "left", "necessary"])))
     print()
@@ -121,7 +123,7 @@ def main():
         print(f"{column}: {meaning}")
     broken = [f for f in functions if f["necessary"] > f["left"]]
     for function in broken:
-        print(f"wrong: {function['module']} {function['function']}: fewer copies are left than are necessary")
+        print(f"wrong: {function['module']} {function['function']}: fewer copies are left than necessary")
     return 1 if broken else 0
 
 

@@ -1,4 +1,4 @@
-"""Brings packages from crates.io and PyPI and unpacks them. Nothing of them is built or run, but Triton."""
+"""Downloads packages from crates.io and PyPI and unpacks them. No package is built or run, except Triton."""
 
 import hashlib
 import json
@@ -25,7 +25,8 @@ def call(command, **options):
 
 
 def unpacked(sources):
-    """(source, folder) of each; a package that cannot be had is said, and the rest goes on."""
+    """Yields (source, folder) for each source. If a package cannot be fetched, an error is printed and the others
+    continue."""
     crates = [source for source in sources if "crate" in source]
     vendor = fetch_crates(crates) if crates else None
     for source in sources:
@@ -57,7 +58,7 @@ def fetch_crates(sources):
 
 
 def fetch_sdist(source):
-    """Downloads and unpacks a source distribution. None where that fails."""
+    """Downloads and unpacks a source distribution. Returns `None` on failure."""
     name = f"{source['sdist'].replace('-', '_')}-{source['version']}"
     folder = FOLDER / "sdist"
     if not (folder / name).exists():
@@ -74,8 +75,9 @@ def fetch_sdist(source):
 
 
 def download(project, file):
-    """The content of a file of a project. pip would build the package to learn what it depends on, for which many need
-    PyTorch and a compiler. LookupError where there is no such file, or it is not what the index says of it."""
+    """Returns the content of a file of a project. pip is not used, because it would build the package to find its
+    dependencies, and many packages need PyTorch and a compiler for that. Raises LookupError if the file does not
+    exist, or if its hash differs from the index."""
     index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{project}/"
     asked = urllib.request.Request(index, headers={"Accept": "application/vnd.pypi.simple.v1+json"})
     with urllib.request.urlopen(asked, timeout=60) as page:
@@ -92,7 +94,7 @@ def download(project, file):
 
 
 def venv_python():
-    """Python of a virtual environment of our own, made where it is missing."""
+    """Returns Python of the project's virtual environment, which is created if it is missing."""
     python = tools.ROOT / "target/venv/bin/python"
     if not python.exists():
         call([sys.executable, "-m", "venv", str(python.parents[1])])
@@ -104,7 +106,7 @@ def pip(arguments):
 
 
 def install(wanted, name):
-    """Installs packages into the virtual environment, unless a stamp says that they are there."""
+    """Installs packages into the virtual environment, unless a stamp file shows that they are installed."""
     stamp = FOLDER / f"{name}.installed"
     if not stamp.exists() or stamp.read_text(encoding="utf8") != "\n".join(wanted):
         print("corpus: installing with pip:", " ".join(wanted), flush=True)
@@ -119,7 +121,7 @@ def headers(wanted):
 
 
 def triton(source, compiler, arch, modules):
-    """Compiles the Triton kernels of a source. Returns what went wrong, by kernel."""
+    """Compiles the Triton kernels of a source. Returns the errors, by kernel."""
     environment = dict(os.environ, **source.get("environment", {}))
     try:
         if "sdist" in source:

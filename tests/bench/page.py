@@ -56,7 +56,7 @@ def section(results, setting, name):
 
 
 def scatter(axes, points, name, label):
-    """Stock to the right, the other upwards: below the line is better."""
+    """Plots stock on the x axis and the other compiler on the y axis: below the line is better."""
     for source in sorted({source for *_, source in points}):
         chosen = [(x, y) for x, y, of in points if of == source]
         axes.scatter(*zip(*chosen, strict=True), s=7, alpha=0.5, label=source, linewidths=0)
@@ -69,7 +69,7 @@ def scatter(axes, points, name, label):
 
 
 def distribution(axes, points, name):
-    """How many kernels changed by how much, those that did not left out."""
+    """Plots a histogram of the changes of kernels, without unchanged kernels."""
     changes = [y - x for x, y, _ in points if x != y]
     axes.set(xlabel=f"{name} - {STOCK}", ylabel="kernels", title=f"{len(changes)} of {len(points)} kernels differ")
     if changes:
@@ -78,7 +78,7 @@ def distribution(axes, points, name):
 
 
 def svg(figure):
-    """The figure as an element; the same figure gives the same text."""
+    """Returns the figure as an element. The same figure gives the same text."""
     matplotlib.rcParams["svg.hashsalt"] = "nvptx-ra"
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""What a run of the benchmark consists of: modules × compilers × settings of ptxas, as JSON that every job reads."""
+"""The content of a benchmark run: modules × compilers × settings of ptxas, as JSON that every job reads."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from corpus import source_of
 from tools import Tools
 
-# Settings beside the register limits: the kernel's own bounds, no bounds at all, and one block on an SM being enough.
+# Settings other than register limits: the kernel's own bounds, no bounds, and one block on an SM being enough.
 OWN, NONE, ONE = "own", "none", "one"
 STRICT, VERIFY = "-nvptx-ra-strict", "-nvptx-ra-verify"
 STOCK, CICC = "stock", "cicc"
@@ -16,10 +16,10 @@ STOCK, CICC = "stock", "cicc"
 
 @dataclass(frozen=True)
 class Compiler:
-    """A way to PTX: stock llc, llc with the plugin and arguments of its own, or PTX of NVIDIA's compiler."""
+    """A way to compile to PTX: stock llc, llc with the plugin and its arguments, or NVIDIA's compiler."""
 
     name: str
-    arguments: tuple[str, ...] | None = None  # of the plugin; None: without it
+    arguments: tuple[str, ...] | None = None  # options of the plugin; `None`: no plugin
     verify: bool = True
 
     @property
@@ -28,7 +28,7 @@ class Compiler:
 
     @property
     def folder(self):
-        """A name for files."""
+        """Returns a name for files."""
         return re.sub(r"[^\w.=-]+", "_", self.name).strip("_-") or "plugin"
 
     def flags(self, plugin):
@@ -39,7 +39,7 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Plan:
-    """A run. Results lie in its folder, by compiler and module."""
+    """A run. Its folder has the results, by compiler and module."""
 
     folder: str
     cache: str
@@ -52,7 +52,7 @@ class Plan:
     attributes: str = "+ptx88"
     timeout: int = 300  # seconds for one command
     sass: bool = True
-    sources: dict[str, dict] = field(default_factory=dict)  # of corpus.toml, by name
+    sources: dict[str, dict] = field(default_factory=dict)  # the sources of corpus.toml, by name
 
     @property
     def path(self):
@@ -62,12 +62,13 @@ class Plan:
         return next(c for c in self.compilers if c.name == name)
 
     def cpu_of(self, module):
-        """The processor that a module is for: Triton's kernels use what only the `a` of a processor has."""
+        """Returns the processor of a module: Triton's kernels use instructions that only the `a` variant of a
+        processor has."""
         source = self.sources.get(source_of(module), {})
         return self.cpu + ("a" if source.get("accelerated") and self.cpu in ("sm_90", "sm_100", "sm_120") else "")
 
     def cicc_text(self, module):
-        """Where NVIDIA's PTX of a module is."""
+        """Returns the path of NVIDIA's PTX of a module."""
         path = Path(self.modules[module])
         return path.parent / CICC / f"{module}.ptx"
 
@@ -82,14 +83,15 @@ class Plan:
 
     @property
     def forecast_settings(self):
-        """The settings that the forecast is asked about: it cannot take a kernel's bounds away, or add to them."""
+        """Returns the settings for which the forecast runs: it cannot remove a kernel's bounds, or add to them."""
         return tuple(s for s in self.settings if s not in (NONE, ONE)) if self.tools.nvptx_ra else ()
 
     def forecast(self, module, setting):
         return Path(self.folder, "forecast", f"{module}.{setting}.json")
 
     def write(self):
-        """Writes the plan, unless it stands there already: jobs whose plan is as it was are not run again."""
+        """Writes the plan, unless the file already has this content, so that jobs of an unchanged plan do not run
+        again."""
         text = json.dumps(asdict(self), indent=1)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self.path.exists() or self.path.read_text(encoding="utf8") != text:
@@ -97,7 +99,7 @@ class Plan:
 
 
 def read(path):
-    """The plan that write() wrote."""
+    """Reads a plan written by write()."""
     raw = json.loads(Path(path).read_text(encoding="utf8"))
     raw["compilers"] = tuple(
         Compiler(c["name"], None if c["arguments"] is None else tuple(c["arguments"]), c["verify"])

@@ -1,7 +1,7 @@
-"""Kernels drawn from the corpus, each as PTX of its own: as llc, NVIDIA's compiler and Triton write them.
+"""Kernels drawn from the corpus, each as a PTX module of its own, from llc, NVIDIA's compiler and Triton.
 
-The draw goes round the groups of lineage and compiler, a few kernels at a time, so that no lineage has
-many more than another.
+The draw alternates between the groups of lineage and compiler, a few kernels at a time, so that all lineages have
+similar shares.
 """
 
 import random
@@ -16,19 +16,19 @@ import tools
 
 LLC, CICC, TRITON = "llc", "cicc", "triton"
 COMPILERS = (LLC, CICC, TRITON)
-PER_TURN = 3  # kernels of a group
-LARGEST = 1500  # lines of a kernel, because all of them are to run many times
+PER_TURN = 3  # kernels that are drawn from a group at a time
+LARGEST = 1500  # lines of a kernel, because each kernel is executed many times
 LARGEST_MODULE = 3_000_000  # bytes of bitcode
 TIMEOUT = 120
 
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel, with the file that has it and no other kernel."""
+    """A kernel, and a file that has this kernel and no other kernel."""
 
     lineage: str
     compiler: str
-    module: str  # the path of what was compiled
+    module: str  # the path of the compiled file
     kernel: str
     path: str
 
@@ -38,7 +38,7 @@ class Program:
 
 
 def files_of(compiler, arch):
-    """The files of a compiler, by lineage: bitcode for llc, else PTX."""
+    """Returns the files of a compiler, by lineage: bitcode for llc, PTX otherwise."""
     folder = corpus.folder_of(arch)
     lineages = {name: source["lineage"] for name, source in corpus.sources().items()}
     if compiler == TRITON:
@@ -57,7 +57,7 @@ def files_of(compiler, arch):
 
 
 def compiled(module, flags=()):
-    """The PTX that llc makes of a module, kept for the next run; empty where it fails."""
+    """Returns the PTX that llc makes of a module, cached for the next run; empty on failure."""
     store = cache.Cache(cache.folder())
     command = [tools.find_llc(), *tools.target_flags(corpus.cpu_of(module)), *flags]
     key = cache.key_of("program", cache.file_hash(module), *map(hashed, command))
@@ -69,7 +69,7 @@ def compiled(module, flags=()):
 
 
 def hashed(argument):
-    """An argument, with the content of a plugin in place of its path."""
+    """Returns an argument, with a plugin's path replaced by the hash of its content."""
     name, _, path = argument.partition("=")
     return f"{name}={cache.file_hash(path)}" if name == "-load-pass-plugin" else argument
 
@@ -79,12 +79,13 @@ def text_of(compiler, path):
 
 
 def kernels_of(text):
-    """The kernels of a text that are not too large."""
+    """Returns the kernels of a PTX module that are not too large."""
     return [name for name, is_entry, lines in ptx.functions(text) if is_entry and len(lines) <= LARGEST]
 
 
 def drawn(count, seed, folder, arch="sm_90", compilers=COMPILERS):
-    """So many kernels, or all: the same for the same seed and corpus. Their files go into the folder."""
+    """Draws `count` kernels, or all, and writes their files into the folder. The draw depends only on the seed and the
+    corpus."""
     generator = random.Random(seed)
     queues = []
     for compiler in compilers:
@@ -107,12 +108,12 @@ def drawn(count, seed, folder, arch="sm_90", compilers=COMPILERS):
 
 
 def next_kernels(compiler, paths, seed):
-    """The next kernels of a group, from as many files as that takes: module, name and text of each."""
+    """Returns the next PER_TURN kernels of a group, from as many files as needed: module, name and text of each."""
     found = []
     for path in paths:
         text = text_of(compiler, path)
         names = kernels_of(text)
-        # What is drawn of a file is the same whatever was drawn elsewhere.
+        # The draw from a file does not depend on draws from other files.
         own = random.Random(f"{seed} {compiler} {Path(path).name}")
         for name in own.sample(names, min(PER_TURN - len(found), len(names))):
             found.append((path, name, ptx.only(text, name)))

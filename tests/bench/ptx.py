@@ -1,22 +1,22 @@
-"""Counts what a PTX module as llc prints it is made of: moves by family, declared registers, bytes.
+"""Counts the contents of a PTX module of llc: moves by family, declared registers, bytes.
 
-The parser is line based and knows llc's layout: a body opens and closes with a brace in the first column, and inline
-assembly stands between two comments. Moves inside inline assembly belong to the user and are counted as nobody's,
-but the registers that they write count as defined.
+The parser is line based and knows llc's layout: a brace in the first column opens or closes a body, and two
+comments enclose inline assembly. Moves inside inline assembly belong to the user and count in no family, but the
+registers that they write count as defined.
 """
 
 import re
 from collections import Counter
 
-# What is counted per function, in the order in which tables show it.
+# The counts of a function, in the order of the tables
 COUNTS = {
-    "instructions": "instructions, inline assembly apart",
+    "instructions": "instructions without inline assembly",
     "reg_moves": "moves from register to register",
-    "imm_copies": "of these: the source is defined once, by a move of an immediate",
-    "true_copies": "of these: all others",
+    "imm_copies": "of these: copies whose source is defined once, by a move of an immediate",
+    "true_copies": "of these: all other copies",
     "imm_moves": "moves of an immediate",
     "moves": "moves from register to register and of immediates",
-    "pack": "moves of several registers into a wider one",
+    "pack": "moves of several registers into a wider register",
     "unpack": "moves of a wide register into several",
     "round_trips": "unpacks of a register that one pack defines",
     "symbol_moves": "moves of an address, a parameter's name or the stack pointer",
@@ -36,7 +36,7 @@ WHOLE_REGISTER = re.compile(r"^%(?:p|rs|r|rd|rq|f|fd|h|hh)\d+$")
 IMMEDIATE = re.compile(r"^(?:-?\d+(?:\.\d+)?U?|-?0[xX][0-9A-Fa-f]+|0[fFdD][0-9A-Fa-f]+|true|false)$")
 DEPTH = re.compile(r"Depth=(\d+)")
 NO_RESULT = ("st", "bra", "call", "red", "bar", "barrier", "ret", "exit", "trap", "membar", "fence", "prefetch", "cp")
-DEEPEST = 6  # deeper loops weigh no more, or one of them would be the whole sum
+DEEPEST = 6  # deeper loops have this weight, so that one loop cannot dominate the sum
 
 
 def functions(text):
@@ -62,7 +62,8 @@ def functions(text):
 
 
 def only(text, name):
-    """PTX without the other kernels. Everything else stays. Scopes in a kernel may end at the start of a line, too."""
+    """Removes the other kernels from PTX. Everything else stays. Scopes inside a kernel may also end at the start of a
+    line."""
     lines, skips, depth = [], False, 0
     for line in text.split("\n"):
         if match := ENTRY.match(line):
@@ -86,7 +87,7 @@ def count_body(lines):
     counts = Counter(dict.fromkeys(COUNTS, 0))
     counts["bytes"] = sum(map(len, lines)) + len(lines)
     definitions = Counter()
-    constants, packs = set(), set()  # registers that some move of an immediate, some pack defines
+    constants, packs = set(), set()  # registers defined by a move of an immediate, by a pack
     copies, unpacks = [], []  # (source, weight)
     for statement, depth, in_asm in statements(lines):
         if statement.startswith("."):
@@ -147,7 +148,7 @@ def statements(lines):
 
 
 def strip_scope(statement):
-    """Takes a label and the braces of a scope off a statement; braces of a register list stay."""
+    """Removes a label and the braces of a scope from a statement; braces of a register list stay."""
     statement = statement.strip()
     while statement and (statement[0] in "{}" or statement.startswith("$L")):
         is_brace = statement[0] in "{}"
@@ -156,7 +157,7 @@ def strip_scope(statement):
 
 
 def split_destination(operands):
-    """Splits operands at the first comma that stands outside of braces."""
+    """Splits operands at the first comma outside of braces."""
     operands = operands.strip()
     start = operands.find("}") if operands.startswith("{") else 0
     comma = operands.find(",", start)
@@ -166,7 +167,7 @@ def split_destination(operands):
 
 
 def family_of(destination, source):
-    """Names the family, one of COUNTS, of a `mov` with these operands."""
+    """Returns the family, one of COUNTS, of a `mov` with these operands."""
     if destination.startswith("{"):
         return "unpack"
     if source.startswith("{"):

@@ -1,4 +1,4 @@
-"""What ptxas makes of a PTX module: registers and spills per kernel, and the instructions of the machine code."""
+"""ptxas's results for a PTX module: registers and spills per kernel, and the instructions of the machine code."""
 
 import os
 import re
@@ -15,14 +15,14 @@ SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) b
 USED = re.compile(r"Used (\d+) registers")
 BARRIERS = re.compile(r"used (\d+) barriers")
 SHARED = re.compile(r"(\d+) bytes smem")
-BOUNDS = (".maxnreg", ".maxntid", ".minnctapersm", ".reqntid")  # directives that tell ptxas how many registers to use
+BOUNDS = (".maxnreg", ".maxntid", ".minnctapersm", ".reqntid")  # directives that bound registers
 SASS_FUNCTION = re.compile(r"\s*Function : (\S+)")
 SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)")
 
 def with_setting(text, setting):
-    """The text as a setting wants it: `own` leaves it, `none` takes the kernels' bounds away, `one` says of every
-    kernel that does not say how many blocks an SM is to hold that one is enough, and a number is written on every
-    kernel as `.maxnreg`, instead of one that stands there; other directives stay."""
+    """Changes the text for a setting. `own` leaves it unchanged. `none` removes the kernels' bounds. `one` declares
+    one block per SM for every kernel without a minimum of blocks. A number sets `.maxnreg` of every kernel, and
+    replaces an existing `.maxnreg`; other directives stay."""
     if setting == "own":
         return text
     unwanted = {"none": BOUNDS, "one": ()}.get(setting, (".maxnreg",))
@@ -42,7 +42,7 @@ def with_setting(text, setting):
 
 
 def one_block(head):
-    """The directives that tell ptxas that one block on an SM is enough, beside those of a kernel's head."""
+    """Returns the directives that a kernel's head lacks to tell ptxas that one block on an SM is enough."""
     said = {line.split()[0] for line in head if line.startswith(".")}
     if ".minnctapersm" in said:
         return []
@@ -50,7 +50,7 @@ def one_block(head):
 
 
 def assemble(text, cpu, tools, timeout, with_sass):
-    """Returns {"error", "seconds", "kernels"}, the last by name, each with what parse_log and count_sass find."""
+    """Returns {"error", "seconds", "kernels"}. Kernels are by name, with the results of parse_log and count_sass."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = os.path.join(folder, "in.ptx"), os.path.join(folder, "out.cubin")
         with open(source, "w", encoding="utf8") as file:
@@ -65,8 +65,8 @@ def assemble(text, cpu, tools, timeout, with_sass):
 
 
 def parse_log(log):
-    """Reads what `ptxas -v` prints. Functions that a kernel calls are compiled for each kernel anew and listed behind
-    it; their spills are the kernel's, too. The stack is the kernel's own frame."""
+    """Reads the output of `ptxas -v`. Functions that a kernel calls are compiled anew for each kernel and listed after
+    it; their spills count for the kernel. The stack is the kernel's own frame."""
     kernels, name, properties_of = {}, None, None
     for line in log.splitlines():
         if match := KERNEL.search(line):
@@ -86,8 +86,8 @@ def parse_log(log):
 
 
 def count_sass(cubin, kernels, tools, timeout):
-    """Adds each kernel's SASS instructions, NOPs apart, how many of them only move a value, and how many access local
-    memory. Returns an error."""
+    """Adds counts to each kernel: SASS instructions without NOPs, instructions that only copy a value, and accesses of
+    local memory. Returns an error message."""
     command = [tools.cuobjdump, "-sass", cubin]
     counts = None
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -110,5 +110,5 @@ def count_sass(cubin, kernels, tools, timeout):
 
 
 def is_sass_move(opcode):
-    """MOV, UMOV, and the multiply-add that stands in for a move."""
+    """Whether an opcode is MOV, UMOV, or the multiply-add that replaces a move."""
     return opcode.split(".")[0] in ("MOV", "UMOV") or opcode.startswith("IMAD.MOV")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures which releases of ptxas are wrong on the files of tests/ptxas-faults.
+"""Measures which releases of ptxas miscompile the files of tests/ptxas-faults.
 
-Each file is a small PTX text whose header says what goes wrong, a launch, and the releases. The script assembles the
-text with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
-`nvptx-ra run --record`, and compares the memory that both leave. It prints a Markdown table. `--write` also writes
-what was measured into the headers, but for files that are not comparable with some release. `--targets` also asks
-for which processors the first and the last wrong release are wrong. nvdisasm has to be on PATH; that of CUDA 13.5
-refuses sm_70.
+Each file is a small PTX module with a header: a description of the fault, a launch, and the releases. The script
+assembles the text with every release in a folder (RELEASE/ptxas), runs the PTX and the machine code on the CPU with
+`nvptx-ra run --record`, and compares the memory after both runs. It prints a Markdown table. `--write` also writes
+the measured releases into the headers, except for files that are not comparable with some release. `--targets` also
+finds the processors for which the first and the last wrong release are wrong. nvdisasm must be on PATH; that of
+CUDA 13.5 rejects sm_70.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIELDS = ("report", "launch", "releases wrong", "releases right", "targets")
-# A processor and the first version of PTX that knows it.
+# The first version of PTX for each processor.
 TARGETS = {
     "sm_70": "6.0",
     "sm_75": "6.3",
@@ -55,7 +55,7 @@ class Fault:
 
 
 def read(path):
-    """The file as a fault, or an error that names what its header lacks."""
+    """Parses a file as a fault. Raises an error that lists missing parts of the header."""
     text = path.read_text(encoding="utf8")
     head = [line[2:].strip() for line in text.splitlines() if line.startswith("//")]
     fields = dict(line.split(": ", 1) for line in head[1:] if ": " in line)
@@ -66,13 +66,13 @@ def read(path):
 
 
 def order(release):
-    """What releases are sorted by: 12.9.86 comes ahead of 12.10.1, and 13.4.46rc1 ahead of 13.4.59."""
+    """Returns the sort key of a release: 12.9.86 comes before 12.10.1, and 13.4.46rc1 before 13.4.59."""
     return [int(number) for number in re.findall(r"\d+", release)]
 
 
 def ranges(wanted, releases):
-    """The wanted releases as ranges of neighbours among all: `12.0.76 to 12.3.52, 13.0.48`, or `none`. They are ASCII,
-    because ptxas 12.8.61 to 13.0.88 refuse any other letter, in comments, too."""
+    """Returns the wanted releases as ranges of neighbours among all: `12.0.76 to 12.3.52, 13.0.48`, or `none`. The
+    text is ASCII, because ptxas 12.8.61 to 13.0.88 reject other characters, even in comments."""
     runs, last = [], None
     for place, release in enumerate(releases):
         if release not in wanted:
@@ -86,7 +86,7 @@ def ranges(wanted, releases):
 
 
 def at(text, target):
-    """The text for another processor, with a version of PTX that knows it."""
+    """Returns the text for another processor, with a version of PTX that supports it."""
     version = re.search(r"^\.version (\S+)", text, re.M)[1]
     version = max(version, TARGETS.get(target, version), key=order)
     text = re.sub(r"^\.version \S+", f".version {version}", text, count=1, flags=re.M)
@@ -94,7 +94,7 @@ def at(text, target):
 
 
 def recorded(tool, file, launch, folder):
-    """The memory before and after a launch, or the reason why there is none."""
+    """Returns the memory before and after a launch, or `None` and the reason."""
     command = [tool, "run", file, *launch, "--record", folder]
     outcome = subprocess.run(command, check=False, capture_output=True, text=True)
     if outcome.returncode:
@@ -104,21 +104,21 @@ def recorded(tool, file, launch, folder):
 
 
 def reason(said):
-    """The part of a message that says what is not modelled, for a cell of a table."""
+    """Returns the part of a message that names the unmodelled feature, for a cell of a table."""
     said = re.split("nothing can be said: |no record: ", said)[-1]
     said = re.split(r"; docs/| \(instruction 0x", said)[0]
     return said.splitlines()[0] if said else "no reason given"
 
 
 def judge(before, after):
-    """Compares the memory that PTX and machine code leave, where both began with the same."""
+    """Compares the memory after the PTX and the machine code, if both began with the same memory."""
     if before[0] != after[0]:
-        return "not comparable: the launches begin with other memory"
+        return "not comparable: the launches begin with different memory"
     return RIGHT if before[1] == after[1] else WRONG
 
 
 def measure(fault, ptxas, tool, target=None, options=()):
-    """Whether a release's code computes what the PTX says."""
+    """Returns whether a release's code computes the same as the PTX."""
     target = target or fault.target
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = f"{folder}/k.ptx", f"{folder}/k.cubin"
@@ -136,13 +136,13 @@ def measure(fault, ptxas, tool, target=None, options=()):
 
 
 def in_words(verdicts, releases):
-    """The verdicts of a file by release, each with its ranges, the wrong ones first."""
+    """Returns the verdicts of a file by release, each with its ranges, the wrong ones first."""
     kinds = sorted(set(verdicts.values()), key=lambda kind: (kind != WRONG, kind != RIGHT, kind))
     return {kind: ranges({name for name, said in verdicts.items() if said == kind}, releases) for kind in kinds}
 
 
 def rewritten(text, values):
-    """The text with other values in fields of its header."""
+    """Returns the text with new values in fields of its header."""
     for field, value in values.items():
         text = re.sub(rf"^// {field}: .*$", f"// {field}: {value}", text, count=1, flags=re.M)
     return text
@@ -157,7 +157,7 @@ def table(rows):
 
 
 def wrong_targets(fault, releases, folder, tool):
-    """The processors for which one of the releases is wrong, of those that a release knows."""
+    """Returns the processors for which one of the releases is wrong, among the processors that a release supports."""
     return [
         target
         for target in TARGETS
@@ -167,13 +167,13 @@ def wrong_targets(fault, releases, folder, tool):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", type=pathlib.Path, help="files; unless given, all of tests/ptxas-faults")
-    parser.add_argument("--releases", type=pathlib.Path, required=True, help="a folder with RELEASE/ptxas")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="files (default: all of tests/ptxas-faults)")
+    parser.add_argument("--releases", type=pathlib.Path, required=True, help="folder with RELEASE/ptxas")
     parser.add_argument("--tool", default="nvptx-ra", help="the program nvptx-ra")
-    parser.add_argument("--only", help="releases, by commas, instead of all in the folder")
+    parser.add_argument("--only", help="releases, separated by commas (default: all in the folder)")
     parser.add_argument("--options", default="", help="options of ptxas, such as -O1")
-    parser.add_argument("--targets", action="store_true", help="other processors, too")
-    parser.add_argument("--write", action="store_true", help="write what was measured into the headers")
+    parser.add_argument("--targets", action="store_true", help="also find the wrong processors")
+    parser.add_argument("--write", action="store_true", help="write the measured releases into the headers")
     arguments = parser.parse_args()
     folder = arguments.releases
     releases = sorted((path.parent.name for path in folder.glob("*/ptxas")), key=order)
@@ -182,7 +182,7 @@ def main():
     if arguments.only and arguments.write:
         sys.exit("--write needs all releases")
     if not releases:
-        sys.exit(f"{folder}: no release; RELEASE/ptxas is looked for")
+        sys.exit(f"{folder}: no release, which is a folder RELEASE with ptxas")
     rows = []
     for path in arguments.files or sorted((ROOT / "tests/ptxas-faults").glob("*.ptx")):
         fault = read(path)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Holds what `nvptx-ra time` predicts against times that GPUs took, as recorded.toml has them from the pages of docs/.
+"""Compares the predictions of `nvptx-ra time` with times measured on GPUs, as collected in recorded.toml from the
+pages of docs/.
 
-The folder has KERNEL/VARIANT.cubin for each variant and KERNEL/manifest.json for its launch. recorded_code.py gathers
-them from builds of the days on which the times were taken. What it lacks is listed. Each prediction is kept, by the
-content of the tool, the machine code and the launch.
+The folder has KERNEL/VARIANT.cubin for each variant and KERNEL/manifest.json for its launch. recorded_code.py
+gathers them from builds of the days on which the times were measured. Missing files are listed. Predictions are
+cached by the content of the tool, the machine code and the launch.
 
-The figures are of the half of the lineages that models may be fitted to. --half aside has the others, which are to be
-looked at once, at the end.
+The figures cover the half of the lineages that models may be fitted to. --half aside selects the other half, which
+must be evaluated only once, at the end.
 """
 
 import itertools
@@ -25,14 +26,14 @@ import tools
 
 RECORDS = Path(__file__).with_suffix(".toml")
 FOLDER = tools.ROOT / "target/recorded"
-SECOND_LEVEL = 50_000_000  # bytes of an H100's and an H200's second-level cache: what needs more comes from DRAM
+SECOND_LEVEL = 50_000_000  # bytes of an H100's and an H200's L2 cache: larger launches read from DRAM
 SIZES = {"u8": 1, "u16": 2, "f16": 2, "s32": 4, "u32": 4, "f32": 4, "u64": 8, "f64": 8}
 TIMEOUT = 900
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two variants of a kernel, and the time of b divided by the time of a: one number, or the ends of a range."""
+    """Two variants of a kernel, and the time of b divided by the time of a: one number, or the bounds of a range."""
 
     lineage: str
     kernel: str
@@ -51,7 +52,7 @@ class Pair:
         return Path(folder, self.kernel, "manifest.json")
 
     def sides(self, folder):
-        """The machine code, the kernel in it and its launch, of a and of b."""
+        """Returns (machine code, kernel's name, launch) of a and of b."""
         return [(path, self.kernel, self.launch(folder)) for path in self.code(folder)]
 
     def missing(self, folder):
@@ -59,7 +60,7 @@ class Pair:
 
 
 def pairs_of(text):
-    """The pairs of a file like recorded.toml, in its order."""
+    """Returns the pairs of a file in the format of recorded.toml, in its order."""
     said = tomllib.loads(text)
     found = []
 
@@ -83,7 +84,7 @@ def listed(value):
 
 
 def as_json(pairs, folder):
-    """The pairs with the paths of their files, for other programs."""
+    """Returns the pairs with the paths of their files, for other programs."""
 
     def one(pair):
         a, b = pair.code(folder)
@@ -96,7 +97,7 @@ def as_json(pairs, folder):
 
 
 def bytes_of(manifest):
-    """The bytes of all buffers of a launch."""
+    """Returns the bytes of all buffers of a launch."""
 
     def of(argument):
         if argument["kind"] == "struct":
@@ -107,7 +108,7 @@ def bytes_of(manifest):
 
 
 def time_of(command):
-    """(error, what the tool says of one kernel)."""
+    """Returns (error, the tool's result for one kernel)."""
     outcome = tools.run(command, TIMEOUT)
     if outcome.error:
         return outcome.error, None
@@ -120,7 +121,7 @@ def time_of(command):
 
 
 def predicted(tool, cubin, kernel, launch):
-    """What the tool predicts of a kernel, kept for the next time."""
+    """Returns the tool's prediction for a kernel, and caches it."""
     key = cache.key_of("time", cache.file_hash(tool), cache.file_hash(str(cubin)), cache.file_hash(str(launch)), kernel)
     store = cache.Cache(cache.folder())
     if (known := store.get(key)) is not None:
@@ -132,20 +133,20 @@ def predicted(tool, cubin, kernel, launch):
 
 
 def predictors(total):
-    """How each predictor says what a variant costs. `total` is the bytes of the launch."""
+    """Returns the cost functions of the predictors, by name. `total` is the bytes of the launch."""
     level = "dram" if total > SECOND_LEVEL else "l2"
     return {
         "time": lambda said: said["cycles"][level],
         "time, all in L2": lambda said: said["cycles"]["l2"],
         "time, all in DRAM": lambda said: said["cycles"]["dram"],
-        "executed spilled bytes": lambda said: said["local_bytes"] + 1,  # so that none can be divided by
+        "executed spilled bytes": lambda said: said["local_bytes"] + 1,  # never zero, because it is a divisor
         "executed instructions": lambda said: said["instructions"],
         "largest bound": lambda said: said["bound"][level],
     }
 
 
 def ratios_of(pair, said, folder):
-    """By the name of each predictor, the ratio of b to a."""
+    """Returns the predicted ratio of b to a, by the name of the predictor."""
     total = bytes_of(json.loads(pair.launch(folder).read_text(encoding="utf8")))
     return {name: costs(said[1]) / costs(said[0]) for name, costs in predictors(total).items()}
 
@@ -159,7 +160,7 @@ def shown(value, form):
 
 
 def tables(found):
-    """Lines: each pair, then the scores of each predictor."""
+    """Yields the lines of the tables: each pair, then the scores of each predictor."""
     names = list(predictors(0))
 
     def pair_row(pair, ratios):
@@ -179,25 +180,25 @@ def tables(found):
     heads = [f"{what} by {by}" for by in ("pairs", "lineages") for what in ("signs", "ranks", "median error")]
     lineages = len({pair.lineage for pair, _ in found})
     yield ""
-    yield f"{len(found)} pairs of {lineages} lineages; signs where times differ by {scores.DIFFERENT:.0%} or more"
+    yield f"{len(found)} pairs of {lineages} lineages; signs count if times differ by {scores.DIFFERENT:.0%} or more"
     yield from report.table(map(score_row, names), ["", *heads, "slower right", "faster right", "same right"])
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--folder", type=Path, default=FOLDER, help="with the machine code (default: %(default)s)")
-    add("--half", choices=("fit", "aside", "all"), default="fit", help="of the lineages (default: %(default)s)")
-    add("--seed", type=int, default=1, help="that halves the lineages (default: %(default)s)")
-    add("--only", metavar="TEXT", help="kernels whose name has this text")
-    add("--pairs", type=Path, metavar="FILE", help="only write all pairs whose machine code there is, as JSON")
+    add("--folder", type=Path, default=FOLDER, help="folder with the machine code (default: %(default)s)")
+    add("--half", choices=("fit", "aside", "all"), default="fit", help="half of the lineages (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the halves (default: %(default)s)")
+    add("--only", metavar="TEXT", help="only kernels whose name contains this text")
+    add("--pairs", type=Path, metavar="FILE", help="only write all pairs with machine code, as JSON")
     command_line.add_tool(parser)
     command_line.add_jobs(parser)
     return parser.parse_args()
 
 
 def chosen(pairs, present, arguments):
-    """The pairs that the arguments want, of those that are present; all pairs say which lineages are set aside."""
+    """Returns the present pairs that the arguments select. The split of the lineages is computed from all pairs."""
     fit, aside = scores.halves([pair.lineage for pair in pairs], arguments.seed)
     lineages = {"fit": fit, "aside": aside, "all": fit + aside}[arguments.half]
     return [pair for pair in present if pair.lineage in lineages and (arguments.only or "") in pair.kernel]

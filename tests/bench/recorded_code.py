@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Gathers the machine code behind recorded.toml for recorded.py: KERNEL/VARIANT.cubin and KERNEL/manifest.json.
+"""Gathers the machine code that belongs to recorded.toml, for recorded.py: KERNEL/VARIANT.cubin and
+KERNEL/manifest.json.
 
-The builds are those of the days on which the times were taken. For the examples, in a work tree of commit 9d1aefa0:
+The builds are those of the days on which the times were measured. For the examples, in a work tree of commit
+9d1aefa0:
 
     CARGO_PROFILE_RELEASE_LTO=off scripts/with-env.sh cargo build --release
     scripts/with-env.sh tests/bench/gpu/prepare.py
 
-Then `recorded_code.py --prepared THERE/target/gpu`, with NVPTX_RA and PLUGIN of that build, copies what prepare.py
-made, and compiles what the pages name beside it: orders, and optimisations left out. For candle's products,
-`recorded_code.py --corpus FOLDER`, with NVPTX_RA and PLUGIN of commit 53c74d94, and the same for dfdx's kernels. What
-exists is not built again.
+Then `recorded_code.py --prepared THERE/target/gpu`, with NVPTX_RA and PLUGIN of that build, copies the output of
+prepare.py. It also compiles the other variants on the pages: orders, and skipped optimisations. For candle's
+products, run `recorded_code.py --corpus FOLDER` with NVPTX_RA and PLUGIN of commit 53c74d94, and the same for
+dfdx's kernels. Existing files are not built again.
 """
 
 import os
@@ -32,13 +34,13 @@ import tools
 from manifest import Buffer, Kernel, Scalar, Struct
 from plan import CICC
 
-# Of the examples, beside what prepare.py makes: variant, and options of `nvptx-ra compile`.
+# Variants of the examples in addition to those of prepare.py: name, and options of `nvptx-ra compile`.
 ORDERS = ("sethi-ullman", "bottom-up", "latency", "late", "eager", "loads-late", "loads-clustered")
 OPTIONS = {
     **{f"order-{order}": f"order={order}" for order in ORDERS},
     "skip-loop-reduce": "skip-passes=loop-reduce",
 }
-# candle's products: columns and rows of a tile, and the bytes of a block with the values that it has.
+# candle's products: columns and rows of a tile, bytes of a block, and values in a block.
 TILES = {
     "q4_0": (64, 128, 18, 32),
     "q4_1": (64, 128, 20, 32),
@@ -51,9 +53,9 @@ TILES = {
     "q5_K": (64, 128, 176, 256),
     "q6_K": (64, 64, 210, 256),
 }
-SIZE, COLUMNS = 4096, 512  # of the square matrix and of the other one
-# dfdx's kernels that divide by 64 bits, which the page does not name: module, kernel, type, and whether there are three
-# pointers ahead of the length of a chunk. pool2d has other parameters.
+SIZE, COLUMNS = 4096, 512  # rows and columns of the square matrix, and columns of the other one
+# dfdx's kernels with 64-bit divisions, which the page does not name: module, kernel, type, and whether three pointers
+# precede the length of a chunk. pool2d has other parameters.
 DIVIDING = (
     ("bce_bce", "bce_bwd_lhs_f32", "f32", False),
     ("div_binary_div", "bdiv_bwd_rhs_f32", "f32", True),
@@ -61,16 +63,16 @@ DIVIDING = (
     ("maximum_maximum", "maximum_bwd_lhs_f16", "f16", False),
     ("pool2d_pool2d", "pool2d_bwd_f32", "f32", None),
 )
-BLOCKS, THREADS, EDGE = 132, 256, 32  # as the bundle has them, and the length of each axis
+BLOCKS, THREADS, EDGE = 132, 256, 32  # those of the bundle, and the length of each axis
 LIMIT = 900
 PRODUCTS = ("stock", "default", "tuned", CICC)
 SKIP, WITHOUT = "skip-passes=codegenprepare", "skip-codegenprepare"
 
 
 def product(name):
-    """The launch of one of candle's products, as candle-core has it."""
+    """Returns the launch of one of candle's products, as in candle-core."""
     columns, rows, block, values = TILES[name]
-    matrix = Buffer("u8", SIZE * SIZE // values * block, "uniform", 0, 59)  # so that no half is a NaN
+    matrix = Buffer("u8", SIZE * SIZE // values * block, "uniform", 0, 59)  # small bytes, so that no half is a NaN
     other = Buffer("u8", SIZE * COLUMNS // 32 * 36, "uniform", 0, 59)
     sizes = (Scalar("s32", size) for size in (SIZE, SIZE, COLUMNS, SIZE, SIZE))
     arguments = (matrix, other, Buffer("f32", SIZE * COLUMNS, written=True), *sizes)
@@ -79,13 +81,13 @@ def product(name):
 
 
 def dividing(name, element, is_right):
-    """A launch of a kernel of dfdx over tensors of three axes, as many blocks as a bundle of the corpus has."""
+    """Returns a launch of dfdx's kernel over tensors of three axes, with as many blocks as a bundle of the corpus."""
     count = BLOCKS * THREADS
     sizes = Buffer("u64", 18, "integers", EDGE, EDGE)  # all dimensions and strides
     values = [Buffer(element, EDGE**3 + count, "uniform", 0.5, 1) for _ in range(3)]
     result = Buffer(element, count, written=True)
     if is_right is None:
-        axes = (3, 1, 1, 1, 1, count // EDGE**2, EDGE, EDGE, EDGE, EDGE)  # a window of 3 by 3
+        axes = (3, 1, 1, 1, 1, count // EDGE**2, EDGE, EDGE, EDGE, EDGE)  # window of 3 by 3
         operation = Struct((Scalar("s32", 0), *(Scalar("u64", axis) for axis in axes)))
         arguments = (operation, sizes, sizes, values[0], result, *values[1:])
     else:
@@ -110,7 +112,7 @@ def assemble(text, cubin, programs):
 
 
 def variant_of(example, options):
-    """PTX of an example with options of the plugin, compiled as clang compiles CUDA."""
+    """Returns the PTX of an example with options of the plugin, compiled in the way in which clang compiles CUDA."""
     with tempfile.TemporaryDirectory() as own:
         module, output = Path(own, f"{example}.ll"), Path(own, f"{example}.ptx")
         demo.compile_cuda(str(tools.ROOT / f"examples/{example}.cu"), str(module), ["-S", "-emit-llvm"])
@@ -120,7 +122,7 @@ def variant_of(example, options):
 
 
 def gather_examples(prepared, wanted, folder, programs):
-    """Copies what prepare.py made of the kernels of examples/, and compiles the rest of what is wanted."""
+    """Copies the output of prepare.py for the kernels of examples/, and compiles the other variants."""
     for kernel in kernels.KERNELS:
         variants = sorted(variant for name, variant in wanted if name == kernel.name)
         if variants:
@@ -133,11 +135,11 @@ def gather_examples(prepared, wanted, folder, programs):
             elif variant in OPTIONS and not cubin.exists():
                 assemble(variant_of(kernel.example, [OPTIONS[variant]]), cubin, programs)
             elif not cubin.exists():
-                print(f"not there: {variant} of {kernel.name}", file=sys.stderr)
+                print(f"missing: {variant} of {kernel.name}", file=sys.stderr)
 
 
 def gather_alone(kernel, module, ways, folder, *, programs, finish=str):
-    """A kernel of the corpus in a module of its own, compiled in some ways; `finish` changes the PTX."""
+    """Compiles a kernel of the corpus, in a module of its own, in several ways; `finish` changes the PTX."""
     write_launch(kernel, folder)
     opt = os.path.join(os.path.dirname(programs.llc), "opt")
     load = f"-load-pass-plugin={programs.plugin}"
@@ -169,9 +171,9 @@ def gather_alone(kernel, module, ways, folder, *, programs, finish=str):
 def main():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--folder", type=Path, default=recorded.FOLDER, help="where the machine code goes (default: %(default)s)")
-    add("--prepared", type=Path, metavar="FOLDER", help="what prepare.py made")
-    add("--corpus", type=Path, metavar="FOLDER", help="with candle__quantized.bc and dfdx's modules")
+    add("--folder", type=Path, default=recorded.FOLDER, help="folder for the machine code (default: %(default)s)")
+    add("--prepared", type=Path, metavar="FOLDER", help="output folder of prepare.py")
+    add("--corpus", type=Path, metavar="FOLDER", help="folder with candle__quantized.bc and dfdx's modules")
     command_line.add_jobs(parser)
     arguments = parser.parse_args()
     programs = tools.find(None)

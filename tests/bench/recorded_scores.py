@@ -1,7 +1,7 @@
-"""How well predicted ratios of times agree with recorded ones: signs, ranks and errors.
+"""Agreement of predicted ratios of times with recorded ones: signs, ranks and errors.
 
-A ratio is the time of a variant divided by the time of what it is compared with. A recorded ratio is a range, because
-pages print bounds, too. The middle of the range is what a prediction is ranked against.
+A ratio is the time of a variant divided by the time of its counterpart. A recorded ratio is a range, because pages
+also print bounds. Predictions are ranked against the middle of the range.
 """
 
 import hashlib
@@ -14,13 +14,13 @@ DIFFERENT = 0.03  # times that differ by less have no sign
 
 @dataclass(frozen=True)
 class Judged:
-    """A pair with what was recorded, from low to high, and what is predicted."""
+    """A pair with its recorded range, from low to high, and its predicted ratio."""
 
     lineage: str
     low: float
     high: float
     predicted: float
-    sign_only: bool = False  # where the launch is not the one that was timed: no ranks and no errors
+    sign_only: bool = False  # no ranks and no errors, because the timed launch was a different one
 
     @property
     def measured(self):
@@ -28,26 +28,26 @@ class Judged:
 
 
 def sign_of(ratio):
-    """1 where the variant is slower, -1 where it is faster, 0 where neither counts."""
+    """Returns 1 if the variant is slower, -1 if it is faster, 0 if the difference is too small to count."""
     return 0 if abs(ratio - 1) < DIFFERENT - 1e-9 else (1 if ratio > 1 else -1)
 
 
 def by_lineage(judged):
-    """A weight for each pair, so that all pairs of a lineage weigh one."""
+    """Returns a weight for each pair, so that the weights of a lineage add up to one."""
     pairs = Counter(pair.lineage for pair in judged)
     return [1 / pairs[pair.lineage] for pair in judged]
 
 
 def share_of_signs(judged, weights):
-    """The share of right signs among the pairs whose recorded times differ; None where none do. A prediction that is 1
-    is wrong there, however small a difference it may have."""
+    """Returns the share of right signs among the pairs whose recorded times differ, `None` if there are none. A
+    prediction of exactly 1 is wrong for these; otherwise, any difference counts, however small."""
     counted = [(pair, weight) for pair, weight in zip(judged, weights, strict=True) if sign_of(pair.measured)]
     right = sum(weight for pair, weight in counted if sign_of(pair.measured) * math.log(pair.predicted) > 0)
     return right / sum(weight for _, weight in counted) if counted else None
 
 
 def ranks(values):
-    """The rank of each value; equal values share the mean of their ranks."""
+    """Returns the rank of each value; equal values share the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     found, at = [0.0] * len(values), 0
     while at < len(order):
@@ -61,7 +61,7 @@ def ranks(values):
 
 
 def correlation(one, other, weights):
-    """Pearson's, of weighted values; None where one of the two does not vary."""
+    """Returns Pearson's correlation of weighted values, `None` if one of the sides does not vary."""
     total = sum(weights)
     means = [sum(w * v for w, v in zip(weights, values, strict=True)) / total for values in (one, other)]
     triples = [(w, a - means[0], b - means[1]) for w, a, b in zip(weights, one, other, strict=True)]
@@ -72,7 +72,7 @@ def correlation(one, other, weights):
 
 
 def spearman(judged, weights):
-    """The correlation of the ranks of recorded and predicted ratios."""
+    """Returns the correlation of the ranks of recorded and predicted ratios."""
     judged, weights = kept(judged, weights, lambda pair: not pair.sign_only)
     if not judged:
         return None
@@ -80,19 +80,19 @@ def spearman(judged, weights):
 
 
 def kept(judged, weights, counts):
-    """The pairs that count, and their weights."""
+    """Returns the pairs for which `counts` holds, and their weights."""
     at = [i for i, pair in enumerate(judged) if counts(pair)]
     return [judged[i] for i in at], [weights[i] for i in at]
 
 
 def error_of(pair):
-    """How far a predicted ratio is from the recorded one, relative to the smaller."""
+    """Returns the error of a predicted ratio, relative to the smaller of the two ratios."""
     return math.exp(abs(math.log(pair.predicted / pair.measured))) - 1
 
 
 def median_error(judged, weights):
-    """The weighted median of the errors, and the mean of two where the half is between them; None of no errors. Of a
-    range there is none."""
+    """Returns the weighted median of the errors, `None` without errors. If half of the weight falls between two
+    errors, it is their mean. Pairs with a recorded range have no error."""
     judged, weights = kept(judged, weights, lambda pair: not pair.sign_only and pair.low == pair.high)
     ordered = sorted((error_of(pair), weight) for pair, weight in zip(judged, weights, strict=True))
     half, below = sum(weights) / 2, 0.0
@@ -106,8 +106,8 @@ def median_error(judged, weights):
 
 
 def rightly(judged, sign):
-    """Of the pairs of one sign, how many are predicted so, and how many there are. For the sign 0, how many predictions
-    claim no difference."""
+    """Returns how many pairs of one sign are predicted with this sign, and how many there are. For the sign 0, it
+    counts the predictions without a difference."""
     of = [pair for pair in judged if sign_of(pair.measured) == sign]
     if sign == 0:
         return sum(sign_of(pair.predicted) == 0 for pair in of), len(of)
@@ -115,7 +115,7 @@ def rightly(judged, sign):
 
 
 def scores(judged):
-    """All figures of a predictor: by pairs, and with lineages weighed alike."""
+    """Returns all figures of a predictor: by pairs, and with equal weights of lineages."""
     alike = [1.0] * len(judged)
     found = {name: rightly(judged, sign) for name, sign in (("slower", 1), ("faster", -1), ("same", 0))}
     for name, weights in (("pairs", alike), ("lineages", by_lineage(judged))):
@@ -126,8 +126,8 @@ def scores(judged):
 
 
 def halves(lineages, seed):
-    """Lineages for a fit, and those that are set aside: as many, or one more. Each has a place by itself, so that one
-    that is added moves few others."""
+    """Returns the lineages for a fit, and the lineages set aside: as many, or one more. The position of each lineage
+    depends on its own hash, so a new lineage moves few others."""
 
     def place(lineage):
         return hashlib.sha256(f"{seed} {lineage}".encode()).digest()

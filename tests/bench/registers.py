@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""How many registers do kernels hold beyond those that are live, and why?
+"""Measures how many registers kernels allocate beyond the live ones, and finds the causes.
 
     registers.py [options] [FILE …]
 
-`nvptx-ra report --sass` measures PTX files: those that are named; else drawn ones of the corpus, as many of cicc's as
-of Triton's. Files of more than --max-bytes are left out. The table has a row for each source of kernels: how many hold
-more registers than are live at most, by how much, and the causes that the tables of the disassembler prove.
+`nvptx-ra report --sass` measures PTX files: the given ones, or else a sample of the corpus, with as many of cicc's
+files as of Triton's. Files of more than --max-bytes are left out. The table has a row for each source of kernels:
+the number of kernels with more registers than are live at most, the excess, and the causes that the disassembler's
+tables prove.
 """
 
 import json
@@ -32,12 +33,12 @@ def parse_arguments():
     add("--max-bytes", type=int, default=400_000)
     command_line.add_jobs(parser)
     command_line.add_tool(parser)
-    add("--json", metavar="FILE", help="the figures of every kernel")
+    add("--json", metavar="FILE", help="write the figures of every kernel")
     return parser.parse_args()
 
 
 def drawn(arguments):
-    """Pairs of a source's name and a file."""
+    """Returns pairs of a source's name and a file."""
     if arguments.files:
         return [("given", Path(file)) for file in arguments.files]
     found = []
@@ -49,7 +50,7 @@ def drawn(arguments):
 
 
 def measure(tool, source, file):
-    """The kernels of a file; none where it cannot be measured, which is said."""
+    """Returns the kernels of a file. If it cannot be measured, prints an error and returns an empty list."""
     command = [tool, "report", "--sass", "--json", str(file)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -76,7 +77,8 @@ def measure(tool, source, file):
 
 
 def parts(kernel):
-    """Registers beyond those that are live: above the highest named, never named below it, named elsewhere."""
+    """Returns the registers beyond the live ones: above the highest named one, unnamed below it, and named but live
+    elsewhere."""
     end = (kernel["highest_register"] or 0) + 1
     return {
         "above": kernel["registers"] - end,
@@ -86,7 +88,7 @@ def parts(kernel):
 
 
 def row(name, kernels):
-    """A row of the table, in Markdown."""
+    """Returns a row of the table, in Markdown."""
     beyond = [kernel["registers"] - kernel["live_registers"] for kernel in kernels]
     sums = Counter()
     for kernel in kernels:
@@ -115,15 +117,15 @@ def main():
     arguments = parse_arguments()
     found = drawn(arguments)
     if not found:
-        sys.exit("no file: make corpus brings some")
+        sys.exit("no files: run make corpus")
     with ThreadPoolExecutor(arguments.jobs) as pool:
         measured = pool.map(lambda pair: measure(arguments.tool, *pair), found)
         kernels = [kernel for of_file in measured for kernel in of_file]
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(kernels, indent=1), encoding="utf8")
     print(
-        "| | kernels | registers | live at most | hold more | most | above | unnamed | elsewhere "
-        "| full | alignment | choice | counted otherwise |"
+        "| | kernels | registers | live at most | with excess | most | above | unnamed | elsewhere "
+        "| full | alignment | choice | counted differently |"
     )
     print("| --- |" + " ---: |" * 12)
     sources = {kernel["source"]: None for kernel in kernels}

@@ -12,7 +12,7 @@ def change(value, stock):
 
 
 def table(rows, header):
-    """Lines of a table: the first column to the left, the others to the right."""
+    """Yields the lines of a table: the first column is left-aligned, the others are right-aligned."""
     cells = [header, *rows]
     widths = [max(len(str(row[i])) for row in cells) for i in range(len(header))]
     for row in cells:
@@ -23,7 +23,8 @@ def table(rows, header):
 
 
 def side_by_side(totals, names, keys):
-    """A table of totals: one line for each key, one column for each configuration and its change against the first."""
+    """Yields a table of totals: one line for each key, one column for each configuration and its change against the
+    first."""
     rows = []
     for key in keys:
         stock = totals[names[0]].get(key, 0)

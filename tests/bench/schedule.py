@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""How well a simple rule foresees how many registers are live in the order that ptxas makes.
+"""Measures how well a simple rule predicts the number of live registers in ptxas's instruction order.
 
     schedule.py [options] [MODULE-GLOB …]
 
-Each block of the machine code is scheduled anew from its own dependences, those through the numbers of registers apart:
-of what is ready, what has the longest way to the block's end goes first, while no more than --limit registers are live;
-above that what takes no more than it frees, or else what takes fewest. Compared are, for kernels below 64 registers,
-the most that is live in ptxas's order (`live`), the most by the rule (`rule`) and the registers that ptxas reports: how
-far one is from the other and a constant, in the mean, in percent of the registers.
+Each block of the machine code is scheduled again from its own dependences, except those through register numbers.
+While at most --limit registers are live, the ready instruction with the longest path to the block's end goes first.
+Above this limit, only instructions that need no more registers than they free are candidates, or else those that
+need fewest. The comparison covers kernels below 64 registers: the most live registers in ptxas's order (`live`),
+the most by the rule (`rule`), and the registers that ptxas reports. It prints the mean distance of one figure from
+another plus a constant, also in per cent of the registers.
 
-What the rule says of machine code is a bound for a forecast that knows as much of what PTX becomes as ptxas does.
+The accuracy of the rule on machine code bounds that of a forecast that knows as much about the final instructions
+as ptxas does.
 """
 
 import os
@@ -28,7 +30,7 @@ import ptxas
 import report
 import tools
 
-MOST_INSTRUCTIONS = 1500  # of a kernel: the rule is quadratic in what is ready
+MOST_INSTRUCTIONS = 1500  # of a kernel, because the rule is quadratic in the ready instructions
 LOAD, SLOW, FAST = 500, 30, 5  # cycles
 LOADS = ("LDG", "LD", "LDL", "ATOMG", "ATOM")
 SHARED_LOADS = ("LDS", "LDSM")
@@ -40,15 +42,15 @@ STAYS_ORDERED = ("BAR", "MEMBAR", "WARPSYNC", "BSSY", "BSYNC", "BRA", "EXIT", "R
 
 
 class Dag:
-    """A block's instructions by their places, who waits for whom, and the general registers' values."""
+    """A block's instructions by position, their dependences, and the values of the general registers."""
 
     def __init__(self, block):
         self.code = block.instructions
         self.predecessors = [set() for _ in self.code]
         self.reads = [[] for _ in self.code]
         self.writes = [[] for _ in self.code]
-        self.readers = []  # of each value
-        self.stays = []  # whether it is read behind the block
+        self.readers = []  # number of readers of each value
+        self.stays = []  # whether each value is live after the block
         self.incoming = 0
         self.order_registers()
         self.order_memory()
@@ -61,7 +63,8 @@ class Dag:
         self.ways = self.longest_ways()
 
     def order_registers(self):
-        """Each write makes a new value, so that only readers wait, for the writer of what they read."""
+        """Orders readers after the writer of the value that they read. Each write makes a new value, so only readers
+        wait."""
         value, writer = {}, {}
         first, last = self.code[0], self.code[-1]
         for register in sorted((first.live - first.writes) | first.reads):
@@ -70,7 +73,7 @@ class Dag:
                 self.incoming += 1
         for place, instruction in enumerate(self.code):
             before = self.code[place - 1].live if place else set()
-            kept = instruction.writes & before if instruction.is_guarded else set()  # where the guard does not hold
+            kept = instruction.writes & before if instruction.is_guarded else set()  # kept if the guard is false
             for register in sorted(instruction.reads | kept):
                 if register in writer:
                     self.predecessors[place].add(writer[register])
@@ -92,7 +95,7 @@ class Dag:
         return len(self.readers) - 1
 
     def order_memory(self):
-        """Stores keep their order with all accesses of their memory, barriers with both memories."""
+        """Keeps stores in order with all accesses of their memory, and barriers with those of both memories."""
         for stores, loads in ((STORES, LOADS), (SHARED_STORES, SHARED_LOADS)):
             last, since = None, []
             for place, instruction in enumerate(self.code):
@@ -105,7 +108,7 @@ class Dag:
                     since.append(place)
 
     def order_exchanges(self):
-        """Exchanges between threads stay behind barriers."""
+        """Keeps exchanges between threads after barriers."""
         barrier = None
         for place, instruction in enumerate(self.code):
             if is_barrier(instruction):
@@ -114,13 +117,13 @@ class Dag:
                 self.predecessors[place].add(barrier)
 
     def keep_end(self):
-        """What leaves the block stays at its end."""
+        """Keeps an instruction that leaves the block at its end."""
         final = len(self.code) - 1
         if self.code[final].is_any("BRA", "EXIT", "RET"):
             self.predecessors[final].update(range(final))
 
     def longest_ways(self):
-        """Cycles from each instruction to the block's end."""
+        """Returns the cycles from each instruction to the block's end."""
         ways = [0] * len(self.code)
         for place in reversed(range(len(self.code))):
             behind = max((ways[after] for after in self.successors[place]), default=0)
@@ -139,14 +142,14 @@ def latency(instruction):
 
 
 class Registers:
-    """How many values are live, as instructions are taken."""
+    """The number of live values while instructions are scheduled."""
 
     def __init__(self, dag):
         self.dag, self.unread = dag, list(dag.readers)
         self.live = self.most = dag.incoming
 
     def taken_by(self, place):
-        """How many more are live behind an instruction, or fewer."""
+        """Returns the change of the number of live values by an instruction."""
         dies = sum(self.unread[value] == 1 and not self.dag.stays[value] for value in self.dag.reads[place])
         return len(self.dag.writes[place]) - dies
 
@@ -155,12 +158,12 @@ class Registers:
         self.most = max(self.most, self.live)
         for value in self.dag.reads[place]:
             self.unread[value] -= 1
-        # What nobody reads is gone at once.
+        # Values without readers die at once.
         self.live -= sum(not self.unread[value] and not self.dag.stays[value] for value in self.dag.writes[place])
 
 
 def live_in_order(dag):
-    """The most that is live in the order of the machine code."""
+    """Returns the most live values in the order of the machine code."""
     registers = Registers(dag)
     for place in range(len(dag.code)):
         registers.take(place)
@@ -168,8 +171,8 @@ def live_in_order(dag):
 
 
 def live_by_rule(dag, limit):
-    """The most that is live by the rule. Of what has as long a way what takes fewest registers goes first, then the
-    last in the machine code, so that its order tells nothing."""
+    """Returns the most live values by the rule. Ties in path length go to the instruction that needs the fewest
+    registers, then to the last one in the machine code, so that the original order gives no hint."""
     registers = Registers(dag)
     waits_for = [len(before) for before in dag.predecessors]
     ready = [place for place, count in enumerate(waits_for) if not count]
@@ -190,7 +193,7 @@ def live_by_rule(dag, limit):
 
 
 def kernels_of(module, found, nvdisasm, limit):
-    """(has loops, registers, live, by the rule) of each kernel of a module that is compared, and what went wrong."""
+    """Returns (has loops, registers, live, by the rule) of each compared kernel of a module, and an error message."""
     cpu = corpus.cpu_of(module)
     with tempfile.TemporaryDirectory() as folder:
         text, cubin = os.path.join(folder, "out.ptx"), os.path.join(folder, "out.cubin")
@@ -215,8 +218,8 @@ def kernels_of(module, found, nvdisasm, limit):
 
 
 def distance(rows, one, other):
-    """How far one figure of each row is from the other and the best constant, in the mean: of the figures themselves,
-    and in parts of the registers; and the constant."""
+    """Returns the mean distance of `one` plus the best constant from `other`: in registers, and as a share of the
+    row's registers. Also returns the constant."""
     constant = statistics.median(other(row) - one(row) for row in rows)
     far = [abs(one(row) + constant - other(row)) for row in rows]
     return statistics.mean(far), statistics.mean(d / row[1] for d, row in zip(far, rows, strict=True)), constant
@@ -242,7 +245,7 @@ def parse_arguments():
     parser = command_line.parser_of(__doc__)
     command_line.add_modules(parser)
     command_line.add_subset(parser)
-    parser.add_argument("--draw", type=int, default=200, help="modules that are drawn (default: %(default)s)")
+    parser.add_argument("--draw", type=int, default=200, help="number of drawn modules (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=int, default=28, help="registers (default: %(default)s)")
     command_line.add_jobs(parser)
@@ -253,7 +256,7 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     found = tools.find(arguments.plugin, with_sass=False)
-    nvdisasm = tools.find_cuda("nvdisasm") or sys.exit("missing:\n  nvdisasm: make setup, or CUDA_PATH=…")
+    nvdisasm = tools.find_cuda("nvdisasm") or sys.exit("missing:\n  nvdisasm: run make setup, or set CUDA_PATH")
     modules = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
     modules = corpus.drawn(modules, arguments.draw, arguments.seed)
     one = partial(kernels_of, found=found, nvdisasm=nvdisasm, limit=arguments.limit)

@@ -1,4 +1,5 @@
-"""One kernel, alone in a module, searched by `nvptx-ra tune`. Its profile has to replay. Searches are cached."""
+"""A search of one kernel, alone in a module, by `nvptx-ra tune`. The replay of its profile must give the same PTX.
+Searches are cached."""
 
 import json
 import os
@@ -17,23 +18,24 @@ from plan import Compiler
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel in a module of its own, and how it is launched."""
+    """A kernel in a module of its own, and its launch."""
 
     module: str
     name: str
     path: str
     launch: launches.Launch
     is_triton: bool
-    unoptimised: str = ""  # the path of its module ahead of LLVM's optimisations, where there is one
+    unoptimised: str = ""  # the path of its module from before LLVM's optimisations, if there is one
 
     @property
     def key(self):
-        """The name of its module in the plan; what stands ahead of `__` is the source."""
+        """The name of its module in the plan; the part before `__` is the source."""
         return f"{self.module}::{self.name}"
 
 
 def alone(module, path, name, names, plan, ahead):
-    """(a kernel out of the names of a module, what went wrong); if asked for with its module ahead of the optimisations."""
+    """Returns (a kernel of a module in a module of its own, error message). With `ahead`, the kernel also has a module
+    from before LLVM's optimisations."""
     own, error = reduced(path, name, names, plan)
     unoptimised = ""
     if ahead and (all_of_it := corpus.unoptimised(path)):
@@ -44,7 +46,7 @@ def alone(module, path, name, names, plan, ahead):
 
 
 def reduced(path, name, names, plan):
-    """The path of a module that has no kernel but one."""
+    """Returns the path of a module with this kernel alone, and an error message."""
     if len(names) == 1:
         return path, ""
     key = cache.key_of("reduced", cache.file_hash(path), name)
@@ -52,7 +54,7 @@ def reduced(path, name, names, plan):
     if output.exists():
         return str(output), ""
     output.parent.mkdir(parents=True, exist_ok=True)
-    # Searches of a kernel with other numbers of runs may want it at once.
+    # The name is unique, because parallel searches of the same kernel may write the file at the same time.
     part = output.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     opt = os.path.join(os.path.dirname(plan.tools.llc), "opt")
     command = [opt, "-passes=internalize,globaldce", f"-internalize-public-api-list={name}", path, "-o", str(part)]
@@ -63,19 +65,19 @@ def reduced(path, name, names, plan):
 
 
 def target_flags(module, plan):
-    """What the tool is told of the target, as measure.llc_flags() tells llc."""
+    """Returns the tool's flags for the target, which match those of measure.llc_flags() for llc."""
     return [f"-O{plan.level}", f"--mattr={plan.attributes}", "--fp-contract=fast", f"--cpu={plan.cpu_of(module)}"]
 
 
 def launch_flags(launch):
-    """What the tool is told of a launch."""
+    """Returns the tool's flags for a launch."""
     words = [] if launch.dynamic is None else [f"--dynamic-shared={launch.dynamic}"]
     return words + ([] if launch.threads is None else [f"--threads={launch.threads}"])
 
 
 def searched(kernel, path, runs, plan, tool, also=""):
-    """(error, what `tune --json` says of the kernel, PTX) of a search of the kernel in its module at `path`, and in
-    another compiler's PTX at `also`."""
+    """Searches the kernel in its module at `path`, and in another compiler's PTX at `also`. Returns (error, the
+    kernel's result of `tune --json`, PTX)."""
     words = [*target_flags(kernel.module, plan), f"--runs={runs}", "--jobs=1", f"--kernel={kernel.name}"]
     words += launch_flags(kernel.launch)
     programs = [cache.file_hash(program) for program in (tool, plan.tools.plugin, plan.tools.ptxas)]
@@ -87,7 +89,7 @@ def searched(kernel, path, runs, plan, tool, also=""):
         with tempfile.TemporaryDirectory() as folder:
             ptx, profile = Path(folder, "tuned.ptx"), Path(folder, "profile.toml")
             outputs = ["--json", f"--output={ptx}", f"--profile={profile}", f"--cache={plan.folder}/judged"]
-            outcome = tools.run([tool, "tune", path, *words, *outputs], timeout=None)  # what a variant may take, it says
+            outcome = tools.run([tool, "tune", path, *words, *outputs], timeout=None)  # the tool limits each variant
             if outcome.error:
                 return outcome.error, None, ""
             (said,) = (of for of in tools.object_in(outcome.output)["kernels"] if of["name"] == kernel.name)
@@ -100,9 +102,9 @@ def searched(kernel, path, runs, plan, tool, also=""):
 
 
 def replayed_otherwise(kernel, path, text, profile, plan, tool, also):
-    """What is wrong with the replay of a profile; empty where the PTX is the same. llc replays what LLVM has optimised,
-    with all checks on, and the tool what it has not, and what comes from another compiler. The checks take as long
-    again, so there is no limit of time."""
+    """Returns an error message if the replay of a profile fails or gives different PTX; empty otherwise. llc replays
+    modules that LLVM has optimised, with all checks on. The tool replays other modules and PTX of another compiler.
+    There is no time limit, because the checks take as long as the rest."""
     if path == kernel.unoptimised:
         output = profile.with_name("replayed.ptx")
         command = [tool, "compile", path, *target_flags(kernel.module, plan), "--optimise=yes"]

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""What each allocation engine makes of kernels that spill: bytes moved to memory, slots, machine instructions.
+"""Measures the spill plans of each allocation engine on kernels that spill: bytes moved to memory, slots, machine
+instructions.
 
     spill_plans.py [options] [MODULE-GLOB …]
 
-Each kernel becomes a module of its own, which is compiled by stock LLVM, by default with the plugin, with `regalloc=N`
-by each engine, and with `regalloc=auto`. N is what ptxas takes for stock's code. *Moved* are the bytes of ptxas's
-spills, and those that instructions move to and from slots (machine code beyond stock's). *Best* is the engine that
-moves least, then has the fewest instructions. Where the CPU can run a kernel, `nvptx-ra compare --exact` says whether
-a variant stores what stock stores, and how many instructions of warps access shared and local memory.
+Each kernel becomes a module of its own. It is compiled by stock LLVM, by the plugin with `regalloc=off`, with
+`regalloc=N` by each engine, and with `regalloc=auto`. N is the number of registers that ptxas takes for stock's
+code. *Moved* are the bytes of ptxas's spills plus the bytes that instructions move to and from slots (machine code
+beyond stock's). *Best* is the engine that moves least, then has the fewest instructions. If the CPU can run a
+kernel, `nvptx-ra compare --exact` checks that a variant stores the same values as stock, and counts the warp
+instructions that access shared and local memory.
 
-A kernel whose code does not say how large its blocks are has what launches.py knows, else 128 threads. The draw goes
-round the lineages and takes at most --of-module kernels of a module, so that not the whole corpus is assembled; --list
-keeps what was drawn. Everything measured is cached, so a run that was broken off goes on.
+If a kernel's code does not declare the block size, launches.py provides it, or else it is 128 threads. The draw
+alternates between the lineages and takes at most --of-module kernels of a module, so that not the whole corpus is
+assembled; --list stores the drawn kernels. All measurements are cached, so an interrupted run resumes.
 """
 
 import json
@@ -40,7 +42,7 @@ DEFAULT, BEST, AUTO = "default", "best", "auto"
 WAYS = (DEFAULT, *ENGINES, AUTO)
 SHOWN = (STOCK, DEFAULT, *ENGINES, BEST, AUTO)
 FEWEST, MOST = 16, 255  # registers that `regalloc` takes
-STEPS_IN_ALL = 6  # times as many as a launch may run
+STEPS_IN_ALL = 6  # most steps of a kernel, in multiples of those of a launch
 HEADER = ["", "kernels", "spilled", "moved", "change", "with slots", "slots", "warps"]
 HEADER += ["instructions", "change", "executed"]
 COMPARED = ("better", "worse", "same")
@@ -48,7 +50,8 @@ COMPARED = ("better", "worse", "same")
 
 @dataclass(frozen=True)
 class Answer:
-    """Of a kernel the registers that ptxas takes, what each way makes of it, and what went wrong, as (way, error)."""
+    """Results for a kernel: the registers that ptxas takes, the figures of each way, and the failures, as (way,
+    error)."""
 
     kernel: searched.Kernel
     register_limit: int
@@ -61,19 +64,19 @@ def parse_arguments():
     add = parser.add_argument
     command_line.add_modules(parser)
     command_line.add_subset(parser)
-    add("--draw", type=int, default=60, metavar="N", help="so many kernels that spill (default: %(default)s)")
-    add("--others", type=int, default=0, metavar="N", help="kernels that spill nothing (default: %(default)s)")
-    add("--registers", type=int, default=0, metavar="N", help="the fewest registers of --others (default: %(default)s)")
-    add("--of-module", type=int, default=3, metavar="N", help="kernels of a module at most (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
-    add("--list", type=Path, metavar="FILE", help="`module kernel` a line: what to take; written if it is not there")
-    add("--list-only", action="store_true", help="draw, and measure nothing")
-    add("--set", default="", metavar="OPTIONS", help="options for each way, as in 'regalloc-slack=12 spill-to=all'")
+    add("--draw", type=int, default=60, metavar="N", help="draw N kernels that spill (default: %(default)s)")
+    add("--others", type=int, default=0, metavar="N", help="draw N kernels that spill nothing (default: %(default)s)")
+    add("--registers", type=int, default=0, metavar="N", help="fewest registers of --others (default: %(default)s)")
+    add("--of-module", type=int, default=3, metavar="N", help="most kernels of a module (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
+    add("--list", type=Path, metavar="FILE", help="kernels to take, a line `module kernel` each; written if missing")
+    add("--list-only", action="store_true", help="only draw")
+    add("--set", default="", metavar="OPTIONS", help="options for each way, as 'regalloc-slack=12 spill-to=all'")
     add("--timeout", type=int, default=120, help="seconds for one command (default: %(default)s)")
-    add("--steps", type=int, default=100_000, help="instructions of warps in a launch (default: %(default)s)")
-    add("--no-run", dest="runs", action="store_false", help="run nothing on the CPU")
-    add("--json", type=Path, metavar="FILE", help="the figures of each kernel")
-    add("--against", type=Path, metavar="FILE", help="figures of another build, to compare with kernel by kernel")
+    add("--steps", type=int, default=100_000, help="most warp instructions of a launch (default: %(default)s)")
+    add("--no-run", dest="runs", action="store_false", help="do not run kernels on the CPU")
+    add("--json", type=Path, metavar="FILE", help="write the figures of each kernel")
+    add("--against", type=Path, metavar="FILE", help="compare with the figures of another build, kernel by kernel")
     command_line.add_jobs(parser)
     command_line.add_plugin(parser)
     command_line.add_tool(parser)
@@ -81,7 +84,8 @@ def parse_arguments():
 
 
 def figures_of_module(module, plan):
-    """What ptxas says of the kernels of a module by stock LLVM, by name; None where something fails, which is said."""
+    """Returns ptxas's figures of a module's kernels with stock LLVM, by name. On failure, prints an error and returns
+    `None`."""
     compiled, text = measure.compile_module(module, plan.compiler(STOCK), plan)
     judged = compiled if compiled["error"] else measure.assemble_text(text, module, OWN, None, plan)
     if judged["error"]:
@@ -96,7 +100,7 @@ def is_wanted(figures, spilling, arguments):
 
 
 def drawn(plan, arguments, count, spilling):
-    """So many (module, kernel), or all: the same for the same seed and corpus."""
+    """Draws `count` pairs (module, kernel), or all. The draw depends only on the seed and the corpus."""
     generator, by_lineage = random.Random(arguments.seed), defaultdict(list)
     for module in sorted(plan.modules):
         source = corpus.source_of(module)
@@ -113,11 +117,12 @@ def drawn(plan, arguments, count, spilling):
 
 
 def next_of(modules, plan, arguments, spilling):
-    """(module, kernel) of the next module of a lineage that has some; empty behind the last one."""
+    """Returns (module, kernel) pairs of the next module of a lineage that has wanted kernels; empty after the last
+    module."""
     for module in modules:
         judged = figures_of_module(module, plan) or {}
         names = sorted(name for name, figures in judged.items() if is_wanted(figures, spilling, arguments))
-        # What is drawn of a module is the same whatever was drawn elsewhere.
+        # The draw from a module does not depend on draws from other modules.
         own = random.Random(f"{arguments.seed} {module}")
         if names:
             chosen = own.sample(names, min(arguments.of_module, len(names)))
@@ -127,7 +132,7 @@ def next_of(modules, plan, arguments, spilling):
 
 
 def wanted(plan, arguments):
-    """The (module, kernel) of the list, or drawn and written there."""
+    """Returns the (module, kernel) pairs of the list. Without a list, draws them and writes the list."""
     if arguments.list and arguments.list.exists():
         lines = arguments.list.read_text(encoding="utf8").splitlines()
         return [tuple(line.split()) for line in lines if line.strip() and not line.startswith("#")]
@@ -139,14 +144,15 @@ def wanted(plan, arguments):
 
 
 def options_of(way, register_limit, said, also):
-    """The plugin's options of a way."""
+    """Returns the plugin's options of a way."""
     of_way = [f"regalloc={register_limit}", f"allocator={way}"]
     words = {DEFAULT: ["regalloc=off"], AUTO: ["regalloc=auto"]}.get(way, of_way)
     return " ".join([*words, *said.split(), *also.split()])
 
 
 def compared(kernel, stock_text, text, arguments, plan):
-    """What running both says: the verdict, and instructions of warps in all, to shared and to local memory, of both."""
+    """Runs both PTX modules. Returns the verdict, and for both the executed warp instructions: all of them, and those
+    that access shared and local memory."""
     if text == stock_text:
         return {"verdict": "unchanged"}
     with tempfile.TemporaryDirectory(prefix="plans-") as folder:
@@ -172,15 +178,15 @@ def compared(kernel, stock_text, text, arguments, plan):
 
 
 def slot_bytes(stock, figures):
-    """Bytes that machine instructions move to and from slots: shared words beyond stock's, and words to local memory
-    that are neither ptxas's spills nor stock's arrays."""
+    """Returns the bytes that machine instructions move to and from slots: shared words beyond stock's, and words to
+    local memory that belong neither to ptxas's spills nor to stock's arrays."""
     arrays = lambda of: max(0, 4 * of["local_words"] - of["local_bytes"])  # noqa: E731
     in_shared = max(0, 4 * (figures["shared_words"] - stock["shared_words"]))
     return in_shared + max(0, arrays(figures) - arrays(stock))
 
 
 def answer_of(wanted_kernel, plan, arguments):
-    """An Answer of a (module, kernel), or what went wrong."""
+    """Returns an Answer for a (module, kernel), or a failure as a tuple."""
     module, name = wanted_kernel
     judged = figures_of_module(module, plan)
     if judged is None:
@@ -221,7 +227,7 @@ def answer_of(wanted_kernel, plan, arguments):
 
 
 def counts_of(pairs, what="moved"):
-    """How many are better, worse and the same, of pairs of figures (before, after)."""
+    """Returns how many pairs of figures (before, after) are better, worse and the same."""
     counts = Counter()
     for before, after in pairs:
         gain = before[what] - after[what] if what != "warps" else after[what] - before[what]
@@ -230,7 +236,8 @@ def counts_of(pairs, what="moved"):
 
 
 def executed_of(figures):
-    """Instructions of warps that access memory of ours: to shared memory beyond stock's, and local; None if unknown."""
+    """Returns the executed warp instructions that access slots: those to shared memory beyond stock's, and those to
+    local memory. `None` if unknown."""
     both = figures.get("compared", {}).get("executed")
     if not both or "shared" not in both[0]:
         return None
@@ -238,7 +245,7 @@ def executed_of(figures):
 
 
 def rows_of(answers):
-    """The rows of the table: of those kernels that every way has an answer for."""
+    """Yields the rows of the table, for kernels with results of every way."""
     for way in SHOWN:
         pairs = [(of.ways[STOCK], of.ways[way]) for of in answers]
         sums = lambda what: [sum(side[what] for side in sides) for sides in zip(*pairs, strict=True)] or [0, 0]  # noqa: B023, E731
@@ -263,12 +270,12 @@ def complete(answers):
 
 
 def shown(answers):
-    """The lines of the tables."""
+    """Yields the lines of the tables."""
     whole = complete(answers)
     yield from report.table(rows_of(whole), HEADER)
     if theirs := [of for of in whole if CICC in of.ways]:
         before, after = (sum(of.ways[way]["local_bytes"] for of in theirs) for way in (STOCK, CICC))
-        yield f"cicc compiles {len(theirs)} of them: stock spills {before:,} bytes there, cicc's code {after:,}"
+        yield f"cicc compiles {len(theirs)} of them: stock spills {before:,} bytes in these, cicc's code {after:,}"
     yield ""
     rows = []
     for way in (*ENGINES, BEST, AUTO):
@@ -278,15 +285,15 @@ def shown(answers):
                 rows.append([f"{way} against {against}, {what}", *counts_of(pairs, what)])
     yield from report.table(rows, ["", *COMPARED])
     engines = Counter(of.ways[BEST]["engine"] for of in whole)
-    yield "the best: " + ", ".join(f"{engine} {engines[engine]}" for engine in ENGINES)
+    yield "best: " + ", ".join(f"{engine} {engines[engine]}" for engine in ENGINES)
     verdicts = Counter(of.ways[way].get("compared", {}).get("verdict") for of in whole for way in WAYS)
-    yield "run beside stock: " + ", ".join(f"{word} {number}" for word, number in sorted(verdicts.items(), key=str))
+    yield "compared with stock: " + ", ".join(f"{word} {number}" for word, number in sorted(verdicts.items(), key=str))
     yield ""
     yield from each(whole)
 
 
 def each(answers):
-    """A line for each kernel: bytes moved by each way."""
+    """Yields a line for each kernel: bytes moved by each way."""
     rows = []
     for of in answers:
         moved = [f"{of.ways[way]['moved']:,}" for way in SHOWN]
@@ -303,7 +310,7 @@ def as_json(answers, plan):
 
 
 def against(answers, other):
-    """The lines that compare this build with another one, on the kernels that both have."""
+    """Yields the lines that compare this build with another one, on their common kernels."""
     before = {(of["module"], of["kernel"]): of["ways"] for of in other["kernels"]}
     for what in ("moved", "local_bytes", "warps", "instructions"):
         rows, worse = [], []
@@ -355,7 +362,7 @@ def main():
     for module, name, way, error in wrong + differing:
         print(f"failed: {module}: {name}: {way}: {error}")
     if kept.state_of(programs) != before:
-        sys.exit(f"one of {', '.join(programs)} was built anew meanwhile: the figures are of several builds")
+        sys.exit(f"one of {', '.join(programs)} was rebuilt during the run: the figures come from several builds")
     sys.exit(1 if wrong or differing else 0)
 
 

@@ -1,6 +1,7 @@
-"""Stand-ins for what packages of Triton kernels import and their kernels do not need: PyTorch above all.
+"""Stand-ins for modules that packages of Triton kernels import but their kernels do not need, mainly PyTorch.
 
-A stand-in has every attribute, can be called, subscripted, subclassed and used as a decorator, and compares like zero.
+A stand-in has every attribute, can be called, subscripted, subclassed and used as a decorator, and compares like
+zero.
 """
 
 import importlib.abc
@@ -20,11 +21,11 @@ MODULES = (
     "cutlass",
     "tilelang",
 )
-VERSION = "2.9.0"  # of PyTorch, for packages that ask
+VERSION = "2.9.0"  # of PyTorch, for packages that read it
 
 
 class _Meta(type):
-    """The type of stand-ins, which are classes so that others can inherit from them."""
+    """The type of stand-ins. Stand-ins are classes, so that other classes can inherit from them."""
 
     def __getattr__(cls, name):
         if name.startswith("__"):
@@ -32,7 +33,7 @@ class _Meta(type):
         return _of(name)
 
     def __call__(cls, *arguments, **_options):
-        # A decorator gives back what it decorates.
+        # As a decorator, a stand-in returns the decorated object.
         if len(arguments) == 1 and callable(arguments[0]) and not is_standin(arguments[0]):
             return arguments[0]
         return cls
@@ -111,7 +112,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Lenient(importlib.abc.Loader):
-    """Runs a module; where that fails, what it has not defined is a stand-in."""
+    """Runs a module. If it fails, its missing attributes are stand-ins."""
 
     def __init__(self, loader):
         self.loader = loader
@@ -122,7 +123,7 @@ class _Lenient(importlib.abc.Loader):
     def exec_module(self, module):
         try:
             self.loader.exec_module(module)
-        except Exception:  # whatever a package's code may raise on a stand-in
+        except Exception:  # a package's code may raise any exception on a stand-in
             module.__class__ = _Rest
 
 
@@ -134,7 +135,7 @@ class _Rest(types.ModuleType):
 
 
 class _LenientFinder(importlib.abc.MetaPathFinder):
-    """Finds the modules of some packages, to be run leniently."""
+    """Finds modules of some packages and loads them with _Lenient."""
 
     def __init__(self, packages):
         self.packages = packages
@@ -149,26 +150,26 @@ class _LenientFinder(importlib.abc.MetaPathFinder):
 
 
 class _LastFinder(_Finder):
-    """Finds what nothing else does."""
+    """Finds modules that no other finder finds."""
 
     def find_spec(self, name, path, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
 
 def install():
-    """From here on imports of MODULES find stand-ins."""
+    """Makes later imports of MODULES find stand-ins."""
     sys.meta_path.insert(0, _Finder())
 
 
 def forgive(packages):
-    """From here on these packages need neither what is not installed nor a GPU to ask: where the import of one of their
-    modules fails, the rest of it is a stand-in."""
+    """Makes later imports of these packages tolerate missing modules and a missing GPU. If the import of a module
+    fails, the rest of it is a stand-in."""
     sys.meta_path.insert(1, _LenientFinder(packages))
     sys.meta_path.append(_LastFinder())
 
 
 class Driver:
-    """A GPU's driver, as far as Triton's compiler and its decorators ask for one."""
+    """A GPU's driver, with the parts that Triton's compiler and its decorators use."""
 
     def __init__(self, target):
         self.target = target

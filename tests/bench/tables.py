@@ -1,4 +1,4 @@
-"""What a run found, as text: PTX, what ptxas makes of it by source and in total, and time."""
+"""A run's results as text: PTX, ptxas's figures by source and in total, and time."""
 
 import math
 from collections import Counter
@@ -11,13 +11,13 @@ from plan import CICC, OWN
 
 ASSEMBLED = ("registers", "warps", "spills", "spilling", "stack", "sass", "sass_moves", "sass_local")
 MEANINGS = {
-    "registers": "hardware registers per thread, the sum over kernels",
-    "warps": "warps that an SM holds, as far as registers decide it",
+    "registers": "hardware registers per thread, summed over kernels",
+    "warps": "warps that an SM holds, as bounded by registers",
     "spills": "bytes of spill stores and loads",
     "spilling": "kernels that spill",
     "stack": "bytes of stack",
-    "sass": "machine instructions, NOPs apart",
-    "sass_moves": "machine instructions that only move a value",
+    "sass": "machine instructions without NOPs",
+    "sass_moves": "machine instructions that only copy a value",
     "sass_local": "accesses of local memory",
 }
 
@@ -30,7 +30,7 @@ def sums(rows):
 
 
 def ptx_table(results, names):
-    """The PTX of the kernels that all of the compilers have."""
+    """Yields the PTX counts of the kernels that all of the compilers have."""
     keys = sorted(set.intersection(*(set(results.ptx[name]) for name in names)))
     totals = {name: Counter() for name in names}
     for name in names:
@@ -43,7 +43,7 @@ def ptx_table(results, names):
 
 
 def ptxas_table(results, setting, names):
-    """What ptxas makes of the kernels that all of the compilers have."""
+    """Yields ptxas's figures of the kernels that all of the compilers have."""
     keys = results.common(setting, names)
     by_name = results.kernels[setting]
     totals = {name: sums(by_name[name][key] for key in keys) for name in names}
@@ -57,8 +57,8 @@ def title(setting):
 
 
 def source_table(results, setting, names):
-    """Registers, spills and SASS of each source, as ratios to the first compiler. A total favours the templates with
-    most instances; the geometric mean counts each kernel once, and the mean over files each file."""
+    """Yields registers, spills and SASS of each source, as ratios to the first compiler. A total favours the templates
+    with most instances. The geometric mean counts each kernel once, and the mean over files counts each file once."""
     first, others = names[0], names[1:]
     keys = results.common(setting, names)
     by_name = results.kernels[setting]
@@ -106,7 +106,7 @@ def geometric(ours, stock, keys, what):
 
 
 def per_file(ours, stock, keys, what):
-    """The mean over the files of each file's mean ratio."""
+    """Returns the mean over the files of each file's mean ratio."""
     by_file = {}
     for key in keys:
         if stock[key].get(what):
@@ -115,7 +115,7 @@ def per_file(ours, stock, keys, what):
 
 
 def cost_table(results, names):
-    """Time and memory of the compilers, over the modules that all have."""
+    """Yields time and memory of the compilers, over the modules that all have."""
     modules = set.intersection(*(set(results.modules[name]) for name in names))
     totals = {}
     for name in names:
@@ -131,7 +131,7 @@ def cost_table(results, names):
             totals[name][f"ptxas seconds, {setting}"] = round(
                 sum(timed[m]["seconds"] for m in modules if m in timed), 1
             )
-    yield f"cost, {len(modules)} modules; results that come out of the cache keep the time of their making"
+    yield f"cost, {len(modules)} modules; cached results keep the time of their first run"
     yield from report.side_by_side(totals, names, list(totals[names[0]]))
 
 

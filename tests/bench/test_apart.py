@@ -1,4 +1,4 @@
-"""Tests of what runs in a process of its own: how it ends, and what ends with it."""
+"""Tests of work in a process of its own: its exit status, and the end of its child processes."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ class Apart(unittest.TestCase):
             os.close(reads)
 
     def assert_ends(self, read):
-        """What reads a pipe to its end gets there, because nobody holds it open."""
+        """A reader of a pipe reaches its end, because no process holds the pipe open."""
         reader = threading.Thread(target=read, daemon=True)
         reader.start()
         reader.join(20)

@@ -1,4 +1,4 @@
-"""Tests of what the fit of the forecast's model starts from and ends with; the fit itself is judged by its figures."""
+"""Tests of the input and the output of the model's fit. The fit itself is judged by its accuracy."""
 
 import json
 import tempfile
@@ -36,15 +36,15 @@ class Calibrate(unittest.TestCase):
         self.assertEqual([calibrate.taken(registers) for registers in wanted], [32, 32, 40, 40, 48])
 
     def test_more_are_the_step_where_the_size_of_a_block_is_known(self):
-        # Four registers above it, and not five, where the size is known; one where it is not.
+        # The reach of a step is four registers if the size is known, and one if it is not.
         wanted = [32, 36, 37, 40]
         self.assertEqual([calibrate.taken(registers, any_blocks=True) for registers in wanted], [32, 32, 38, 40])
         self.assertEqual([calibrate.taken(registers) for registers in (33, 34, 36)], [32, 34, 36])
 
     def test_steps_are_those_of_blocks_of_the_size_that_is_known(self):
-        # Of blocks of 32 threads an SM holds 32, with up to 64 registers: below that nothing is a step.
+        # An SM holds 32 blocks of 32 threads, with up to 64 registers: below that, there is no step.
         self.assertEqual([calibrate.taken(n, 32, any_blocks=True) for n in (36, 43, 68, 71)], [36, 44, 64, 72])
-        # Of blocks of 256 threads it holds as many with 56 registers as with 64.
+        # In blocks of 256 threads, an SM holds as many with 56 registers as with 64.
         self.assertEqual([calibrate.taken(n, 256, any_blocks=True) for n in (43, 59, 68)], [40, 60, 64])
 
     def test_registers_are_given_up_for_warps_where_far_too_few_are_there(self):
@@ -83,7 +83,7 @@ class Calibrate(unittest.TestCase):
         divides = row(doubles=1, words_at_double=30.0)
         self.assertEqual(calibrate.least(divides), 30 + calibrate.WITH_DOUBLE)
         self.assertEqual(calibrate.least(divides | {"words_at_double": 1, "external_calls": 1}), calibrate.WITH_CALLS)
-        # Words at a call, of which none divides such numbers.
+        # Words are live at a call, but no code divides 64-bit floating-point numbers.
         self.assertEqual(calibrate.least(divides | {"doubles": 0}), 1)
 
     def test_what_is_live_at_external_calls_lies_above_what_they_overwrite(self):

@@ -1,4 +1,4 @@
-"""Tests of what the corpus is, and of how source distributions come."""
+"""Tests of the contents of the corpus, and of the download of source distributions."""
 
 import hashlib
 import json
@@ -54,7 +54,7 @@ class Sources(unittest.TestCase):
 
 
 class Index(BaseHTTPRequestHandler):
-    """A simple index of one file, which it says is `said`."""
+    """A simple index with one file, for which it states the hash `said`."""
 
     content, said = b"a distribution", b"a distribution"
 

@@ -1,4 +1,4 @@
-"""Tests of the table of what each value of an axis won."""
+"""Tests of the table of gains by value of an axis."""
 
 import json
 import tempfile
@@ -18,7 +18,8 @@ def figures(spilled, warps=32, instructions=500):
 
 
 def kernel(stock, tried):
-    """As `nvptx-ra tune --json` prints it. `tried` has the figures of each choice; none where ptxas refused it."""
+    """Returns a kernel in the format of `nvptx-ra tune --json`. `tried` has the figures of each choice, `None` if
+    ptxas refused it."""
     return {"stock": stock, "tried": [{"choice": choice, "figures": of} for choice, of in tried.items()]}
 
 
@@ -40,7 +41,7 @@ class Gains(unittest.TestCase):
         self.assertEqual(gains.values("default"), set())
 
     def test_each_value_gains_beside_those_before(self):
-        # `late` gains two kernels. Beside it, `gvn` gains one, though by itself it would gain two, too.
+        # `late` gains two kernels. In addition to it, `gvn` gains one, although `gvn` alone would also gain two.
         first = kernel(figures(100), {"order=late": figures(40), "skip-passes=gvn": figures(60)})
         both = {"order=late": figures(90), "skip=gvn": figures(96), "skip-passes=gvn;order=late": figures(80)}
         second = kernel(figures(100), both)

@@ -1,4 +1,4 @@
-"""Tests of the GPU harness, as far as they need no GPU."""
+"""Tests of the parts of the GPU harness that need no GPU."""
 
 import argparse
 import ctypes
@@ -21,6 +21,7 @@ import inputs
 import intervals
 import kernels
 import manifest
+import choice
 import run
 import sources
 import tools
@@ -145,7 +146,7 @@ class Intervals(unittest.TestCase):
 
 
 def record_in(folder, expected):
-    """A record of a kernel that is given its output, its input, and how many words both have."""
+    """Returns a record of a kernel with three arguments: its output, its input, and the number of words in both."""
     pointers = [{"name": f"p{number}", "bytes": "00" * 8, "pointers": [[0, number]]} for number in (0, 1)]
     parameters = [*pointers, {"name": "n", "bytes": "04000000", "pointers": []}]
     buffers = [{"start": 0, "bytes": 256, "stored": [[0, 4, "u32"]]}, {"start": -256, "bytes": 512, "stored": []}]
@@ -177,7 +178,7 @@ class Records(unittest.TestCase):
 
 
 class FakeCuda:
-    """A driver with a memory, and kernels that add the number in their code to each word."""
+    """A driver with a memory. Its kernels add the number in their code to each word."""
 
     def __init__(self):
         self.memory, self.end, self.codes, self.attributes, self.launched = bytearray(1 << 16), 256, [], [], []
@@ -255,7 +256,7 @@ class OnADriver(unittest.TestCase):
 
 
 def emulator():
-    """The tool, if it is built and has an emulator."""
+    """Returns the tool if it is built and has an emulator."""
     tool = tools.nvptx_ra()
     try:
         done = subprocess.run([tool, "run", "--help"], check=False, capture_output=True, text=True)
@@ -272,7 +273,7 @@ class ByEmulation(unittest.TestCase):
     KERNELS = Path(__file__).resolve().parents[1] / "ptx/kernels"
 
     def bundle(self, folder, name, fault):
-        """Writes a bundle of a file's kernels: as they are, with other names, and with a fault. Gives the kernels."""
+        """Writes a bundle of a file's kernels: unchanged, renamed, and with a fault. Returns the kernels."""
         wrong = lambda text: text.replace(*fault)  # noqa: E731
         text = (self.KERNELS / f"{name}.ptx").read_text()
         self.assertNotEqual(wrong(text), text)
@@ -291,7 +292,7 @@ class ByEmulation(unittest.TestCase):
         return found, drawn
 
     def results(self, folder, *words):
-        """(exit status, what run.py says of the kernels, its output)."""
+        """Returns (exit status, run.py's results for the kernels, its output)."""
         command = [sys.executable, run.__file__, "--input", str(folder), "--tool", emulator(), "--emulate"]
         command += ["--json", str(folder / "r.json"), *words]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

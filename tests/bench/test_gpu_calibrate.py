@@ -1,4 +1,4 @@
-"""Tests of the micro-benchmarks of the model of time, as far as they need no GPU."""
+"""Tests of the parts of the time model's micro-benchmarks that need no GPU."""
 
 import struct
 import sys
@@ -21,7 +21,7 @@ NUMBERS = Path(__file__).resolve().parents[2] / "src/sass/time/sm_90.txt"
 PROGRAMS = micro_check.programs()
 LONG = 1600  # instructions
 
-# A dependent chain of two FFMA in a loop, as nvdisasm prints it; the second word's bits 41 to 44 are the stall count.
+# A dependent chain of two FFMA in a loop, in nvdisasm's format. Bits 41 to 44 of the second word are the stall count.
 LISTING = """
         /*0000*/                   CS2R R4, SR_CLOCKLO ;                /* 0x0000000000047805 */
                                                                         /* 0x000fce0000015000 */
@@ -41,7 +41,7 @@ PAIR = replace(next(one for one in micro_arithmetic.LATENCIES if one.number == "
 
 
 class Checks(unittest.TestCase):
-    """What the machine code of a micro-benchmark may not have."""
+    """Instructions that the machine code of a micro-benchmark must not have."""
 
     def refused(self, listing, words, one=PAIR):
         found = micro_check.findings(one, listing)
@@ -93,7 +93,7 @@ class Numbers(unittest.TestCase):
 
     def test_what_is_measured_has_a_line_in_the_file(self):
         known = gpu_calibrate.known_numbers(NUMBERS.read_text(encoding="utf8"))
-        apart = ("icache.cycles.", "dram.bytes")  # the sizes of caches and the efficiency come of these
+        apart = ("icache.cycles.", "dram.bytes")  # the cache sizes and the efficiency are derived from these
         names = [one.number for one in gpu_calibrate.MICROS if not one.number.startswith(apart)]
         self.assertEqual([name for name in names if name not in known], [])
         self.assertEqual(len(names), len(set(names)))
@@ -107,10 +107,10 @@ class Numbers(unittest.TestCase):
         named = {one.number: one for one in gpu_calibrate.MICROS}
         self.assertEqual(named["latency.fma"].value(64 * 4), 4)
         self.assertEqual(named["latency.conversion"].value(64 * 23), 18)
-        # Eight warps, two of each partition: 128 instructions of a partition in 256 cycles.
+        # Eight warps, two in each partition: 128 instructions per partition in 256 cycles.
         self.assertEqual(named["pipe.fma_heavy"].value(256), 2)
         self.assertEqual(named["pipe.half"].value(128), 2)
-        # 16 warps that share what an SM has: 1,024 instructions.
+        # 16 warps that share a unit of the SM: 1,024 instructions.
         self.assertEqual(named["pipe.lsu_issue"].value(1024), 1)
         # 4 warps of one partition: 256 instructions.
         self.assertEqual(named["pipe.lsu"].value(1024), 4)
@@ -129,7 +129,7 @@ class Numbers(unittest.TestCase):
 
 
 class FakeDriver:
-    """A GPU on which a loop takes 100 cycles and 7 a turn, and what is written to memory can be read."""
+    """A GPU on which a loop takes 100 cycles plus 7 per iteration, and memory can be written and read."""
 
     name = "fake"
 
@@ -190,7 +190,7 @@ class Running(unittest.TestCase):
 
 @unittest.skipUnless(all(PROGRAMS), "needs ptxas and nvdisasm: make setup, or CUDA_PATH=…")
 class Compiled(unittest.TestCase):
-    """What ptxas makes of the micro-benchmarks; long code is left to `make gpu-calibrate`."""
+    """Tests of ptxas's code of the micro-benchmarks; long code is left to `make gpu-calibrate`."""
 
     def listing(self, one, text=None):
         with tempfile.TemporaryDirectory() as folder:

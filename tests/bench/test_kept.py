@@ -1,4 +1,4 @@
-"""Tests of what is read from machine code, of launches, and of the table of values in shared memory."""
+"""Tests of the counts from machine code, of launches, and of the table of spilling to shared memory."""
 
 import tempfile
 import unittest

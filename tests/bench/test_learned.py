@@ -1,4 +1,4 @@
-"""Tests of what recorded searches teach: gains, the table, and the order that is learned."""
+"""Tests of learning from recorded searches: gains, the table, and the learned order."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""Tests of how sure a forecast is."""
+"""Tests of the ranges of forecasts."""
 
 import unittest
 
@@ -6,7 +6,7 @@ import likely
 
 
 def pairs(said, taken, lineage="a"):
-    """A file for each number that is taken, with one kernel."""
+    """Returns one kernel in a file of its own for each number of registers."""
     row = {"lineage": lineage, "setting": "own"}
     return [(row | {"module": f"{lineage}{said}-{i}", "registers": n}, said) for i, n in enumerate(taken)]
 
@@ -36,13 +36,13 @@ class Likely(unittest.TestCase):
 
     def test_ranges_are_judged_on_lineages_that_they_do_not_know(self):
         some = pairs(20, [20] * 40) + pairs(20, [30] * 40, "b")
-        # What the others take is above the forecast, which is always in its range.
+        # The registers of the other lineage are above the forecast, which is always in its range.
         self.assertIn("50 % of 80 kernels; by file 50 %", likely.within(some))
         self.assertIn("100 % of 80 kernels", likely.within(pairs(20, [20] * 40) + pairs(20, [20] * 40, "b")))
 
     def test_one_lineage_alone_has_no_others(self):
         self.assertEqual(likely.ranges([]), [])
-        # Without others the range is the forecast alone.
+        # Without other lineages, the range is the forecast alone.
         self.assertIn("25 % of 40 kernels; by file 25 %", likely.within(pairs(20, [20] * 10 + [30] * 30)))
 
 

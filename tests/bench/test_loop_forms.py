@@ -1,4 +1,4 @@
-"""Tests of how copies of a loop's body are counted and how its machine code is run."""
+"""Tests of counting the copies of a loop's body, and of running its machine code."""
 
 import struct
 import unittest

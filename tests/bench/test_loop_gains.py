@@ -1,4 +1,4 @@
-"""Tests of how loops that are turned are found, and how their machine code is counted."""
+"""Tests of finding loops with inverted branches, and of counting their machine code."""
 
 import unittest
 
@@ -38,7 +38,7 @@ def add(register):
 
 
 def looped(copies):
-    """A kernel whose loop has so many copies of a load."""
+    """Returns a kernel with a loop that has `copies` copies of a load."""
     body = [Placed(LOAD_LINE, ".L_x_1" if k == 0 else "", load(k + 2)) for k in range(copies)]
     branch = Placed(LOAD_LINE + 3, "", Instruction("BRA", is_guarded=True, target=".L_x_1"))
     return Machine(32, 0, (Placed(1, "", Instruction("S2R")), *body, branch))

@@ -1,4 +1,4 @@
-"""The table of mutants counts each kind, and the draw of kernels takes turns."""
+"""Tests that the table of mutants counts each kind, and that the draw of kernels alternates between groups."""
 
 import tempfile
 import unittest

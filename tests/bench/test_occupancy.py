@@ -1,4 +1,4 @@
-"""Tests of what the tool says of processors."""
+"""Tests of the tool's figures of processors."""
 
 import unittest
 from unittest import mock

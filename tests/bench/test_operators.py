@@ -1,4 +1,4 @@
-"""Tests of the comparison of Triton operators, as far as they need no GPU."""
+"""Tests of the parts of the comparison of Triton operators that need no GPU."""
 
 import sys
 import tempfile
@@ -130,7 +130,7 @@ class Verdicts(unittest.TestCase):
 
 
 class Ended:
-    """A process that is at its end."""
+    """A process that has ended."""
 
     returncode = 1
 

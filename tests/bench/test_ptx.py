@@ -1,4 +1,4 @@
-"""Tests of the PTX counter: on a small function whose numbers one sees."""
+"""Tests of the PTX counter, on a small function with obvious counts."""
 
 import unittest
 
@@ -71,13 +71,13 @@ class Counting(unittest.TestCase):
         self.assertEqual(kernel["special_moves"], 1)
 
     def test_a_copy_of_a_constant_has_a_source_that_nothing_else_defines(self):
-        # %r1 is such a source; %r8 is not, because inline assembly writes it again.
+        # %r1 is such a source. %r8 is not, because inline assembly writes it again.
         kernel = self.counts["kernel"]
         self.assertEqual(kernel["imm_copies"], 1)
         self.assertEqual(kernel["true_copies"], 4)
 
     def test_true_copies_weigh_ten_to_the_loop_depth(self):
-        # %r9 and %r7 outside of loops, one copy at depth 1, one at depth 2.
+        # %r9 and %r7 are outside of loops, one copy is at depth 1, and one at depth 2.
         self.assertEqual(self.counts["kernel"]["weighted_copies"], 1 + 1 + 10 + 100)
 
     def test_registers_are_those_declared(self):

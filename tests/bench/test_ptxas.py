@@ -1,4 +1,4 @@
-"""Tests of what is written for ptxas and read from it."""
+"""Tests of the input written for ptxas and of parsing its output."""
 
 import unittest
 

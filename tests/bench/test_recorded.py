@@ -1,4 +1,4 @@
-"""Tests of recorded times: the pairs of the file, and how predictions are scored against them."""
+"""Tests of recorded times: the pairs of the file, and the scores of predictions against them."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ note = "n"
 
 
 def judged(*rows):
-    """Of rows of a lineage, a recorded ratio and a predicted one."""
+    """Returns judged pairs from rows of a lineage, a recorded ratio and a predicted ratio."""
     return [scores.Judged(lineage, ratio, ratio, predicted) for lineage, ratio, predicted in rows]
 
 

@@ -1,4 +1,4 @@
-"""Tests of searching one kernel."""
+"""Tests of the search of one kernel."""
 
 import tempfile
 import unittest

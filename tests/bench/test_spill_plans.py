@@ -1,4 +1,5 @@
-"""Tests of the table by allocation engine: what counts as moved, the best engine, and two builds side by side."""
+"""Tests of the table by allocation engine: the definition of moved bytes, the best engine, and the comparison of two
+builds."""
 
 import tempfile
 import unittest

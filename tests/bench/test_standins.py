@@ -1,4 +1,4 @@
-"""Tests of what stands in for modules that are not installed."""
+"""Tests of the stand-ins for modules that are not installed."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Tests of what throughput.py reads and computes."""
+"""Tests of the parsing and the arithmetic of throughput.py."""
 
 import unittest
 

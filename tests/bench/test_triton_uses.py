@@ -1,4 +1,4 @@
-"""Tests of what is read from a Triton kernel's source."""
+"""Tests of the analysis of a Triton kernel's source."""
 
 import unittest
 from types import SimpleNamespace
@@ -44,7 +44,8 @@ class Uses(unittest.TestCase):
         self.assertEqual(pointers_of(function(CALLER, loads=standins._of("loads"))), {"out"})
 
     def test_places_bounds_and_bits_are_integers(self):
-        """What is loaded and then counted with or taken apart; not what is only multiplied, nor what is compared."""
+        """Loaded values count if addresses or loops use them, or if their bits are used. Values that are only
+        multiplied or compared do not count."""
         self.assertEqual(integers_of(function(KERNEL)), {"places", "pages", "packed", "width"})
 
 

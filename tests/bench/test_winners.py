@@ -1,4 +1,4 @@
-"""Tests of what is said of the winners of searches."""
+"""Tests of the report on the winners of searches."""
 
 import unittest
 from unittest import mock

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Instructions per second of our phases, beside LLVM's own passes in the same run of llc.
+"""Measures the instructions per second of the plugin's phases, next to LLVM's own passes in the same run of llc.
 
     throughput.py [options] [MODULE-GLOB …]
 
-Ours by the statistics (-nvptx-ra-stats), LLVM's by -time-passes, of each phase the fastest of several runs. Both count
-the instructions that our pass sees: LLVM's earlier passes see some more, as PHIs.
+The plugin's times come from the statistics (-nvptx-ra-stats), LLVM's from -time-passes. Each phase counts with the
+fastest of several runs. Both rates use the number of instructions that our pass sees; LLVM's earlier passes see a
+few more, for example PHIs.
 """
 
 import json
@@ -18,7 +19,7 @@ import cost
 import report
 import tools
 
-# What -time-passes calls them, and what the table does.
+# The title in -time-passes, and the column of the table.
 LLVM_PASSES = {
     "NVPTX DAG->DAG Pattern Instruction Selection": "selection",
     "Eliminate PHI nodes for register allocation": "PHI elimination",
@@ -34,17 +35,17 @@ OURS = ("flatten", "cross", "analyses", "coalesce", "apply")
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    command_line.add_modules(parser, "default: the subset")
-    add("--subset", default="small", help="where no module is named (default: %(default)s)")
+    command_line.add_modules(parser, "default: those of --subset")
+    add("--subset", default="small", help="used if no module is given (default: %(default)s)")
     command_line.add_plugin(parser)
     add("--repeat", type=int, default=5)
     add("--timeout", type=int, default=1200)
-    add("--json", type=Path, help="seconds and instructions of every module")
+    add("--json", type=Path, help="write seconds and instructions of every module")
     return parser.parse_args()
 
 
 def one_run(found, module, timeout):
-    """Instructions, and seconds by phase, of one run of llc."""
+    """Returns the instructions, and the seconds by phase, of one run of llc."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "stats.json")
         command = [*cost.command_for(found, module, f"-nvptx-ra-stats={log}"), "-time-passes"]
@@ -57,7 +58,7 @@ def one_run(found, module, timeout):
 
 
 def read_statistics(text):
-    """Instructions seen, and seconds by phase, of the log that -nvptx-ra-stats writes."""
+    """Returns the instructions and the seconds by phase from the log of -nvptx-ra-stats."""
     instructions, seconds = 0, Counter()
     for event in map(json.loads, text.splitlines()):
         instructions += event.get("insts", 0)
@@ -67,7 +68,7 @@ def read_statistics(text):
 
 
 def fastest(runs):
-    """The instructions, and of each phase the least time: a disturbance only ever adds."""
+    """Returns the instructions, and the least time of each phase: disturbances only add time."""
     phases = runs[0][1].keys()
     return runs[0][0], Counter({phase: min(seconds[phase] for _, seconds in runs) for phase in phases})
 
@@ -81,7 +82,7 @@ def total_of(measured):
 
 
 def rows_of(measured):
-    """One row per module and one for all: millions of instructions per second in each phase."""
+    """Yields one row for each module and one for all: millions of instructions per second in each phase."""
     for name, (instructions, seconds) in [*measured.items(), ("total", total_of(measured))]:
         seconds = seconds | {"ours": sum(seconds[phase] for phase in OURS)}
         columns = ["ours", *OURS, *LLVM_PASSES.values()]

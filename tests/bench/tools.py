@@ -1,4 +1,4 @@
-"""The programs that the harness runs, where they are looked for, and how they are run."""
+"""The programs that the harness runs: how they are found and run."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ LLVM_MAJOR = 22
 
 @dataclass(frozen=True)
 class Tools:
-    """Paths; None where a program is neither found nor needed."""
+    """Paths of programs, `None` if a program is neither found nor needed."""
 
     llc: str
     plugin: str
@@ -28,7 +28,7 @@ class Tools:
 
 
 def find_llc():
-    """llc of the LLVM that LLVM_CONFIG names, else of Debian's."""
+    """Returns llc of the LLVM that LLVM_CONFIG names, or else of Debian's."""
     config = os.environ.get("LLVM_CONFIG") or shutil.which(f"llvm-config-{LLVM_MAJOR}")
     if config:
         folder = subprocess.run([config, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()
@@ -37,7 +37,7 @@ def find_llc():
 
 
 def find_cuda(program):
-    """A program of the CUDA toolkit: where CUDA_PATH says, else under target/cuda or in PATH."""
+    """Returns a program of the CUDA toolkit: in CUDA_PATH, or else under target/cuda or in PATH."""
     found = Path(os.environ.get("CUDA_PATH") or ROOT / "target/cuda", "bin", program)
     if os.access(found, os.X_OK):
         return str(found)
@@ -45,12 +45,12 @@ def find_cuda(program):
 
 
 def nvptx_ra():
-    """The tool: what NVPTX_RA names, else what cargo built."""
+    """Returns the tool: the value of NVPTX_RA, or else cargo's build."""
     return os.environ.get("NVPTX_RA") or str(ROOT / "target/release/nvptx-ra")
 
 
 def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
-    """Finds everything, or ends the program with what is missing and the command that brings it."""
+    """Finds all programs. If one is missing, prints it and the command that installs it, and ends the program."""
     tools = Tools(
         llc=find_llc(),
         plugin=str(Path(plugin or os.environ.get("PLUGIN") or ROOT / "target/release/libnvptx_ra.so").resolve()),
@@ -60,36 +60,36 @@ def find(plugin, with_ptxas=True, with_sass=True, with_forecast=False):
     )
     missing = []
     if not os.access(tools.llc, os.X_OK):
-        missing.append(f"llc of LLVM {LLVM_MAJOR}: make setup, or LLVM_CONFIG=…/llvm-config")
+        missing.append(f"llc of LLVM {LLVM_MAJOR}: run make setup, or set LLVM_CONFIG to a llvm-config")
     if not os.path.exists(tools.plugin):
-        missing.append(f"{tools.plugin}: cargo build --release, or PLUGIN=…")
+        missing.append(f"{tools.plugin}: run cargo build --release, or set PLUGIN")
     if with_forecast and not os.access(tools.nvptx_ra, os.X_OK):
-        missing.append(f"{tools.nvptx_ra}: cargo build --release, or NVPTX_RA=…, or --no-forecast")
+        missing.append(f"{tools.nvptx_ra}: run cargo build --release, set NVPTX_RA, or use --no-forecast")
     if with_ptxas and not tools.ptxas:
-        missing.append("ptxas: make setup, or CUDA_PATH=…, or --no-ptxas")
+        missing.append("ptxas: run make setup, set CUDA_PATH, or use --no-ptxas")
     if with_ptxas and with_sass and not tools.cuobjdump:
-        missing.append("cuobjdump: make setup, or CUDA_PATH=…, or --no-sass")
+        missing.append("cuobjdump: run make setup, set CUDA_PATH, or use --no-sass")
     if missing:
         sys.exit("missing:\n  " + "\n  ".join(missing))
     return tools
 
 
 def find_ninja():
-    """ninja: in PATH, or what make bench installs beside our Python; or ends the program."""
+    """Returns ninja: from PATH, or next to Python, where make bench installs it. Ends the program if there is none."""
     beside = Path(sys.executable).with_name("ninja")
     found = shutil.which("ninja") or (str(beside) if beside.exists() else None)
-    return found or sys.exit("missing:\n  ninja: scripts/setup.sh bench, or apt-get install ninja-build")
+    return found or sys.exit("missing:\n  ninja: run scripts/setup.sh bench, or apt-get install ninja-build")
 
 
 def target_flags(cpu, level=3, attributes="+ptx88"):
-    """What llc is told of the target, whatever the module and the compiler."""
+    """Returns llc's flags for the target, for any module and compiler."""
     target = ["-mtriple=nvptx64-nvidia-cuda", f"-mcpu={cpu}", f"-mattr={attributes}"]
     return [f"-O{level}", *target, "-fp-contract=fast"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended. `error` is empty where it did what it should."""
+    """The result of a command. `error` is empty on success."""
 
     error: str
     output: str
@@ -97,15 +97,15 @@ class Outcome:
 
 
 def run(command, timeout):
-    """Runs a command without input. Output and errors come back together. Where it takes too long, or we are broken off,
-    all that it has started ends with it."""
+    """Runs a command without input. Output and errors are combined. On a time-out or an interrupt, all its child
+    processes end with it."""
     start = time.monotonic()
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, start_new_session=True, **options) as done:
         try:
             output, _ = done.communicate(timeout=timeout)
         except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):  # it may have ended while we were broken off
+            with contextlib.suppress(ProcessLookupError):  # it may have ended during the interrupt
                 os.killpg(done.pid, signal.SIGKILL)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
@@ -120,6 +120,6 @@ def run(command, timeout):
 
 
 def object_in(output):
-    """The JSON object between the tool's lines of progress."""
+    """Returns the JSON object between the tool's progress lines."""
     start = next(line.start() for line in re.finditer("^{", output, re.MULTILINE))
     return json.JSONDecoder().raw_decode(output, start)[0]

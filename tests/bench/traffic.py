@@ -1,4 +1,4 @@
-"""What ptxas and the machine code say of one kernel: spills, shared memory, instructions, words moved to memory."""
+"""Figures of one kernel from ptxas and the machine code: spills, shared memory, instructions, words moved to memory."""
 
 import os
 import re
@@ -17,13 +17,13 @@ READER = [cache.file_hash(module) for module in (__file__, ptxas.__file__, machi
 
 
 def words_of(opcode):
-    """The 32-bit words that an access of a thread moves, by the width in its opcode."""
+    """Returns the 32-bit words that an access of one thread moves, from the width in its opcode."""
     return next((words for width, words in ((".128", 4), (".64", 2)) if width in opcode), 1)
 
 
 def read_machine_code(text):
-    """By function, the instructions without NOPs, and the words moved to and from local and shared memory, as
-    `cuobjdump -sass` lists them."""
+    """Parses the output of `cuobjdump -sass`. Returns for each function the instructions without NOPs, and the words
+    moved to and from local and shared memory."""
     functions, counts = {}, None
     for line in text.splitlines():
         if match := ptxas.SASS_INSTRUCTION.match(line):
@@ -38,7 +38,8 @@ def read_machine_code(text):
 
 
 def is_of_matrices(blocks):
-    """Whether matrix instructions write, or read next, half or more of the registers that are live where most are."""
+    """Whether matrix instructions wrote, or next read, at least half of the registers that are live at the point of
+    highest pressure."""
     instructions = [instruction for block in blocks for instruction in block.instructions]
     general = [{register for register in i.live if register[0] == "GPR"} for i in instructions]
     if not any(general):
@@ -58,7 +59,7 @@ def is_of_matrices(blocks):
 
 
 def threads_of(text):
-    """The threads of a block by the bounds of the kernel in a PTX text; None where it has none."""
+    """Returns the threads of a block from the bounds of the kernel in PTX, `None` if it has none."""
     for line in text.split("\n"):
         if match := re.match(r"\s*\.(?:req|max)ntid\s+([\d, ]+)", line):
             x, y, z = [*map(int, match.group(1).split(",")), 1, 1][:3]
@@ -67,8 +68,8 @@ def threads_of(text):
 
 
 def measured(text, name, cpu, plan, wants_peak=False):
-    """{"error", and what ptxas and the machine code say of a kernel}. An answer is cached, and so is that ptxas refuses
-    the text; that ptxas takes too long is not."""
+    """Returns {"error", and the figures of a kernel from ptxas and the machine code}. Results are cached, and so are
+    errors of ptxas, except time-outs."""
     store, parts = (
         cache.Cache(plan.cache),
         [measure.text_hash(text), name, cpu, cache.file_hash(plan.tools.ptxas), READER],
@@ -89,7 +90,7 @@ def measured(text, name, cpu, plan, wants_peak=False):
         listing = tools.run([plan.tools.cuobjdump, "-sass", cubin], plan.timeout)
         counts = read_machine_code(listing.output).get(name)
         if listing.error or said is None or counts is None:
-            return {"error": listing.error or f"ptxas: nothing of {name}"}
+            return {"error": listing.error or f"ptxas: no figures of {name}"}
         result = {
             "error": "",
             "registers": said["registers"],
@@ -101,7 +102,7 @@ def measured(text, name, cpu, plan, wants_peak=False):
         if wants_peak:
             functions, error = machine_code.disassembled(cubin, tools.find_cuda("nvdisasm"), plan.timeout)
             if error or name not in functions:
-                return {"error": error or f"nvdisasm: nothing of {name}"}
+                return {"error": error or f"nvdisasm: no code of {name}"}
             result["is_of_matrices"] = is_of_matrices(functions[name])
     store.put(key, result)
     return result

@@ -1,7 +1,8 @@
-"""Guesses the arguments of a Triton kernel from its source: which are pointers, to what, and what constants are.
+"""Guesses the arguments of a Triton kernel from its source: the pointers, their element types, and the values of
+constants.
 
-Triton compiles a kernel for the types of its arguments, which only a call tells. Names and uses tell most of them; what
-is left open is tried in several ways, one per guess.
+Triton compiles a kernel for the types of its arguments, which are known only from a call. Names and uses determine
+most of them. Several guesses cover the open ones.
 """
 
 import re
@@ -10,7 +11,7 @@ import triton.language as tl
 
 from triton_uses import integers_of, pointers_of
 
-GUESSES = 12  # three element types, with large and with small constants, then so again with more integers
+GUESSES = 12  # three element types, with large and with small constants; then the same with more integers
 FIRST_WITH_INTEGERS = 6
 ELEMENTS = ("*bf16", "*fp32", "*fp16")
 
@@ -36,7 +37,7 @@ SWITCH = re.compile(
     re.I,
 )
 
-# Constants by name: the first rule that matches. A pair is the value of large and of small guesses.
+# Constants by name: the first rule that matches. A pair has the values for large and for small guesses.
 CONSTANTS = [
     (r"IS_VARLEN|USE_TMA|is_varlen|USE_DATA_INDEX|HAS_VARLEN|CP_", False),
     (r".*allow_tf32.*|.*ALLOW_TF32.*", False),
@@ -59,11 +60,12 @@ CONSTANTS = [
 
 
 def guess(function, number, is_by_use=False):
-    """(signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES - 1. None where
-    an earlier guess is all that there is.
+    """Returns (signature, constants, names of the arguments that are multiples of 16) for a guess from 0 to GUESSES -
+    1. Returns `None` if there is no such guess.
 
-    By use, what addresses start from are pointers, and nothing else is, whatever the names; from FIRST_WITH_INTEGERS on,
-    what is counted with is an integer, and what it is loaded from points to integers.
+    With `is_by_use`, names do not decide: exactly the arguments from which addresses start are pointers. From
+    FIRST_WITH_INTEGERS on, arguments used for counting are integers, and arguments from which such values are
+    loaded point to integers.
     """
     signature, constants = {}, {}
     pointers = pointers_of(function) if is_by_use else None
@@ -88,7 +90,7 @@ def guess(function, number, is_by_use=False):
 
 
 def kind(function, parameter, number, pointers=None):
-    """The type of an argument that is no constant."""
+    """Returns the type of an argument that is not a constant."""
     name, annotation = parameter.name, str(parameter.annotation or "")
     if pointers is not None:
         if name in pointers:
@@ -113,14 +115,14 @@ def kind(function, parameter, number, pointers=None):
 
 
 def is_dereferenced(source, name):
-    """Whether a name is where a load, a store or a block starts."""
+    """Whether a load, a store or a block pointer starts from a name."""
     word = re.escape(name)
     uses = rf"tl\.(load|store|make_block_ptr|atomic_\w+)\(\s*{word}\b"
     return bool(re.search(uses, source) or (re.search(rf"\b{word}\s*\+=", source) and not INTEGER.search(name)))
 
 
 def constant(function, parameter, number):
-    """The value of a constant."""
+    """Returns the value of a constant."""
     name, is_large = parameter.name, number < len(ELEMENTS)
     for pattern, value in CONSTANTS:
         if re.match(pattern, name):

@@ -3,10 +3,10 @@
 
     triton_kernels.py [--arch sm_90] --prefix NAME FOLDER PACKAGE…
 
-Saves the LLVM IR that Triton hands to LLVM, one .ll file per kernel, and what Triton says of the launch in a .json file
-beside it. A kernel's arguments are guessed from its source (triton_arguments.py), so the code is what Triton makes of
-plausible types, good for correctness and for speed of compilation, not for judging the kernel. A kernel that compiles
-under no guess is named on a line `not compiled: …`.
+Saves the LLVM IR that Triton passes to LLVM, one .ll file per kernel, and Triton's metadata of the launch in a
+.json file next to it. A kernel's arguments are guessed from its source (triton_arguments.py). The code is therefore
+that of plausible types: suitable for tests of correctness and of compile time, not for judging the kernel. If a
+kernel compiles under no guess, a line `not compiled: …` reports it.
 """
 
 import argparse
@@ -35,13 +35,13 @@ from triton.compiler import ASTSource  # noqa: E402
 from triton.runtime.jit import JITFunction  # noqa: E402
 
 TIME_LIMIT = 40  # seconds for one kernel
-# Characters of LLVM IR: beyond that a guessed tile has far more elements than anybody would give a block.
+# Most characters of LLVM IR. Beyond this, a guessed tile has far more elements than a real block.
 MOST_TEXT = 1_000_000
-MOST_DECORATORS = 8  # around a function: some objects have any attribute, also `fn`, for ever
+MOST_DECORATORS = 8  # around a function: some objects have any attribute, including `fn`, without end
 
 
 def unwrapped(value):
-    """The function and the configuration in the middle of an autotuner's list, under decorators."""
+    """Returns the function under decorators, and the middle configuration of an autotuner's list."""
     configuration = None
     for _ in range(MOST_DECORATORS):
         if isinstance(value, JITFunction):
@@ -56,20 +56,20 @@ def unwrapped(value):
 
 
 def attribute_of(value, name):
-    """An attribute, or None: some objects load a library when they are asked for one."""
+    """Returns an attribute, or `None`. Some objects load a library when an attribute is read."""
     try:
         return getattr(value, name, None)
-    except Exception:  # whatever a package's code may raise without a GPU
+    except Exception:  # a package's code may raise any exception without a GPU
         return None
 
 
 def is_kernel(function):
-    """A function that knows its place in the grid and writes memory, not one that others call."""
+    """Whether a function reads its position in the grid and writes memory, unlike functions that are only called."""
     return "program_id" in function.src and ("store" in function.src or "atomic" in function.src)
 
 
 def kernels_of(package):
-    """(module's name, kernel's name, function, configuration), each function once, in order of names."""
+    """Yields (module's name, kernel's name, function, configuration), each function once, sorted by name."""
     names, root = [package], imported(package)
     if hasattr(root, "__path__"):
         found = pkgutil.walk_packages(root.__path__, package + ".", onerror=lambda name: None)
@@ -82,10 +82,10 @@ def kernels_of(package):
 
 
 def imported(name):
-    """A module; an empty one where its import fails."""
+    """Returns a module, an empty one if its import fails."""
     try:
         return importlib.import_module(name)
-    except Exception as error:  # whatever a package's code may raise on a stand-in
+    except Exception as error:  # a package's code may raise any exception on a stand-in
         print(f"not compiled: {name}: {type(error).__name__}: {first_line(error)}", flush=True)
         return types.ModuleType(name)
 
@@ -98,7 +98,7 @@ def first_line(error):
 
 
 def compile_kernel(function, configuration, guess, target):
-    """The LLVM IR of a kernel under one guess of its arguments, and what Triton says of its launch."""
+    """Returns the LLVM IR of a kernel under one guess of its arguments, and Triton's metadata of its launch."""
     signature, constants, aligned = guess
     options = {"num_warps": 4, "num_stages": 2}
     if configuration is not None:
@@ -117,9 +117,9 @@ def compile_kernel(function, configuration, guess, target):
 
 
 def compile_first(function, configuration, target, output, log, is_by_use):
-    """Compiles a kernel under the first guess that Triton takes. Returns an exit status; why none is taken stands in
-    `log`."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints reproducers, pages of them
+    """Compiles a kernel under the first guess that Triton accepts. Returns an exit status. If no guess is accepted,
+    the reason is written to `log`."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the compiler prints long reproducers
     first = ""
     for number in range(triton_arguments.GUESSES):
         try:
@@ -143,7 +143,7 @@ def compile_first(function, configuration, target, output, log, is_by_use):
 
 
 def compile_apart(function, configuration, target, output, is_by_use=False):
-    """Compiles a kernel in a process of its own. Returns what went wrong."""
+    """Compiles a kernel in a process of its own. Returns an error message."""
     log = output.with_suffix(".log")
     reason = apart.run(partial(compile_first, function, configuration, target, output, log, is_by_use), TIME_LIMIT)
     if log.exists():
@@ -154,15 +154,15 @@ def compile_apart(function, configuration, target, output, is_by_use=False):
 
 @cache
 def version():
-    """The hash of all that guesses and compiles, of this project and of Triton."""
+    """Returns the hash of the code that guesses and compiles, both this project's and Triton's."""
     modules = (standins, triton_arguments, triton_uses)
     scripts = b"".join(Path(file).read_bytes() for file in (__file__, *(module.__file__ for module in modules)))
     return hashlib.sha256(scripts + triton.__version__.encode()).hexdigest()
 
 
 def remembered(output, attempt):
-    """What went wrong with a kernel: as it did before, where nothing has changed that it depends on but the packages,
-    whose versions are fixed."""
+    """Returns the error message for a kernel. An earlier error is reused if the code on which it depends has not
+    changed; the packages have fixed versions."""
     failed = output.with_suffix(".failed")
     if failed.exists():
         known, _, reason = failed.read_text(encoding="utf8").partition("\n")
@@ -179,7 +179,7 @@ def main():
     parser.add_argument("--prefix", required=True)
     parser.add_argument("folder", type=Path)
     parser.add_argument("packages", nargs="+", metavar="PACKAGE")
-    parser.add_argument("--lenient", action="store_true", help="what of the packages cannot be imported is a stand-in")
+    parser.add_argument("--lenient", action="store_true", help="use stand-ins if imports in the packages fail")
     parser.add_argument("--without", nargs="*", default=[], metavar="MODULE", help="modules to leave out, as patterns")
     options = parser.parse_args()
     if options.lenient:

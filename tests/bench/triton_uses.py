@@ -1,20 +1,20 @@
-"""What the arguments of a Triton kernel are used for, by its source: which are pointers, which are integers.
+"""Uses of a Triton kernel's arguments in its source: which are pointers, which are integers.
 
-A function is Triton's own, or whatever has its `src`, its `params` with their names, and `fn`.
+A function is Triton's own, or any object with `src`, `params` with their names, and `fn`.
 """
 
 import ast
 import re
 import textwrap
 
-MOST_CALLS = 3  # of one function in another, that pointers are followed through
+MOST_CALLS = 3  # most nested calls through which pointers are followed
 BITWISE = ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift | ast.FloorDiv | ast.Mod
-# Functions whose result is an integer where what they are asked about is one.
+# Functions that return an integer if their arguments are integers.
 SELECTIONS = ("minimum", "maximum", "min", "max", "where", "sum", "multiple_of", "max_contiguous", "cdiv")
 
 
 def pointers_of(function, depth=0):
-    """The arguments that addresses of loads, stores and atomic operations start from, in callees too."""
+    """Returns the arguments from which addresses of loads, stores and atomic operations start, in callees too."""
     tree = ast.parse(textwrap.dedent(function.src))
     starts, addresses = {}, set()
     for node in ast.walk(tree):
@@ -30,8 +30,8 @@ def pointers_of(function, depth=0):
 
 
 def integers_of(function):
-    """The arguments that are integers, or point to integers, because of what is done with them or what is loaded from
-    them: they count steps of addresses and loops, or their bits are taken apart."""
+    """Returns the arguments that are integers, or that point to integers. The evidence is the use of an argument or of
+    a loaded value: it counts steps of addresses or loops, or its bits are used."""
     tree = ast.parse(textwrap.dedent(function.src))
     pointers, origins, wanted = pointers_of(function), {}, set()
     for node in ast.walk(tree):
@@ -53,9 +53,9 @@ def integers_of(function):
 
 
 def origins_of(value):
-    """The names that a value is computed from: of what is loaded, what the address starts from."""
+    """Returns the names from which a value is computed. For a load, this is the start of its address."""
     if isinstance(value, ast.Compare):
-        return set()  # a truth, whatever is compared
+        return set()  # the result is a boolean
     if isinstance(value, ast.Name):
         return {value.id}
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
@@ -69,7 +69,7 @@ def origins_of(value):
 
 
 def start_of(address):
-    """The name that a sum starts with, through conversions and steps."""
+    """Returns the first name of a sum, through conversions and steps."""
     while not isinstance(address, ast.Name):
         if isinstance(address, ast.BinOp) and isinstance(address.op, ast.Add | ast.Sub):
             address = address.left
@@ -85,7 +85,7 @@ def start_of(address):
 
 
 def addresses_of(call, function, depth):
-    """What a call takes as addresses."""
+    """Returns the arguments of a call that are addresses."""
     by_name = {word.arg: word.value for word in call.keywords}
     if isinstance(call.func, ast.Attribute) and re.match(r"load$|store$|atomic_|make_block_ptr$", call.func.attr):
         return call.args[:1] or [by_name[name] for name in ("pointer", "base") if name in by_name]

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""What `nvptx-ra tune` makes of real kernels: all that spill and others drawn by a seed, beside stock LLVM and cicc.
+"""Measures `nvptx-ra tune` on real kernels: all kernels that spill, and others drawn by a seed, next to stock LLVM and
+cicc.
 
     tuning.py [options] [MODULE-GLOB …]
 
-llc and ptxas judge every kernel first. Then those that spill, or --draw of them, are tuned, and --others of the rest:
-each alone in its module, CUDA's ahead of LLVM's optimisations where there is such a module (fetch.py --unoptimised),
-with its launch as far as launches.py knows it, and once for each number of --runs. Each profile is replayed, and has to
-make the same PTX, byte for byte. What the search chose is compared with stock by running, as `tune` does by default.
-A line of each winner says what it chose, what shows that it computes the same (proved, run or neither), and how many
-times as many PTX instructions as stock it executed. Of a --tool that does not count them, today's tool does.
+llc and ptxas first judge every kernel. Then the kernels that spill, or --draw of them, and --others of the rest are
+tuned. Each kernel is alone in its module. CUDA modules come from before LLVM's optimisations if they exist
+(fetch.py --unoptimised). The launch is that of launches.py, if known. Each kernel is tuned once for each number of
+--runs. Each profile is replayed and must give the same PTX, byte for byte. Winners are compared with stock by
+execution, as `tune` does by default. Each winner has a line with its choice, the evidence that it computes the same
+(proved, run or neither), and the ratio of its executed PTX instructions to stock's. If --tool does not report this
+ratio, the default tool computes it.
 
-Everything measured is cached, so a run that was broken off goes on. Ends with 1 where a kernel is worse than stock LLVM,
-or with --also than the better of both compilers, in bytes spilled, warps or machine instructions, where a replay
-differs, or where a kernel could not be tuned.
+All measurements are cached, so an interrupted run resumes. Exits with 1 in three cases: a kernel is worse than
+stock LLVM (with --also, than the better of both compilers) in spilled bytes, warps or machine instructions; a
+replay differs; or a kernel could not be tuned.
 """
 
 import json
@@ -39,8 +41,8 @@ from plan import CICC, OWN, STOCK, Compiler, Plan
 
 CPU = "sm_90"
 SPILLING, OTHERS = "spill", "spill nothing"
-ALSO = "also"  # what `tune --json` calls the other compiler's code as it is
-LARGEST = 3  # kernels that a percentage leaves out the second time
+ALSO = "also"  # the choice in `tune --json` that is the other compiler's unchanged code
+LARGEST = 3  # kernels that the second percentage leaves out
 HEADER = ["", "runs", "kernels", "bytes spilled", "less", f"without {LARGEST}", "spill less", "nothing now"]
 HEADER += ["local accesses", "bytes of slots", "machine instructions"]
 HEADER += ["lack warps", "gain some", "no plain limit does", "without a limit"]
@@ -49,8 +51,8 @@ LIMIT = re.compile(r"\bmaxnreg=(\d+)")
 
 @dataclass(frozen=True)
 class Tuned:
-    """A search of a kernel: the number of runs, what went wrong, what `tune --json` says of it, and whether stock's code
-    gains the same warps by a limit on registers and is no worse otherwise."""
+    """A search of a kernel: the number of runs, an error message, the result of `tune --json`, and whether a register
+    limit alone gives stock's code the same warps without being worse otherwise."""
 
     kernel: searched.Kernel
     runs: int
@@ -69,21 +71,21 @@ def parse_arguments():
     add = parser.add_argument
     command_line.add_modules(parser)
     command_line.add_subset(parser)
-    add("--runs", type=numbers, default=[16], metavar="N,…", help="of ptxas for each kernel (default: 16)")
-    add("--draw", type=int, metavar="N", help="so many of the kernels that spill (default: all)")
-    add("--others", type=int, default=200, metavar="N", help="kernels that spill nothing (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
-    add("--also", action="store_true", help="search NVIDIA's code of each kernel, too, where cicc compiles its module")
+    add("--runs", type=numbers, default=[16], metavar="N,…", help="runs of ptxas for each kernel (default: 16)")
+    add("--draw", type=int, metavar="N", help="draw N of the kernels that spill (default: all)")
+    add("--others", type=int, default=200, metavar="N", help="draw N kernels that spill nothing (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
+    add("--also", action="store_true", help="also search NVIDIA's code of each kernel, if cicc compiles its module")
     add("--timeout", type=int, default=300, help="seconds for llc or ptxas on a module (default: %(default)s)")
     command_line.add_jobs(parser)
-    add("--results", metavar="FILE", help="writes what the searches say, one a line, which gains.py reads")
+    add("--results", metavar="FILE", help="write the results of the searches, one per line, for gains.py")
     command_line.add_plugin(parser)
     command_line.add_tool(parser)
     return parser.parse_args()
 
 
 def plan_of(arguments):
-    """Only what compiling and assembling ask for; the folder has no jobs' results."""
+    """Returns a plan for compiling and assembling only; its folder has no results of jobs."""
     paths = corpus.modules(arguments.corpus, arguments.modules, arguments.subset)
     return Plan(
         folder=str(tools.ROOT / "target/bench/tuning"),
@@ -100,7 +102,8 @@ def plan_of(arguments):
 
 
 def spills_of(module, compiler, plan):
-    """Bytes that each kernel of a module spills, by name; empty where something fails, which is said."""
+    """Returns the bytes that each kernel of a module spills, by name. On failure, prints an error and returns an empty
+    dict."""
     compiled, text = measure.compile_module(module, plan.compiler(compiler), plan)
     judged = compiled if compiled["error"] else measure.assemble_text(text, module, OWN, None, plan)
     if judged["error"]:
@@ -110,7 +113,8 @@ def spills_of(module, compiler, plan):
 
 
 def chosen(stock, arguments):
-    """The kernels to tune, as (module, kernel): those that spill, or as many of them, and others."""
+    """Returns the kernels to tune, as (module, kernel): those that spill, or a sample of them, and a sample of the
+    others."""
     kernels = [(module, name) for module in sorted(stock) for name in sorted(stock[module])]
     spilling = [(module, name) for module, name in kernels if stock[module][name]]
     others = [(module, name) for module, name in kernels if not stock[module][name]]
@@ -120,7 +124,7 @@ def chosen(stock, arguments):
 
 
 def searches(wanted, stock, plan, arguments):
-    """A Tuned for each kernel and number of runs, in the order of the kernels."""
+    """Returns a Tuned for each kernel and number of runs, in the order of the kernels."""
 
     def tuned(job):
         (module, name), runs = job
@@ -146,7 +150,7 @@ def searches(wanted, stock, plan, arguments):
 
 
 def plain_limit_does(kernel, said, plan):
-    """Whether a kernel has more warps by a limit on registers that stock's code takes as well: without more bytes spilled
+    """Whether a kernel gains warps by a register limit that works for stock's code as well: without more spilled bytes
     or more machine instructions."""
     limit = LIMIT.search(said["choice"])
     if not limit or said["tuned"]["warps"] <= said["stock"]["warps"]:
@@ -167,7 +171,7 @@ def bytes_of(judged):
 
 
 def is_worse(after, before):
-    """Whether figures are worse than others in bytes spilled, warps or machine instructions."""
+    """Whether `after` is worse than `before` in spilled bytes, warps or machine instructions."""
     return (
         bytes_of(after) > bytes_of(before)
         or after["warps"] < before["warps"]
@@ -176,8 +180,8 @@ def is_worse(after, before):
 
 
 def better_of_both(kernel):
-    """The figures of NVIDIA's code of a kernel, where it is searched, no comparison refuses it, and it is worse than stock
-    in nothing; else stock's. What counts as spilled, and accesses of local memory, decide as in the search."""
+    """Returns the figures of NVIDIA's code of a kernel if it is searched, not refused by a comparison, and in no
+    figure worse than stock; otherwise stock's. Spilled bytes and accesses of local memory decide as in the search."""
     theirs = next((tried["figures"] for tried in kernel["tried"] if tried["choice"] == ALSO), None)
     is_refused = any(refused["choice"] == ALSO for refused in kernel["refused"] + kernel.get("barred", []))
     if not theirs or is_refused or is_worse(theirs, kernel["stock"]):
@@ -186,19 +190,20 @@ def better_of_both(kernel):
 
 
 def gains(of):
-    """Whether more warps fit on an SM; whether no plain limit on registers does that; and whether none is asked for."""
+    """Returns whether more warps fit on an SM, whether a plain register limit would not give them, and whether the
+    choice has no register limit."""
     more = of.said["tuned"]["warps"] > of.said["stock"]["warps"]
     return more, more and not of.plain_limit_does, more and not LIMIT.search(of.said["choice"])
 
 
 def less(kernels):
-    """The share of the spilled bytes that goes; empty where nothing spills."""
+    """Returns the share of spilled bytes that is saved; empty if no kernel spills."""
     before, after = (sum(bytes_of(kernel[side]) for kernel in kernels) for side in ("stock", "tuned"))
     return f"{100 * (before - after) / before:.1f} %" if before else ""
 
 
 def row_of(title, runs, results):
-    """The figures of searches, as HEADER names them."""
+    """Returns the figures of searches, in the order of HEADER."""
     kernels = [of.said for of in results]
 
     def change(what):
@@ -226,7 +231,8 @@ def row_of(title, runs, results):
 
 
 def against_cicc(runs, results, spills):
-    """A line on the kernels that cicc compiles, too. `spills` is what cicc's code spills, by kernel_key()."""
+    """Returns a line on the kernels that cicc also compiles. `spills` has the spilled bytes of cicc's code, by
+    kernel_key()."""
     keys = [(of.said, gather.kernel_key(of.kernel.module, of.kernel.name)) for of in results]
     both = [(said, spills[key]) for said, key in keys if key in spills]
     if not both:
@@ -241,7 +247,7 @@ def against_cicc(runs, results, spills):
 
 
 def with_both(runs, results):
-    """A line on the kernels whose code by NVIDIA is searched, too; none without such kernels."""
+    """Returns a line on the kernels whose NVIDIA code is also searched; no line if there are none."""
     kernels = [of.said for of in results if any(tried["choice"] == ALSO for tried in of.said["tried"])]
     if not kernels:
         return []
@@ -260,7 +266,7 @@ def with_both(runs, results):
 
 
 def compared(runs, results):
-    """A line on what comparing by running said of the kernels that change."""
+    """Returns a line on the verdicts of comparing changed kernels by execution."""
     changed = [of.said for of in results if of.said["choice"] != "stock"]
     verdicts = Counter(said["compared"]["verdict"] if said["compared"] else "not compared" for said in changed)
     told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
@@ -269,8 +275,8 @@ def compared(runs, results):
 
 
 def shown(wanted, results, cicc):
-    """The lines to print, and those of them that say what is not as it has to be. A kernel of which no block fits on an
-    SM counts nowhere."""
+    """Returns the lines to print, and the lines among them that report problems. Kernels of which no block fits on an
+    SM do not count."""
     rows, lines, bad = [], [], []
     judged = [of for of in results if of.said]
     fitting = [of for of in judged if of.said["stock"]["warps"]]
@@ -286,7 +292,7 @@ def shown(wanted, results, cicc):
             rows.append(row_of(f"all that {part}", runs, of_part))
         lines += [compared(runs, with_runs), *with_both(runs, with_runs)]
         lines += winners.lines_of(runs, [(of.kernel.key, of.winner) for of in with_runs if of.winner])
-    rows.sort(key=lambda row: row[0])  # stable: the numbers of runs beside each other
+    rows.sort(key=lambda row: row[0])  # a stable sort, which keeps the order of the numbers of runs
     for of in fitting:
         if is_worse(of.said["tuned"], of.said["stock"]):
             bad.append(f"worse: {of.kernel.module}: {of.kernel.name}")

@@ -1,5 +1,6 @@
-"""What the winners of searches choose, what shows that they compute what stock does, and how many times as many PTX instructions as
-stock they execute. Where the tool that searched does not say so, `nvptx-ra compare` of today finds it out."""
+"""Winners of searches: their choices, the evidence that they compute the same as stock, and the ratio of their
+executed PTX instructions to stock's. If the tool that searched does not report these, `nvptx-ra compare` of the
+default tool computes them."""
 
 import json
 import re
@@ -14,14 +15,14 @@ import searched
 import tools
 from plan import STOCK
 
-MORE = 1.1  # times as many executed instructions as stock: more than that is counted
+MORE = 1.1  # winners above this ratio of executed instructions to stock's are counted
 UNPROVED = re.compile(r"(^|;)(also|inline=|unroll=|(skip|add)(-passes)?=)")
 
 
 @dataclass(frozen=True)
 class Winner:
-    """The choice of a kernel, what shows that it computes the same, and the ratio of executed instructions to stock's, where it is
-    known."""
+    """The choice of a kernel, the evidence that it computes the same, and the ratio of executed instructions to
+    stock's, if known."""
 
     choice: str
     assurance: str
@@ -29,7 +30,7 @@ class Winner:
 
 
 def winner_of(kernel, said, code, plan):
-    """The winner of a kernel by what `tune --json` says of it and its PTX; None where that is stock."""
+    """Returns the winner of a kernel from the result of `tune --json` and its PTX, `None` if it is stock."""
     if said["choice"] == "stock":
         return None
     if "executed" in said:
@@ -38,14 +39,15 @@ def winner_of(kernel, said, code, plan):
 
 
 def assurance_of(said):
-    """What shows that a choice computes the same, where the tool does not say so."""
+    """Returns the evidence that a choice computes the same, if the tool does not report it."""
     if not UNPROVED.search(said["choice"]):
         return "proved"
     return "run" if said["compared"] and said["compared"]["verdict"] == "same" else "neither"
 
 
 def ratio_by_comparing(kernel, code, plan):
-    """How many times as many instructions as stock LLVM's PTX the PTX of a kernel executes; None where nothing ends."""
+    """Returns the ratio of the instructions that a kernel's PTX executes to those of stock LLVM's PTX, `None` if no
+    launch ends."""
     own = replace(plan, modules={kernel.module: kernel.path})
     compiled, text = measure.compile_module(kernel.module, plan.compiler(STOCK), own)
     if compiled["error"]:
@@ -65,14 +67,14 @@ def ratio_by_comparing(kernel, code, plan):
 
 
 def ratio_in(output):
-    """The ratio by the JSON of `nvptx-ra compare` of one kernel; None where there is none."""
+    """Returns the ratio from the JSON of `nvptx-ra compare` of one kernel, `None` if there is none."""
     start = re.search(r"^\[", output, re.MULTILINE)
     executed = json.JSONDecoder().raw_decode(output, start.start())[0][0]["executed"] if start else None
     return executed[1]["instructions"] / executed[0]["instructions"] if executed else None
 
 
 def lines_of(runs, winners):
-    """A line for each winner, given with its name, and their sums. None of the winners may be None."""
+    """Returns a line for each named winner, and their sums. No winner may be `None`."""
     told = [
         f"{runs} runs: {name}: {of.assurance}, {'not known' if of.ratio is None else f'× {of.ratio:.2f}'}, {of.choice}"
         for name, of in winners

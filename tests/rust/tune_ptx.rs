@@ -514,7 +514,7 @@ fn the_best_of_two_compilers() {
     let row = |name: &str| said.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{said}"));
     assert!(row("fixed").ends_with("  run          also from b.ptx"), "{said}");
     assert!(!row("moves").contains("b.ptx") && row("from b.ptx:").contains("1 of 2 kernels"), "{said}");
-    let refused = "kernel 'moves' of b.ptx is not taken: it has 2 parameters instead of 1";
+    let refused = "kernel 'moves' of b.ptx is not taken: there are 2 parameters instead of 1";
     assert!(said.contains(refused), "{said}");
     let tuned = read(folder, "k.tuned.ptx");
     assert!(kernel(&tuned, "fixed").contains("st.global.u32 [%rd1], %r1;"), "{tuned}");
@@ -553,7 +553,7 @@ fn other_compilers_of_other_code() {
     fs::write(folder.join("b.ptx"), of_another_compiler().replace("sm_90", "sm_100")).expect("there is space");
     let output = run(folder, &options);
     let said = String::from_utf8_lossy(&output.stderr);
-    let expected = "b.ptx: it is for sm_100, and the input for sm_90; compile both files for sm_90";
+    let expected = "b.ptx: the target is sm_100, and the target of the input is sm_90; compile both files for sm_90";
     assert!(!output.status.success() && said.contains(expected), "{said}");
 }
 

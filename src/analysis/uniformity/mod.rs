@@ -1,13 +1,15 @@
-//! Which values are the same in all threads of a warp.
+//! Uniformity: the values that are the same in all threads of a warp.
 //!
-//! Divergence starts at thread numbers, loads, calls and the like ([`OpcodeInfo::uniformity_of`]) and spreads along
-//! data dependences and, from a divergent branch, to the joins of the paths that it separates ([`sync_dependence`]), as
-//! in Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `GenericUniformityInfo`. Both
-//! work on SSA form; here the values of the live ranges stand for it, so that registers may have several definitions.
+//! Divergence starts at thread numbers, loads, calls and similar instructions ([`OpcodeInfo::uniformity_of`]). It
+//! spreads along data dependences, and from a divergent branch to the joins of the paths that the branch separates
+//! ([`sync_dependence`]). The method is that of Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012),
+//! and of LLVM's `GenericUniformityInfo`. Both work on SSA form. This analysis uses the values of the live ranges
+//! instead, so registers may have several definitions.
 //!
-//! What is claimed of a uniform value: whenever two threads are at one instruction where it is live, in the same turn
-//! of each loop around it, they hold the same bits, whether or not they got there together. A value that is undefined
-//! in one of the threads may count as any: reading an undefined register is uniform, branching on it is not.
+//! Guarantee for a uniform value: whenever two threads are at one instruction where it is live, in the same iteration
+//! of each surrounding loop, they hold the same bits. They need not have arrived there together. A value that is
+//! undefined in one of the threads matches any value: reading an undefined register is uniform, but branching on it is
+//! not.
 
 mod sync_dependence;
 #[cfg(test)]
@@ -21,27 +23,27 @@ use crate::function::{Block, Effects, Function, Inst, Operand, Role, VReg, Value
 use crate::index::IndexVec;
 use crate::target::{Classification, Purity, Uniformity};
 
-/// What an instruction does where it reads a divergent value.
+/// How an instruction reacts to a divergent operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reaction {
-    /// Nothing that registers show.
+    /// No effect on registers or branches.
     None,
-    /// Writes divergent values.
+    /// Its results become divergent.
     Propagates,
-    /// Wrote divergent values all along.
+    /// Its results are divergent in any case.
     Diverges,
-    /// Sends threads different ways.
+    /// Its branch becomes divergent.
     Branches,
 }
 
-/// Who depends on a value.
+/// A dependent of a value.
 #[derive(Clone, Copy, Debug)]
 enum User {
-    /// What an instruction writes.
+    /// The results of an instruction.
     Inst(Inst),
-    /// A value that is made where several meet.
+    /// A value that is made where several values meet.
     Meeting(ValueNumber),
-    /// Where threads go at the end of a block.
+    /// The branch at the end of a block.
     Branch(Block),
 }
 
@@ -51,14 +53,14 @@ pub struct UniformityInfo {
     is_divergent: IndexVec<ValueNumber, bool>,
     uniform_regs: IndexVec<VReg, bool>,
     divergent_branches: IndexVec<Block, bool>,
-    // The rest is memory for the computation.
+    // The other fields are memory for the computation.
     has_phis: bool,
     reactions: IndexVec<Inst, Reaction>,
-    /// Whose value it is.
+    /// The register of each value.
     registers: IndexVec<ValueNumber, VReg>,
     users: Grouping<ValueNumber, User>,
     found_users: Vec<(ValueNumber, User)>,
-    /// What is made at the start of a block where several values may meet.
+    /// The values that are made at the start of each block in which several values may meet.
     meetings: Grouping<Block, ValueNumber>,
     found_meetings: Vec<(Block, ValueNumber)>,
     sync_dependence: SyncDependence,
@@ -67,12 +69,12 @@ pub struct UniformityInfo {
     joins: Vec<Block>,
 }
 
-/// What an instruction reads of registers.
+/// What an instruction's register operands are.
 #[derive(Clone, Copy, Default)]
 struct Reads {
     any: bool,
     undefined: bool,
-    /// It reads a register of which nothing is known.
+    /// Whether the instruction reads a register without a known live range.
     unknown: bool,
 }
 
@@ -95,7 +97,7 @@ impl Reads {
     }
 }
 
-/// What the analysis reads.
+/// The inputs of the analysis.
 #[derive(Clone, Copy)]
 struct Input<'a> {
     function: &'a Function,
@@ -107,11 +109,11 @@ struct Input<'a> {
 }
 
 impl UniformityInfo {
-    /// The uniformity of the registers that `live_ranges` was made for, from the same `occurrences`. All others count
-    /// as divergent. `in_kernel`: the function is a kernel, whose parameters are the same for all threads; of any other
-    /// function nothing is known of them.
+    /// Returns the uniformity of the registers of `live_ranges`, which must be computed from the same `occurrences`.
+    /// All other registers count as divergent. `in_kernel`: whether the function is a kernel, whose parameters are the
+    /// same for all threads. The parameters of other functions may be divergent.
     ///
-    /// O(n log n) in the operands; up to 256 times the blocks and edges where regions of divergent branches nest.
+    /// O(n log n) in the operands; up to 256 times the blocks and edges if regions of divergent branches nest.
     pub fn new(
         (function, classification): (&Function, &Classification),
         cfg: &Cfg,
@@ -125,7 +127,7 @@ impl UniformityInfo {
         info
     }
 
-    /// Becomes the uniformity of the registers of `function`.
+    /// Computes the uniformity of the registers of `function`.
     pub fn compute(
         &mut self,
         (function, classification): (&Function, &Classification),
@@ -153,26 +155,26 @@ impl UniformityInfo {
         }));
     }
 
-    /// Whether a register holds the same in all threads of a warp wherever it is live. O(1).
+    /// Whether the register is the same in all threads of a warp wherever it is live. O(1).
     #[inline]
     pub fn is_uniform(&self, reg: VReg) -> bool {
         self.uniform_regs[reg]
     }
 
-    /// Whether a value is the same in all threads of a warp. O(1).
+    /// Whether the value is the same in all threads of a warp. O(1).
     #[inline]
     pub fn is_uniform_value(&self, value: ValueNumber) -> bool {
         !self.is_divergent[value]
     }
 
-    /// Whether threads of a warp may go different ways at the end of a block. O(1).
+    /// Whether threads of a warp may take different branches at the end of the block. O(1).
     #[inline]
     pub fn is_divergent_branch(&self, block: Block) -> bool {
         self.divergent_branches[block]
     }
 
-    /// Whether a block lies between a divergent branch and where the ways from it meet again: threads of a warp may
-    /// execute it while others do not. O(1).
+    /// Whether the block lies between a divergent branch and the join of its paths. Some threads of a warp may execute
+    /// such a block while others do not. O(1).
     #[inline]
     pub fn is_in_divergent_region(&self, block: Block) -> bool {
         self.sync_dependence.is_in_region(block)
@@ -196,8 +198,8 @@ impl UniformityInfo {
         self.joins.clear();
     }
 
-    /// What the instructions of a block do, before any value is known to be divergent. That a block branches on is what
-    /// its terminators read; nothing to read is no reason to go one way.
+    /// Computes the reactions of a block's instructions, before any value is known to be divergent. The condition of
+    /// the block's branch is what its terminators read. A branch that reads no register counts as divergent.
     fn find_reactions(&mut self, input: Input<'_>, block: Block, in_kernel: bool) {
         let Input { function, classification, live_ranges, .. } = input;
         let branches = function.succs(block).len() > 1;
@@ -226,8 +228,9 @@ impl UniformityInfo {
         }
     }
 
-    /// Who depends on the values of a register, and where they are made of several. Of a lone value that only
-    /// instructions read, the occurrences say who does; they are looked at when it diverges.
+    /// Finds the dependents of a register's values, and its values that are made where several meet. If the register
+    /// has one value and only ordinary instructions read it, its occurrences list the dependents, and are read when the
+    /// value diverges.
     fn find_users(&mut self, input: Input<'_>, reg: VReg) {
         let Input { function, cfg, live_ranges, occurrences, .. } = input;
         let values = live_ranges.values_of(reg);
@@ -236,7 +239,7 @@ impl UniformityInfo {
         let is_found = |occurrence: &&Occurrence| (!has_one || occurrence.is_phi) && occurrence.is_use();
         for occurrence in occurrences.iter().filter(is_found) {
             let Some(user) = self.user_at(occurrence) else { continue };
-            // Nothing is read where the register is not live: that would be an error in the view.
+            // A read where the register is not live would be an error in the view.
             match value_read(function, live_ranges, reg, occurrence) {
                 Some(value) => self.found_users.push((value, user)),
                 None => self.user_diverges(input, user),
@@ -260,7 +263,8 @@ impl UniformityInfo {
         }
     }
 
-    /// Who reads there; nobody whom a divergent value changes.
+    /// Returns the dependent of a value that is read at an occurrence. `None` if divergence of the value changes
+    /// nothing.
     fn user_at(&self, occurrence: &Occurrence) -> Option<User> {
         match self.reactions[occurrence.inst] {
             Reaction::Propagates => Some(User::Inst(occurrence.inst)),
@@ -269,7 +273,7 @@ impl UniformityInfo {
         }
     }
 
-    /// Tells those who depend on a value that it is divergent.
+    /// Makes the dependents of a divergent value divergent.
     fn tell_users(&mut self, input: Input<'_>, value: ValueNumber) {
         for at in 0..self.users.of(value).len() {
             self.user_diverges(input, self.users.of(value)[at]);
@@ -341,7 +345,7 @@ impl UniformityInfo {
     }
 }
 
-/// The value that an occurrence reads; that of a PHI at the end of a predecessor.
+/// Returns the value that an occurrence reads. A PHI reads at the end of a predecessor.
 fn value_read(
     function: &Function,
     live_ranges: &LiveRanges,
@@ -357,7 +361,7 @@ fn value_read(
     }
 }
 
-/// What a register holds at a point where it is live. Most registers have one value.
+/// Returns the value of a register at a point where it is live. Most registers have one value.
 #[inline]
 fn value_at(live_ranges: &LiveRanges, reg: VReg, point: Point) -> Option<ValueNumber> {
     let values = live_ranges.values_of(reg);

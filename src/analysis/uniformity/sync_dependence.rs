@@ -1,32 +1,34 @@
-//! Sync dependence: where paths meet that a divergent branch separates.
+//! Sync dependence: the joins of paths that a divergent branch separates.
 //!
-//! The *region* of a branch is what its successors lead to without passing through the branch's immediate
-//! post-dominator. Threads that part at the branch can meet at joins in the region or at the post-dominator, and only
-//! at those whose immediate dominator dominates the branch: it lies on every way to the join, so that it can lie on
-//! disjoint ways from the branch only where it is the branch, or before it. This is a test of one look each where
-//! Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `SyncDependenceAnalysis` follow
-//! disjoint paths; it calls more joins divergent than they do, and none fewer.
+//! The *region* of a branch is the set of blocks that its successors reach without passing through the branch's
+//! immediate post-dominator. Threads that separate at the branch can meet only at joins in the region and at the
+//! post-dominator. The immediate dominator of such a join must also dominate the branch. It lies on every path to the
+//! join. Thus it lies on disjoint paths from the branch only if it is the branch or comes before it. This test takes
+//! constant time, whereas Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's
+//! `SyncDependenceAnalysis` follow disjoint paths. The test marks more joins as divergent than they do, and never
+//! fewer.
 //!
-//! The header of a loop that threads leave at different turns is such a join too. So every value that changes from
-//! turn to turn depends on a divergent one, inside the loop and behind it, and nothing more is to be said of temporal
-//! divergence. The price: what LLVM calls uniform inside such a loop, its counter for instance, is divergent here.
+//! If threads leave a loop in different iterations, the loop's header is also such a join. Every value that changes
+//! from iteration to iteration therefore depends on a divergent value, inside the loop and after it. Temporal
+//! divergence needs no further treatment. The disadvantage: values inside such a loop that LLVM considers uniform, such
+//! as its counter, are divergent here.
 
 use crate::analysis::{Cfg, Dominators, PostDominators};
 use crate::function::{Block, Function};
 use crate::index::{EntityIndex, IndexVec};
 
-/// After so many visits for each block of the function, walks are given up: nested regions make them quadratic, as in a
-/// chain of early exits.
+/// Walks are abandoned after this many visits for each block of the function. Nested regions make the walks quadratic,
+/// for example in a chain of early exits.
 const VISITS_PER_BLOCK: usize = 256;
 
 /// Finds the joins of divergent branches.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SyncDependence {
     is_prepared: bool,
-    /// All joins have been found: there is nothing left to find.
+    /// Whether the walks are abandoned. All joins have then been reported.
     has_given_up: bool,
     post_dominators: PostDominators,
-    /// By the number of the walk that came here last.
+    /// The number of the last walk that visited each block; 0 if none did.
     visited: IndexVec<Block, u32>,
     walks: u32,
     visits_left: usize,
@@ -34,13 +36,14 @@ pub(super) struct SyncDependence {
 }
 
 impl SyncDependence {
-    /// Forgets what function it was for. What a function without divergent branches does not need is not computed yet.
+    /// Prepares for another function. The computation is deferred to the first divergent branch.
     pub(super) fn reset(&mut self) {
         self.is_prepared = false;
     }
 
-    /// Appends to `joins` the joins of a divergent branch, or all of the function where it is irreducible: which turn
-    /// of a cycle with several entries a thread is in, nothing says. So also where the walks have become too long.
+    /// Appends the joins of a divergent branch to `joins`. Appends all joins of the function if it is irreducible,
+    /// because the iterations of a cycle with several entries cannot be told apart. Does the same if the walks exceed
+    /// their limit.
     ///
     /// O(blocks and edges of the region); O(256 · (blocks + edges)) for all branches of a function.
     pub(super) fn diverge(
@@ -77,8 +80,8 @@ impl SyncDependence {
         }
     }
 
-    /// Whether a block lies in the region of a branch that was [diverged](Self::diverge) from. Every block does where
-    /// regions were given up.
+    /// Whether the block lies in the region of a branch that was [diverged](Self::diverge) from. True for every block
+    /// if the walks are abandoned.
     pub(super) fn is_in_region(&self, block: Block) -> bool {
         self.is_prepared && (self.has_given_up || self.visited[block] != 0)
     }
@@ -106,13 +109,13 @@ impl SyncDependence {
     }
 }
 
-/// Whether a block is entered in several ways, the start of the function being one.
+/// Whether a block has several incoming edges. The start of the function counts as an edge.
 fn is_join(cfg: &Cfg, block: Block) -> bool {
     cfg.preds(block).len() + usize::from(block == Block::new(0)) > 1
 }
 
-/// Whether every cycle has one entry: an edge backwards in reverse postorder leads to a block that dominates where it
-/// starts.
+/// Whether every cycle has one entry, that is, whether the target of every backward edge in reverse postorder dominates
+/// its source.
 fn is_reducible(cfg: &Cfg, dominators: &Dominators) -> bool {
     cfg.rpo().iter().enumerate().all(|(number, &block)| {
         let is_backwards = |&pred: &Block| cfg.rpo_number(pred).is_some_and(|pred| pred as usize >= number);

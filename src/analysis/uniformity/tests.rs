@@ -1,4 +1,4 @@
-//! Which registers of small functions are the same in all threads.
+//! Uniformity of registers in small functions.
 
 use super::UniformityInfo;
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences};
@@ -11,7 +11,7 @@ const HEAD: &str = "mfv 1\nfunction \"f\"\nopcode INT_PTX_SREG_TID_x\nopcode INT
     opcode Return\nopcode ST\nopcode LD_i32\nregs %0 B32 B32 B32 B32 B1 B1 B32 B32\n@0 = \"&f_param_0\"\n\
     bb0: frequency 1.0 depth 0";
 
-/// `%4` differs between threads and `%5` does not; both are predicates.
+/// `%4` differs between threads and `%5` does not. Both are predicates.
 const PREDICATES: &str =
     "%0 = INT_PTX_SREG_TID_x\n%4 = SETP_i32ri %0, 0, 0\n%1 = INT_PTX_SREG_CTAID_x\n%5 = SETP_i32ri %1, 0, 0";
 
@@ -30,8 +30,8 @@ fn uniform(blocks: &str, regs: &[u32]) -> Vec<bool> {
     regs.iter().map(|&reg| info.is_uniform(VReg(reg))).collect()
 }
 
-/// What is computed from a thread number is divergent, and from a block number alone uniform; a register that occurs
-/// nowhere is not called uniform.
+/// A value computed from a thread number is divergent. A value computed only from block numbers is uniform. A register
+/// without occurrences is not uniform.
 #[test]
 fn data_dependence() {
     let sums = "\n%0 = INT_PTX_SREG_TID_x\n%1 = INT_PTX_SREG_CTAID_x\n%2 = ADD32ri %1, 7\n%3 = ADD32rr %2, %0\n\
@@ -39,7 +39,7 @@ fn data_dependence() {
     assert_eq!(uniform(sums, &[0, 1, 2, 3, 6]), [false, true, true, false, false]);
 }
 
-/// A parameter is uniform in a kernel, and in no other function.
+/// A parameter is uniform in a kernel, and not in other functions.
 #[test]
 fn parameters() {
     let function = view(HEAD, "\n%0 = LD_i32 0, 0, 101, 3, 32, -1, @0, 0\nReturn :: terminator");
@@ -47,7 +47,7 @@ fn parameters() {
     assert!(!uniformity(&function, false).is_uniform(VReg(0)));
 }
 
-/// `%2`, in SSA form `%2`, gets a constant in each arm of a branch on `predicate`.
+/// Builds a diamond in which `%2` receives a constant in each arm of a branch on `predicate`.
 fn diamond(predicate: &str, is_ssa: bool) -> Vec<bool> {
     let (left, right, join) = match is_ssa {
         true => ("%3", "%6", "%2 = PHI %3, bb1, %6, bb2\n"),
@@ -62,8 +62,8 @@ fn diamond(predicate: &str, is_ssa: bool) -> Vec<bool> {
     uniform(&blocks, &[2, 7])
 }
 
-/// Behind a divergent branch the join of two constants is divergent, in SSA form or out of it; behind a uniform one it
-/// is not.
+/// After a divergent branch, the join of two constants is divergent, in SSA form and outside of it. After a uniform
+/// branch it is uniform.
 #[test]
 fn a_divergent_branch_makes_its_join_divergent() {
     for is_ssa in [false, true] {
@@ -72,14 +72,15 @@ fn a_divergent_branch_makes_its_join_divergent() {
     }
 }
 
-/// A branch on what is not defined may send threads different ways, though reading it gives no two values.
+/// A branch on an undefined value may be divergent, although a read of it is uniform.
 #[test]
 fn a_branch_on_nothing_is_divergent() {
     assert_eq!(diamond("undef %5, %5", false), [false, false]);
     assert_eq!(diamond("%5, %5", false), [true, true]);
 }
 
-/// Under a divergent guard, what a uniform branch decides stays uniform; what is read behind the guard does not.
+/// Under a divergent guard, a value that depends on a uniform branch stays uniform. A value read after the guard does
+/// not.
 #[test]
 fn a_uniform_branch_under_a_divergent_guard() {
     let blocks = format!(
@@ -93,7 +94,7 @@ fn a_uniform_branch_under_a_divergent_guard() {
     assert_eq!(uniform(&blocks, &[2, 6, 3]), [true, true, false]);
 }
 
-/// A loop that counts in `%2` and keeps `%3`, and that threads leave by `predicate`.
+/// Builds a loop that counts in `%2` and keeps `%3`, and that threads leave by `predicate`.
 fn counting_loop(predicate: &str) -> Vec<bool> {
     let blocks = format!(
         " -> bb1\n{PREDICATES}\n%2 = MOV_B32_i 0\n%3 = MOV_B32_i 5\n\
@@ -104,14 +105,15 @@ fn counting_loop(predicate: &str) -> Vec<bool> {
     uniform(&blocks, &[2, 7, 3, 6])
 }
 
-/// Threads that leave a loop at different turns hold different counts, and the same of what never changes.
+/// Threads that leave a loop in different iterations hold different counts, but equal loop-invariant values.
 #[test]
 fn what_leaves_a_loop_at_different_turns() {
     assert_eq!(counting_loop("%4"), [false, false, true, true]);
     assert_eq!(counting_loop("%5"), [true, true, true, true]);
 }
 
-/// A register with one definition, under a divergent guard in a loop, holds values of different turns behind the guard.
+/// A register with one definition, under a divergent guard in a loop, holds values of different iterations after the
+/// guard.
 #[test]
 fn a_lone_definition_that_some_threads_skip() {
     let blocks = format!(
@@ -124,8 +126,8 @@ fn a_lone_definition_that_some_threads_skip() {
     assert_eq!(uniform(&blocks, &[2, 3]), [true, false]);
 }
 
-/// An inner loop that is left by a divergent branch and always entered again: what comes behind the branch on every
-/// path to the end comes in another turn of the outer loop too.
+/// A divergent branch leaves an inner loop, which is always entered again. Its immediate post-dominator is also reached
+/// in another iteration of the outer loop.
 #[test]
 fn a_post_dominator_in_another_turn() {
     let blocks = format!(
@@ -139,8 +141,8 @@ fn a_post_dominator_in_another_turn() {
     assert_eq!(uniform(&blocks, &[2]), [false]);
 }
 
-/// In an irreducible function one divergent branch makes every join divergent, also that of another, uniform branch in
-/// `%3`; without one nothing is.
+/// In an irreducible function, one divergent branch makes every join divergent, including the join of a uniform branch
+/// in `%3`. Without a divergent branch, all joins are uniform.
 #[test]
 fn irreducible_flow() {
     let blocks = |inner: &str| {
@@ -157,7 +159,7 @@ fn irreducible_flow() {
     assert_eq!(uniform(&blocks("%5"), &[2, 3]), [true, true]);
 }
 
-/// A chain of exits that threads take one by one, and after it, in `%2`, the join of a uniform branch.
+/// Builds a chain of exits that threads take one by one, followed by the join of a uniform branch in `%2`.
 fn chain(exits: u32) -> UniformityInfo {
     let mut blocks = format!(" -> bb1\n{PREDICATES}\n");
     let out = exits + 5;
@@ -176,8 +178,8 @@ fn chain(exits: u32) -> UniformityInfo {
     uniformity(&view(HEAD, &blocks), false)
 }
 
-/// A chain of early exits is not walked from each of them: where it is long, joins that were not looked at count as
-/// divergent, and where it is short they do not.
+/// The walks of a long chain of early exits are abandoned, and unvisited joins then count as divergent. In a short
+/// chain they do not.
 #[test]
 fn a_long_chain_of_divergent_exits() {
     for (exits, is_uniform) in [(100, true), (5_000, false)] {

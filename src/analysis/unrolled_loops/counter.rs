@@ -1,36 +1,37 @@
-//! What loops count by.
+//! Integer counters of loops.
 
 use super::{Decision, LONGEST_CHAIN, UnrolledLoops};
 use crate::analysis::{Loop, Occurrence};
 use crate::function::ptx_opcode::as_llvm;
 use crate::function::{Comparison, Inst, Operand, Role, VReg, Value};
 
-/// What a loop counts by.
+/// The integer counter of a loop, with its comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// The comparison that decides.
+    /// The comparison that decides whether the loop continues.
     pub comparison: Inst,
-    /// The register that holds the new value of the counter where it is compared.
+    /// The register that holds the counter's new value at the comparison.
     pub counted: VReg,
-    /// The register with which it is compared; `None`: a number.
+    /// The register with which the counter is compared; `None` if it is compared with a constant.
     pub against: Option<VReg>,
-    /// The loop goes on while this holds.
+    /// The loop continues while this relation holds.
     pub goes_on: Comparison,
-    /// What a turn adds.
+    /// The amount added in each iteration.
     pub step: i64,
-    /// The number with which the loop starts, where it is known.
+    /// The initial value; `None` if it is unknown.
     pub start: Option<i64>,
-    /// The number with which the counter is compared, where it is known.
+    /// The constant with which the counter is compared; `None` if it is unknown.
     pub bound: Option<i64>,
 }
 
 impl Counter {
-    /// Whether it is known how often the loop runs.
+    /// Whether the trip count is known.
     pub fn has_known_turns(&self) -> bool {
         self.turns().is_some()
     }
 
-    /// How often the loop runs, once or more, where that is known: up to the first turn behind which its counter compares otherwise.
+    /// Returns the trip count, at least 1: the number of the first iteration after which the comparison fails. `None`
+    /// if the trip count is unknown.
     pub(super) fn turns(&self) -> Option<u32> {
         let (start, step, bound) = (i128::from(self.start?), i128::from(self.step), i128::from(self.bound?));
         let (distance, step, is_up) =
@@ -64,12 +65,13 @@ impl UnrolledLoops<'_> {
             Value::Reg(reg) => self.definitions_in(this, reg).next().is_none(),
             _ => false,
         };
-        // ptxas knows the counter on either side.
+        // ptxas recognises the counter on either side of the comparison.
         let (counted, bound, goes_on) =
             if is_left_alone(second) { (first, second, goes_on) } else { (second, first, goes_on.mirrored()) };
         let counted = counted.reg().filter(|_| is_left_alone(bound))?;
         let definition = *self.only_definition_in(this, counted)?;
-        // The sum has to stand ahead of the comparison, unless the header has that: the counter's old value is none that ptxas knows.
+        // A comparison in the latch must follow the addition: ptxas does not recognise a comparison with the counter's
+        // old value. A comparison in the header may precede it.
         if decision.is_at_latch && definition.inst > comparison {
             return None;
         }
@@ -83,8 +85,8 @@ impl UnrolledLoops<'_> {
         Some(Counter { comparison, counted, against, goes_on, step, start, bound })
     }
 
-    /// The register that holds a counter from turn to turn, and its step: what defines it adds to itself, or to a register that it is
-    /// copied to.
+    /// Returns the register that holds a counter across iterations, and the step. The definition of `counted` adds a
+    /// constant to itself or to a copy of itself.
     fn sum(&self, this: Loop, counted: VReg, definition: Inst) -> Option<(VReg, i64)> {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(definition));
@@ -105,7 +107,7 @@ impl UnrolledLoops<'_> {
         (is_itself && step != 0).then_some((from, step))
     }
 
-    /// The number that a register holds ahead of a loop, if that is one.
+    /// Returns the constant that a register holds before a loop. `None` if it holds no known constant.
     fn number_ahead(&self, this: Loop, reg: VReg, chain: u32) -> Option<i64> {
         let is_ahead = |one: &&Occurrence| one.is_def() && !self.loops.contains(this, one.block);
         let mut ahead = self.occurrences.of(reg).iter().filter(is_ahead);

@@ -1,23 +1,25 @@
-//! Floats that loops count by.
+//! Floating-point counters of loops.
 
 use super::{Decision, UnrolledLoops};
 use crate::analysis::Loop;
 use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Inst, Operand, VReg, Value};
 
-/// A float that a loop moves by a constant, and whose order with another decides whether it goes on.
+/// A float that a loop changes by a constant, and that an ordered comparison compares to decide whether the loop
+/// continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloatCounter {
-    /// The comparison that decides.
+    /// The comparison that decides whether the loop continues.
     pub comparison: Inst,
-    /// What a turn adds or takes away: the bits of the float.
+    /// The bits of the float that each iteration adds or subtracts.
     pub step: u64,
-    /// Bits of the float: 32 or 64.
+    /// Width of the float: 32 or 64 bits.
     pub bits: u32,
 }
 
 impl UnrolledLoops<'_> {
-    /// The float that a loop counts by, whatever the form of its last branch. O(occurrences of what the branch reads).
+    /// Returns the floating-point counter of a loop, whatever the form of its last branch. O(occurrences of the
+    /// registers that the branch reads).
     pub fn float_counter(&self, this: Loop) -> Option<FloatCounter> {
         self.float_counter_of(this, &self.decision(this).ok()?)
     }
@@ -39,7 +41,7 @@ impl UnrolledLoops<'_> {
         (moved == 1).then_some(FloatCounter { comparison, step, bits })
     }
 
-    /// What an instruction adds to a register, or takes from it.
+    /// Returns the constant that an instruction adds to a register or subtracts from it.
     fn float_step(&self, reg: VReg, definition: Inst) -> Option<u64> {
         let name = self.name(definition);
         let is_sum = match PtxOpcode::of(name) {
@@ -62,7 +64,7 @@ impl UnrolledLoops<'_> {
     }
 }
 
-/// The bits of the floats whose order an instruction finds out.
+/// Returns the width of the floats that an ordered comparison compares. `None` for any other instruction.
 fn ordered_bits(name: &str) -> Option<u32> {
     let Some(opcode) = PtxOpcode::of(name) else {
         let of_llvm = [("SETP_f32", 32), ("SETP_f64", 64)];

@@ -1,12 +1,16 @@
-//! The loops that ptxas unrolls, and how often.
+//! The loops that ptxas unrolls, and the number of copies.
 //!
-//! ptxas 13.0.88 and 13.5.37 unroll innermost loops of one form alone: the last branch goes back to the header under a predicate
-//! that is not negated, or the header has the test and the last block a jump; the predicate is that of one comparison of integers of
-//! 32 or 64 bits, or of floats in an order; and that compares what the loop has added a constant to with what the loop leaves alone. A loop that runs an
-//! unknown number of times becomes four bodies and a remainder. A loop that runs a known number of times becomes that many bodies, or
-//! as many as fit into about 320 instructions. The figures are those of probes.
+//! ptxas 13.0.88 and 13.5.37 unroll only innermost loops of one form:
 //!
-//! The analysis reads the code as it stands: LLVM's opcodes and PTX's mnemonics.
+//! - The last branch goes back to the header under a predicate that is not negated. Alternatively, the header has the
+//!   test and the last block has a jump.
+//! - The predicate comes from one comparison of integers of 32 or 64 bits, or from an ordered comparison of floats.
+//! - The comparison is between a value to which the loop adds a constant and a value that the loop does not change.
+//!
+//! A loop with an unknown trip count becomes four copies of its body and a remainder. A loop with a known trip count
+//! becomes that many copies, or as many as fit into about 320 instructions. The figures are from probes.
+//!
+//! The analysis reads the code in either form: LLVM's opcodes and PTX's mnemonics.
 
 mod counter;
 mod float_counter;
@@ -23,38 +27,39 @@ use crate::function::{Block, Effects, Function, Inst, NoUnroll, Operand, Role, V
 use crate::index::IndexVec;
 use crate::target::Classification;
 
-/// A loop of an unknown number of turns becomes so many bodies.
+/// Copies of the body of a loop with an unknown trip count.
 const BODIES: u32 = 4;
 
-/// Such a body weighs at most so much.
+/// The greatest weight of such a body.
 const MOST_WEIGHT: u32 = 46;
 
-/// The same of a body that accesses no memory.
+/// The greatest weight of such a body if it accesses no memory.
 const MOST_WEIGHT_WITHOUT_ACCESSES: u32 = 18;
 
-/// The bodies of a loop of a known number of turns weigh about so much together, where they are not as many as the turns.
+/// The approximate total weight of all copies, if the trip count is known and the loop is not unrolled completely.
 const WEIGHT_OF_ALL: u32 = 320;
 
-/// Of fewer bodies there is one.
+/// ptxas does not unroll a loop if fewer copies than this would fit.
 const LEAST_BODIES: u32 = 8;
 
-/// Bodies up to the first weight become as many as the turns, where these weigh no more than the second together.
+/// Limits of complete unrolling: a body of at most the first weight is unrolled completely if all copies together weigh
+/// at most the second.
 const WHOLE: [(u32, u32); 3] = [(6, 2_000), (12, 1_100), (u32::MAX, 544)];
 
-/// Copies and constants in a row are followed so far.
+/// The longest chain of copies and constants that is followed.
 const LONGEST_CHAIN: u32 = 8;
 
-/// What ptxas makes of a loop.
+/// How ptxas unrolls a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unrolling {
-    /// As many bodies as it has turns, and no loop.
+    /// Completely: as many copies as iterations, and no loop remains.
     Whole(u32),
-    /// A loop of so many bodies.
+    /// Partially: a loop with this many copies of the body.
     Partly(u32),
 }
 
 impl Unrolling {
-    /// The bodies.
+    /// Returns the number of copies.
     pub fn bodies(self) -> u32 {
         match self {
             Self::Whole(bodies) | Self::Partly(bodies) => bodies,
@@ -62,24 +67,25 @@ impl Unrolling {
     }
 }
 
-/// Why ptxas does not unroll a loop: the first of these that holds.
+/// The first reason for which ptxas does not unroll a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// It has a loop inside.
+    /// The loop contains another loop.
     InnerLoop,
-    /// This instruction forbids it: a call, a fence, a trap.
+    /// This instruction forbids unrolling: a call, a fence or a trap.
     Instruction(Inst),
-    /// It has several edges back, or several that leave it, or leaves from a block in its middle.
+    /// The loop has several back edges or several exits, or its exit is in a middle block.
     Edges,
-    /// Its last branch is two jumps, or has a negated guard, or `.uni`. Where nothing else keeps it from being unrolled: what
-    /// ptxas makes of it in another form.
+    /// The last branch is two jumps, or has a negated guard, or is `.uni`. If this is the only obstacle: how ptxas
+    /// would unroll the loop with another form of the branch.
     Branch(Option<Unrolling>),
-    /// The source says not to unroll it, where ptxas listens. Where nothing but the form of its last branch keeps it from being
-    /// unrolled otherwise: what ptxas would make of it.
+    /// The source forbids unrolling at a place that ptxas reads. If the only other obstacle is the form of the last
+    /// branch, or there is none: how ptxas would unroll the loop.
     Pragma(Option<Unrolling>),
-    /// It does not count by a constant, or compares otherwise than once with what it leaves alone.
+    /// The loop has no counter with a constant step, or has not exactly one comparison of the counter with a value that
+    /// the loop does not change.
     Counter,
-    /// It is too long.
+    /// The body is too long.
     Length,
 }
 
@@ -89,25 +95,26 @@ pub struct UnrolledLoops<'a> {
     classification: &'a Classification,
     loops: &'a Loops,
     occurrences: &'a Occurrences,
-    /// Of innermost loops, in the order of the code.
+    /// The blocks of innermost loops, in code order.
     blocks: IndexVec<Loop, Vec<Block>>,
     is_outer: IndexVec<Loop, bool>,
 }
 
-/// How a loop decides whether it goes on.
+/// The branch that decides whether a loop continues.
 struct Decision {
-    /// The branch that decides.
+    /// The branch instruction.
     branch: Inst,
-    /// Whether ptxas knows the form of the branch.
+    /// Whether the branch has a form that ptxas recognises.
     is_plain: bool,
-    /// Whether the branch ends the block that goes back, so that the loop goes on where the predicate lets it.
+    /// Whether the branch ends the latch, so that the taken branch continues the loop. Otherwise the branch ends the
+    /// header.
     is_at_latch: bool,
-    /// Whether the loop goes on where the predicate is true.
+    /// Whether the loop continues if the predicate is true.
     goes_on_if_true: bool,
 }
 
 impl<'a> UnrolledLoops<'a> {
-    /// The loops of a function. O(blocks).
+    /// Collects the loops of a function. O(blocks).
     pub fn new(
         (function, classification): (&'a Function, &'a Classification),
         loops: &'a Loops,
@@ -124,17 +131,18 @@ impl<'a> UnrolledLoops<'a> {
         Self { function, classification, loops, occurrences, blocks, is_outer }
     }
 
-    /// The loops, in their order.
+    /// Returns the loops in order.
     pub fn loops(&self) -> impl Iterator<Item = Loop> + use<> {
         self.blocks.ids()
     }
 
-    /// What ptxas makes of each loop, in their order.
+    /// Returns the unrolling of each loop, in order.
     pub fn all(&self) -> impl Iterator<Item = Result<Unrolling, Obstacle>> {
         self.blocks.ids().map(|this| self.unrolling(this))
     }
 
-    /// What ptxas makes of a loop. O(operands of the loop, and occurrences of what its branch reads).
+    /// Returns how ptxas unrolls a loop. O(operands of the loop, and occurrences of the registers that its branch
+    /// reads).
     pub fn unrolling(&self, this: Loop) -> Result<Unrolling, Obstacle> {
         match self.unrolling_unless_told(this) {
             Ok(unrolling) | Err(Obstacle::Branch(Some(unrolling))) if self.is_told_not_to(this) => {
@@ -145,7 +153,8 @@ impl<'a> UnrolledLoops<'a> {
         }
     }
 
-    /// Whether the source says not to unroll a loop, where ptxas listens: in its header, as LLVM prints it, too.
+    /// Whether the source forbids unrolling at a place that ptxas reads: the loop's header, including pragmas that LLVM
+    /// will print there.
     fn is_told_not_to(&self, this: Loop) -> bool {
         let header = self.loops.header(this);
         let goes_back = |&block: &Block| {
@@ -171,13 +180,13 @@ impl<'a> UnrolledLoops<'a> {
         if decision.is_plain { unrolling } else { Err(Obstacle::Branch(unrolling.ok())) }
     }
 
-    /// What ptxas makes of a loop of so many turns, if that is known.
+    /// Returns the unrolling of a loop with the given trip count; `None` if it is unknown.
     fn bodies(&self, this: Loop, turns: Option<u32>) -> Result<Unrolling, Obstacle> {
         let insts = || self.blocks[this].iter().flat_map(|&block| self.function.block_insts(block));
         let code = || insts().filter(|&inst| self.function.role(inst) != Role::Debug);
         let accesses = code().any(|inst| self.weight(inst) > 1);
         let most_partly = if accesses { MOST_WEIGHT } else { MOST_WEIGHT_WITHOUT_ACCESSES };
-        // Unrolled, what counts is no instruction: addresses are constants away from each other.
+        // The counter's instructions weigh nothing, because after unrolling, addresses differ by constants.
         let weight: u32 = code().map(|inst| self.weight(inst)).sum();
         let Some(turns) = turns else {
             return if weight <= most_partly { Ok(Unrolling::Partly(BODIES)) } else { Err(Obstacle::Length) };
@@ -193,24 +202,25 @@ impl<'a> UnrolledLoops<'a> {
         }
     }
 
-    /// What a loop counts by, whatever the form of its last branch. O(occurrences of what the branch reads).
+    /// Returns the integer counter of a loop, whatever the form of its last branch. O(occurrences of the registers that
+    /// the branch reads).
     pub fn counter(&self, this: Loop) -> Option<Counter> {
         self.counter_of(this, &self.decision(this).ok()?)
     }
 
-    /// The block that goes back, where that is one and decides.
+    /// Returns the latch of a loop, if there is one and its branch decides.
     pub fn latch(&self, this: Loop) -> Option<Block> {
         let decision = self.decision(this).ok().filter(|decision| decision.is_at_latch)?;
         Some(self.function.block_of(decision.branch))
     }
 
-    /// The blocks of an innermost loop, in the order of the code.
+    /// Returns the blocks of an innermost loop, in code order.
     pub fn blocks(&self, this: Loop) -> &[Block] {
         &self.blocks[this]
     }
 
-    /// The counters of the loops that become as many bodies as they have turns: numbers that several definitions set, each a constant or
-    /// a sum of such.
+    /// Returns the counters of the completely unrolled loops: registers with several definitions, each of which is a
+    /// constant or a sum of constants.
     pub fn counters(&self, unrollings: &IndexVec<Loop, Result<Unrolling, Obstacle>>) -> impl Iterator<Item = VReg> {
         let whole = unrollings.iter_enumerated().filter(|(_, unrolling)| matches!(unrolling, Ok(Unrolling::Whole(_))));
         let insts = whole.flat_map(move |(this, _)| {
@@ -228,8 +238,9 @@ impl<'a> UnrolledLoops<'a> {
             .map(|(_, reg)| reg)
     }
 
-    /// Whether a register holds a number that ptxas knows in each turn of a loop that it unrolls as a whole: what is counted from a
-    /// number, and sums of such. `is_known`: the values that are known ahead of the loop.
+    /// Whether ptxas knows the register's value in each iteration of a completely unrolled loop. This holds for
+    /// counters that start from a constant, and for sums of counters. `is_known`: whether a register's value is known
+    /// before the loop.
     pub fn is_known_in_turns(&self, this: Loop, reg: VReg, is_known: &impl Fn(VReg) -> bool) -> bool {
         self.known(this, reg, is_known, LONGEST_CHAIN)
     }
@@ -245,7 +256,7 @@ impl<'a> UnrolledLoops<'a> {
         is_known(reg) || (definitions().next().is_some() && definitions().all(|definition| of_known(definition.inst)))
     }
 
-    /// A number, a copy, an address of a variable, or a sum, difference or shift.
+    /// Whether the instruction is a constant, a copy, the address of a variable, a sum, a difference or a shift.
     fn is_sum(&self, inst: Inst) -> bool {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));
@@ -283,7 +294,7 @@ impl<'a> UnrolledLoops<'a> {
             || self.classification.is_call(function, inst)
     }
 
-    /// How a loop decides whether it goes on.
+    /// Returns the branch that decides whether a loop continues.
     fn decision(&self, this: Loop) -> Result<Decision, Obstacle> {
         let (function, header) = (self.function, self.loops.header(this));
         let is_inside = |block: Block| self.loops.innermost(block) == Some(this);
@@ -312,7 +323,8 @@ impl<'a> UnrolledLoops<'a> {
         Ok(Decision { branch, is_plain, is_at_latch, goes_on_if_true: stays_if_taken != is_negated })
     }
 
-    /// What a body weighs by an instruction: accesses of memory 2, and what counts, compares or branches nothing.
+    /// Returns the weight of an instruction: 2 for a memory access, 0 for counting, comparing and branching, 1 for all
+    /// others.
     fn weight(&self, inst: Inst) -> u32 {
         let function = self.function;
         let name = function.opcodes().name(function.opcode(inst));

@@ -3,12 +3,13 @@ use crate::analysis::{Cfg, Dominators, Loops, Occurrences};
 use crate::function::Function;
 use crate::target::Classification;
 
-/// What ptxas makes of a loop, bb1, that counts %0 from 0 or from a thread's number, and ends so.
+/// Returns the unrolling of a loop, bb1, that counts %0 from 0 or from a thread number, with the given body and last
+/// branch.
 fn unrolling(start: &str, body: &str, end: &str) -> Result<Unrolling, Obstacle> {
     unrolling_where("", start, body, end)
 }
 
-/// The same of a loop whose block has these words behind its depth.
+/// The same, with additional words after the depth of the loop's block.
 fn unrolling_where(words: &str, start: &str, body: &str, end: &str) -> Result<Unrolling, Obstacle> {
     let text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode \"mov.u32/%tid.x\"\nopcode MOV_B32_i constant\nopcode \"add.s32/rri\"\n\
@@ -35,7 +36,7 @@ const STEP: &str = "  %0 = \"add.s32/rri\" %0, 1\n";
 const BRANCH: &str = "  \"@bra/l\" bb1, %3 :: terminator";
 const THREAD: &str = "\"mov.u32/%tid.x\"";
 
-/// The form of the last branch, of the comparison and of the step decide, as probes of ptxas have found.
+/// The forms of the last branch, the comparison and the step decide, as in probes of ptxas.
 #[test]
 fn forms_of_loops() {
     let ne = "  %3 = \"setp.ne.s32/rri\" %0, 100\n";
@@ -79,7 +80,7 @@ fn forms_of_loops() {
     }
 }
 
-/// Of a known number of turns, short loops become that many bodies, and longer ones fewer.
+/// Short loops with a known trip count are unrolled completely, and longer loops partially.
 #[test]
 fn known_turns() {
     let of = |start: i64, step: i64, comparison: &str, instructions: usize| {
@@ -98,7 +99,8 @@ fn known_turns() {
     assert_eq!(of(0, 3, &ne(100), 1), Ok(Unrolling::Partly(4)), "it never ends");
 }
 
-/// The source may say not to unroll a loop: in its header, or as LLVM will print it there, but not ahead of its label.
+/// The source can forbid unrolling in the loop's header, or in metadata that LLVM will print there, but not before the
+/// header's label.
 #[test]
 fn pragmas() {
     let told = |words: &str, first: &str| {

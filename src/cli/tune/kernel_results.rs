@@ -169,7 +169,7 @@ mod tests {
             r#"{{"entries":[{{"name":"k","hash":"1","options":"skip=gvn;order=late"}}],"verdict":{{"Better":{{"kernel":"k",
             "choice":"skip=gvn;order=late;maxnreg=40","agreement":"","before":{cost},"after":{cost}}}}}}}"#
         );
-        let answer: KernelAnswer = serde_json::from_str(&text).expect("it is an answer");
+        let answer: KernelResult = serde_json::from_str(&text).expect("it is an answer");
         assert_eq!(answer.entries[0].options, "skip-passes=gvn;order=late");
         let Verdict::Better(change) = answer.verdict else { panic!("it is better") };
         assert_eq!(change.choice, "skip-passes=gvn;order=late;maxnreg=40");

@@ -1,4 +1,4 @@
-//! Comparisons of functions that differ in one thing.
+//! Comparisons of functions that have one difference.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn opcodes() -> Arc<OpcodeTable> {
     Arc::new(table)
 }
 
-/// What a builder is given: opcode, operands, effects.
+/// The arguments of a builder: opcode, operands, effects.
 type Line = (&'static str, Vec<Operand>, Effects);
 
 fn line(name: &'static str, operands: impl Into<Vec<Operand>>) -> Line {
@@ -48,7 +48,8 @@ fn line(name: &'static str, operands: impl Into<Vec<Operand>>) -> Line {
 /// The text that sets the address of slots in local memory.
 const LOCAL: &str = ".local .align 8 .b8 nvptx_ra_local[8]; add.u32 $0, %nvptx_ra1, %nvptx_ra0;";
 
-/// A function of one block with three registers of 32 bits and some more, and symbols `@a`, `@b` and [`LOCAL`].
+/// Builds a function of one block with three 32-bit registers and registers of the classes `more`, and symbols `@a`,
+/// `@b` and [`LOCAL`].
 fn function_with(more: &[RegClass], slots: usize, lines: &[Line]) -> Function {
     let mut builder = FunctionBuilder::new("k", opcodes());
     for &class in [RegClass::B32; 3].iter().chain(more) {
@@ -68,7 +69,7 @@ fn function_with(more: &[RegClass], slots: usize, lines: &[Line]) -> Function {
     builder.finish()
 }
 
-/// The same with no more registers.
+/// Builds such a function without additional registers.
 fn function(slots: usize, lines: &[Line]) -> Function {
     function_with(&[], slots, lines)
 }
@@ -89,7 +90,7 @@ fn difference(wanted: &Function, found: &Function) -> String {
     compare(wanted, found).expect_err("they differ").to_string()
 }
 
-/// A function is equal to itself, and to one whose symbols are numbered otherwise.
+/// A function is equal to itself, and to a function with other symbol numbers.
 #[test]
 fn equal_up_to_numbers_of_symbols() {
     let wanted = function(0, &sample(0, 1));
@@ -97,7 +98,7 @@ fn equal_up_to_numbers_of_symbols() {
     assert_eq!(compare(&wanted, &function(0, &sample(1, 0))), Ok(()));
 }
 
-/// Symbols that differ where they should agree, or agree where they should differ, are a difference.
+/// Symbols that differ instead of agreeing, or agree instead of differing, are a difference.
 #[test]
 fn different_symbols() {
     let wanted = function(0, &sample(0, 1));
@@ -107,7 +108,7 @@ fn different_symbols() {
     assert!(difference(&wanted, &function(0, &lines)).contains("i2 of bb0: operand 1"));
 }
 
-/// Another register, another opcode, a missing instruction: each is named with its place and the kernel.
+/// Another register, another opcode and a missing instruction are each reported with the place and the kernel.
 #[test]
 fn first_difference_is_named() {
     let copy = line("COPY", [Operand::write(VReg(0)), Operand::read(VReg(1))]);
@@ -121,7 +122,7 @@ fn first_difference_is_named() {
     assert!(difference(&wanted, &function(1, &[copy])).contains("1 slots, expected 0"));
 }
 
-/// Hints may be dropped, other flags may not.
+/// Hints may be dropped, but other flags may not.
 #[test]
 fn flags() {
     let with = |flags| {
@@ -132,7 +133,7 @@ fn flags() {
     assert!(compare(&with(OperandFlags::UNDEF), &with(OperandFlags::empty())).is_err());
 }
 
-/// A debug value may lose a register that nothing writes any more, and no other.
+/// A debug value may lose a register that has no definition left, but no other register.
 #[test]
 fn lost_debug_values() {
     let none = line("DBG_VALUE", [Operand::plain(Value::NoReg)]);
@@ -144,12 +145,12 @@ fn lost_debug_values() {
     assert!(difference(&wanted, &function(0, &[write, none])).contains("expected"));
 }
 
-/// The code at the entry that sets a register to the address of slots in local memory.
+/// Builds the code at the entry that sets a register to the address of slots in local memory.
 fn local_address(reg: VReg) -> Line {
     line("INLINEASM", [symbol(2), Operand::immediate(1), Operand::write(reg)])
 }
 
-/// A spill is the store to the place of its slot, and to no other slot, nor by another address.
+/// A spill must store to its own slot, by the expected address.
 #[test]
 fn spills() {
     let before = function(1, &[]);
@@ -169,7 +170,7 @@ fn spills() {
     }
 }
 
-/// A wide store has the registers of its slots, in their order, and no others.
+/// A wide store has exactly the registers of its slots, in order.
 #[test]
 fn wide_spills() {
     let before = function(1, &[]);
@@ -190,7 +191,7 @@ fn wide_spills() {
     }
 }
 
-/// A predicate is converted directly ahead of its store and directly behind its load, in the right sense.
+/// A predicate is converted directly before its store and directly after its load, without inversion.
 #[test]
 fn predicates() {
     let before = function_with(&[RegClass::B1; 2], 0, &[]);
@@ -228,7 +229,8 @@ fn predicates() {
     }
 }
 
-/// A bit is set and tested in the word that the entry makes, by its own mask, in the right sense, and in one piece.
+/// A bit is set and tested in the word that the entry creates, with its own mask, without inversion, and in consecutive
+/// instructions.
 #[test]
 fn bits() {
     let before = function_with(&[RegClass::B1; 2], 0, &[]);
@@ -270,7 +272,7 @@ fn bits() {
     }
 }
 
-/// A constant sets or clears its bit without the predicate; and a word is cleared once, at the entry.
+/// A constant sets or clears its bit without the predicate. A word is cleared once, at the entry.
 #[test]
 fn bits_of_constants() {
     let constant = |value| line("MOV_B1_i", [Operand::write(VReg(3)), Operand::immediate(value)]);
@@ -298,7 +300,7 @@ fn bits_of_constants() {
     assert!(compare(&wanted(-1), &found(-1, "OR_b32ri", 8, true)).is_err());
 }
 
-/// A register of 128 bits is taken apart directly ahead of its store, low half first.
+/// A 128-bit register is split directly before its store, low half first.
 #[test]
 fn halves() {
     let before = function_with(&[RegClass::B128], 0, &[]);

@@ -1,4 +1,4 @@
-//! No function that C++ calls lets a panic out, and none is forgotten here.
+//! No function that C++ calls lets a panic escape, and the test covers all such functions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,13 +34,13 @@ use super::run;
 use super::sample::{Answer, Sample, request};
 use crate::config::COPY_COALESCER;
 
-/// The functions of the room that C++ may call, with their bodies.
+/// Returns the functions of this folder that C++ may call, with their bodies.
 fn entries() -> Vec<(String, String)> {
     let mut found = Vec::new();
     for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/ffi")) {
         let text = fs::read_to_string(&path).expect("a source is text");
         let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        // A type has no name behind `fn`.
+        // A function type has no name after `fn`.
         for rest in text.split("extern \"C\" fn ").skip(1) {
             let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
             let (_, body) = rest.split_once("{\n").expect("a function has a body");
@@ -57,7 +57,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.into_iter().chain(inner).collect()
 }
 
-/// What stands behind the parenthesis that closes the one at the start.
+/// Returns the text after the parenthesis that closes the one at the start.
 fn behind_parentheses(text: &str) -> &str {
     let mut depth = 0;
     for (at, character) in text.char_indices() {
@@ -71,7 +71,7 @@ fn behind_parentheses(text: &str) -> &str {
     ""
 }
 
-/// The whole body of each function that C++ calls stands under the guard.
+/// The whole body of each function that C++ calls is under the guard.
 #[test]
 fn every_entry_is_guarded() {
     let entries = entries();
@@ -84,8 +84,8 @@ fn every_entry_is_guarded() {
     }
 }
 
-/// A panic in any function that C++ calls ends in an answer, an error where it has words for one, and the next function
-/// is coalesced as ever.
+/// After a panic in any function that C++ calls, the function returns an answer, if possible with an error, and the
+/// next function is coalesced as usual.
 #[test]
 fn a_panic_in_any_entry_is_survived() {
     let sample = Sample::new();
@@ -108,8 +108,8 @@ fn a_panic_in_any_entry_is_survived() {
         assert_eq!(next.raw().status, abi::NVPTX_RA_STATUS_EDITS, "behind {name}: {}", next.message());
         tried.insert(name);
     };
-    // SAFETY: here and below, what is handed over is alive, or null where null is allowed; the panic comes before any
-    // of it is looked at.
+    // SAFETY: here and below, each argument is alive, or null where null is allowed. The panic comes before any
+    // argument is read.
     unsafe {
         with_panic("nvptx_ra_run", &mut || answered(nvptx_ra_run(&strict), 1));
         with_panic("nvptx_ra_scope", &mut || {
@@ -176,13 +176,13 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_start", &mut || nvptx_ra_start());
     with_panic("llvmGetPassPluginInfo", &mut || _ = llvmGetPassPluginInfo());
     with_panic("register_callbacks", &mut || register_callbacks(ptr::null_mut()));
-    // It is called by LLVM alone: src/ffi/branch.rs tests it.
+    // Only LLVM calls it. The tests of src/ffi/branch.rs cover it.
     tried.insert("call");
     let found = entries();
     assert_eq!(tried, found.iter().map(|(name, _)| name.as_str()).collect());
 }
 
-/// A panic when an error is written into the statistics costs nothing but the line: the answer is the error.
+/// A panic while an error is written into the statistics loses only the line. The answer is still the error.
 #[test]
 fn a_late_panic_keeps_the_answer() {
     let answer = run(COPY_COALESCER, "inject=late-panic;strict");

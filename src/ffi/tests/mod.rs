@@ -1,4 +1,4 @@
-//! The entries as the shim calls them: with views built by hand.
+//! The entries, called as the shim calls them, with views built by hand.
 
 mod entries;
 pub(super) mod sample;
@@ -24,7 +24,7 @@ fn run(pass: &str, parameters: &str) -> Answer {
     Answer(unsafe { nvptx_ra_run(&request(&sample.view(), pass, parameters)) })
 }
 
-/// A printing pass answers with the text, and without edits.
+/// A printing pass answers with the text and without edits.
 #[test]
 fn prints() {
     let answer = run(PRINT_VIEW, "");
@@ -32,11 +32,11 @@ fn prints() {
     assert!(answer.output().contains("MOV_B32_i"), "{}", answer.output());
 }
 
-/// An error and a panic in a pass become responses that name the kernel; strictness goes with them.
+/// An error or a panic in a pass becomes a response that names the kernel and states whether errors are fatal.
 #[test]
 fn errors_and_panics_are_answers() {
     let home = tempfile::tempdir().expect("there is space");
-    // It need not be there yet.
+    // The folder need not exist yet.
     let bundles = home.path().join("bundles");
     let panic = format!("inject=panic;strict;bundle={}", bundles.display());
     for (parameters, strict, part) in [
@@ -50,7 +50,7 @@ fn errors_and_panics_are_answers() {
         assert!(message.starts_with("nvptx-ra: kernel 'k': ") && message.contains(part), "{message}");
         assert_eq!(answer.raw().num_edits, 0);
     }
-    // The panic, and nothing else, has left a bundle with all that a replay needs.
+    // Only the panic has left a bundle, with everything that a replay needs.
     let bundle = bundle::read(&bundles.join("nvptx-ra-k-0")).expect("the bundle is whole");
     assert_eq!((bundle.report.pass.as_str(), bundle.function.name()), (COPY_COALESCER, "k"));
     assert_eq!(bundle.report.options.parameters, panic);
@@ -58,7 +58,7 @@ fn errors_and_panics_are_answers() {
     assert_eq!(std::fs::read_dir(&bundles).map(Iterator::count).ok(), Some(1));
 }
 
-/// An unknown pass and unknown flags of a request are errors.
+/// An unknown pass and unknown flags in a request are errors.
 #[test]
 fn refuses_wrong_requests() {
     assert!(run("nothing", "").message().contains("there is no pass 'nothing'"));
@@ -70,7 +70,7 @@ fn refuses_wrong_requests() {
     assert!(answer.message().contains("unknown flags"), "{}", answer.message());
 }
 
-/// A response that did not ask to be verified cannot be, which is an error and no crash.
+/// Verification of a response that did not request it is an error, not a crash.
 #[test]
 fn verification_must_be_asked_for() {
     let sample = Sample::new();
@@ -81,7 +81,7 @@ fn verification_must_be_asked_for() {
     assert!(difference.message().contains("did not ask"), "{}", difference.message());
 }
 
-/// A bound of a launch that the edits do not ask for is a difference.
+/// A launch bound that is not in the edits is a difference.
 #[test]
 fn another_launch_is_a_difference() {
     let function = |bounds| Function::parse(&format!("mfv 1\nfunction \"k\"\nkernel {bounds}\nend\n")).expect("a view");
@@ -90,11 +90,11 @@ fn another_launch_is_a_difference() {
     assert!(difference.contains("Some(40)"), "{difference}");
 }
 
-/// Edits that were not applied are an error, which leaves a bundle with the function that they are for.
+/// Edits that were not applied are an error. It leaves a bundle with the function before the edits.
 #[test]
 fn difference_leaves_a_bundle() {
     let home = tempfile::tempdir().expect("there is space");
-    // It need not be there yet.
+    // The folder need not exist yet.
     let bundles = home.path().join("bundles");
     let sample = Sample::new();
     let view = sample.view();
@@ -113,7 +113,7 @@ fn difference_leaves_a_bundle() {
     assert!(message.starts_with(bundle.report.message.split(';').next().unwrap_or_default()), "{message}");
 }
 
-/// Runs, their failures and the shim's times reach the statistics file.
+/// Runs, failures and the times of the shim's phases are written to the statistics file.
 #[test]
 fn statistics() {
     let home = tempfile::tempdir().expect("there is space");
@@ -135,7 +135,7 @@ fn statistics() {
     assert!(text.lines().zip(&events).all(|(line, event)| line.contains(event)), "{text}");
 }
 
-/// The options cross whole; beyond their end there is nothing.
+/// All options are returned. The entry after the last is empty.
 #[test]
 fn option_table() {
     assert_eq!(nvptx_ra_option_count(), option_count() as u64);
@@ -145,7 +145,7 @@ fn option_table() {
     assert_eq!(nvptx_ra_option_at(u64::MAX).name.len, 0);
 }
 
-/// Right options are answered by null, wrong ones and an unknown origin by an error.
+/// The answer is null for valid options, and an error for wrong options or an unknown origin.
 #[test]
 fn checks_options() {
     let check = |parameters: &str, origin: &str| {

@@ -1,4 +1,4 @@
-//! A raw view and request as the shim would make them, and the response to one.
+//! A raw view and request as the shim makes them, and the response to a request.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -18,13 +18,13 @@ static OPCODES: [(&str, u32); 5] = [
     ("Return", abi::NVPTX_RA_DESC_TERMINATOR),
 ];
 
-/// Describes the opcodes, as the shim does for a target.
+/// Describes the opcodes, like the shim for a target.
 extern "C" fn describe(_target: *const c_void, opcode: u32) -> nvptx_ra_opcode_desc {
     let (name, flags) = OPCODES[opcode as usize];
     nvptx_ra_opcode_desc { name: abi::borrow(name), flags, num_defs: 1 }
 }
 
-/// A raw view with the memory that it points to:
+/// A raw view with the memory to which it points:
 ///
 /// ```text
 /// bb0: %0 = MOV_B32_i 7; %1 = COPY %0; GOTO bb1     bb1: %0 = LD_i32 slot, symbol; Return
@@ -128,12 +128,12 @@ impl Sample {
 
 impl Drop for Sample {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, freed here alone.
+        // SAFETY: created by `new`, freed only here.
         unsafe { nvptx_ra_opcodes_free(self.opcodes) }
     }
 }
 
-/// A response that frees itself.
+/// A response that is freed when it is dropped.
 pub(in crate::ffi) struct Answer(pub(in crate::ffi) *const nvptx_ra_response);
 
 impl Answer {
@@ -155,7 +155,7 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        // SAFETY: returned by an entry, freed here alone.
+        // SAFETY: returned by an entry, freed only here.
         unsafe { nvptx_ra_response_free(self.0) }
     }
 }

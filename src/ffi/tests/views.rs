@@ -1,4 +1,4 @@
-//! How views are read: right ones whole, wrong ones not at all.
+//! Reading of views: valid views are read completely, invalid views are rejected.
 
 use std::ptr;
 
@@ -14,14 +14,14 @@ fn refusal_of(view: &nvptx_ra_view) -> String {
     unsafe { view::read(view) }.expect_err("the view is wrong").to_string()
 }
 
-/// Why the view is refused after `spoil` has changed it.
+/// Returns the reason for which the view is rejected after `spoil` has changed it.
 fn refusal(spoil: impl FnOnce(&mut Sample)) -> String {
     let mut sample = Sample::new();
     spoil(&mut sample);
     refusal_of(&sample.view())
 }
 
-/// A right view becomes the function that it describes, its effects included.
+/// A valid view becomes the function that it describes, with its effects.
 #[test]
 fn reads_a_view() {
     let sample = Sample::new();
@@ -46,7 +46,7 @@ fn reads_a_view() {
     assert_eq!(function.shared_bytes(Symbol::new(0)), 4096);
 }
 
-/// Bounds on a function that is no kernel say nothing.
+/// Launch bounds are ignored on a function that is not a kernel.
 #[test]
 fn only_kernels_are_launched() {
     let sample = Sample::new();
@@ -67,19 +67,19 @@ fn refuses_hostile_numbers() {
         (|s| s.operands[7].id = 1, "instruction 3 of the view: an operand is out of range"),
         (|s| s.operands[1].kind = 8, "an operand is of an unknown kind"),
         (|s| s.operands[0].flags = 64, "an operand has unknown flags"),
-        (|s| s.operands[1].flags = 1, "an operand has flags, but is no register"),
-        (|s| s.operands[0].tied = 2, "an operand is tied to one that does not exist"),
+        (|s| s.operands[1].flags = 1, "an operand has flags, but is not a register"),
+        (|s| s.operands[0].tied = 2, "an operand is tied to an operand that does not exist"),
         (|s| s.insts[1].opcode = 5, "instruction 1 of the view: its opcode is not in the table"),
         (|s| s.insts[1].flags = 1 << 20, "instruction 1 of the view: it has unknown flags"),
-        (|s| s.insts[1].operand_end = 1, "instruction 1 of the view: its operands end wrong"),
-        (|s| s.insts[3].operand_end = u32::MAX, "instruction 3 of the view: its operands end wrong"),
-        (|s| s.insts[4].operand_end = 7, "instruction 4 of the view: its operands end wrong"),
-        (|s| s.blocks[0].inst_end = 6, "block 0 of the view: its instructions end wrong"),
-        (|s| s.blocks[1].succ_end = 0, "block 1 of the view: its successors end wrong"),
+        (|s| s.insts[1].operand_end = 1, "instruction 1 of the view: the end of its operands is out of range"),
+        (|s| s.insts[3].operand_end = u32::MAX, "instruction 3 of the view: the end of its operands is out of range"),
+        (|s| s.insts[4].operand_end = 7, "instruction 4 of the view: the end of its operands is out of range"),
+        (|s| s.blocks[0].inst_end = 6, "block 0 of the view: the end of its instructions is out of range"),
+        (|s| s.blocks[1].succ_end = 0, "block 1 of the view: the end of its successors is out of range"),
         (|s| s.blocks[1].frequency = f64::NAN, "block 1 of the view: its frequency"),
         (|s| s.succs[0] = 2, "successor 0 of the view: there is no such block"),
         (|s| s.regs[1].reg_class = 5, "register 1 of the view: its class is unknown"),
-        (|s| s.slots[0].align = 0, "slot 0 of the view: its alignment is no power of two"),
+        (|s| s.slots[0].align = 0, "slot 0 of the view: its alignment is not a power of two"),
     ];
     for (spoil, reason) in cases {
         let text = refusal(spoil);
@@ -87,16 +87,16 @@ fn refuses_hostile_numbers() {
     }
 }
 
-/// What the arrays hold beyond the last block or instruction is an error.
+/// Array entries after the last block or instruction are an error.
 #[test]
 fn refuses_leftovers() {
     let text = refusal(|sample| sample.blocks.truncate(1));
-    assert!(text.contains("belong to no block"), "{text}");
+    assert!(text.contains("do not belong to a block"), "{text}");
     let text = refusal(|sample| sample.operands.push(sample.operands[0]));
     assert!(text.contains("belong to no instruction"), "{text}");
 }
 
-/// Nulls, another version and a refusal of the shim are errors in words.
+/// Nulls, another version and a refusal by the shim are errors with a message.
 #[test]
 fn refuses_wrong_structs() {
     let sample = Sample::new();
@@ -105,8 +105,8 @@ fn refuses_wrong_structs() {
         spoil(&mut view);
         refusal_of(&view)
     };
-    assert!(spoiled(|view| view.version = 2).contains("do not belong together"));
-    assert!(spoiled(|view| view.size -= 16).contains("do not belong together"));
+    assert!(spoiled(|view| view.version = 2).contains("are from different versions"));
+    assert!(spoiled(|view| view.size -= 16).contains("are from different versions"));
     assert!(spoiled(|view| view.opcodes = ptr::null()).contains("no opcode table"));
     assert!(spoiled(|view| view.operands = ptr::null()).contains("operands: null, but 8 entries"));
     assert!(spoiled(|view| view.flags = 2).contains("unknown flags"));
@@ -119,7 +119,7 @@ fn refuses_wrong_structs() {
     assert_eq!(answer.raw().status, abi::NVPTX_RA_STATUS_ERROR);
 }
 
-/// A view without anything in it, nulls everywhere, is a function without blocks.
+/// An empty view, with null pointers only, is a function without blocks.
 #[test]
 fn empty_view() {
     let sample = Sample::new();
@@ -129,7 +129,7 @@ fn empty_view() {
         opcodes: sample.opcodes,
         ..nvptx_ra_view::default()
     };
-    // SAFETY: all pointers are null but the table's.
+    // SAFETY: all pointers except the table's are null.
     let (function, _) = unsafe { view::read(&view) }.expect("an empty view is right");
     assert_eq!((function.num_blocks(), function.name()), (0, ""));
     assert_eq!((function.kernel(), function.file()), (None, None));

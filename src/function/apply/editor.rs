@@ -1,4 +1,4 @@
-//! Takes edits one by one, checks each, and collects what they ask for.
+//! Accepts edits one by one, checks each, and records its changes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,25 +19,25 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// A function while it is edited.
+/// A function that is being edited.
 pub(super) struct Editor<'f> {
     pub(super) before: &'f Function,
-    /// The opcode of inserted copies, where the table has it.
+    /// The opcode of inserted copies; `None` if the table lacks it.
     pub(super) copy: Option<Opcode>,
-    /// A copy of the function; inserted instructions follow its own, in no block yet.
+    /// A copy of the function. Inserted instructions follow the function's own and are not yet in a block.
     pub(super) work: Function,
     pub(super) origin: IndexVec<Inst, Origin>,
     pub(super) splits: SplitEdges,
     pub(super) layout: Layout,
-    /// Per register, what it is renamed to, and by which edit.
+    /// For each register, the register that replaces it and the index of the edit.
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
     pub(super) shared: SharedSlots,
     /// The slots that are bits of general registers.
     bits: BTreeSet<BitPlace>,
-    /// The blocks, and the comparisons, of jumps that have changed places.
+    /// The blocks and comparisons of the branches that are already turned.
     pub(super) turned: BTreeSet<(Option<Block>, Option<Inst>)>,
-    /// The symbols by their text, once one is looked for.
+    /// The symbols by their text. Built at the first lookup.
     symbols: Option<FxHashMap<String, Symbol>>,
 }
 
@@ -59,7 +59,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Takes the edit with that number.
+    /// Applies the edit with that index.
     pub(super) fn edit(&mut self, index: usize, edit: &Edit) -> Result<(), Reason> {
         match *edit {
             Edit::CreateRegister { reg, class } => self.create_register(reg, class),
@@ -100,13 +100,13 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Checks what only the whole list shows.
+    /// Checks conditions that depend on the whole list.
     pub(super) fn check_merges(&self) -> Result<(), ApplyError> {
         for reg in self.merged.ids() {
             if let Some((into, index)) = self.merged[reg]
                 && self.merged[into].is_some()
             {
-                let reason = format!("{into} is itself merged: merge {reg} into the register that stays");
+                let reason = format!("{into} is merged itself: merge {reg} into the register that remains");
                 return Err(ApplyError { index, reason });
             }
         }
@@ -120,7 +120,7 @@ impl<'f> Editor<'f> {
     pub(super) fn known_reg(&self, reg: VReg) -> Result<RegClass, Reason> {
         match self.work.regs.get(reg) {
             None => Err(format!("there is no register {reg}: the function has {}", self.work.num_regs())),
-            Some(RegData { class: RegClass::Other, .. }) => Err(format!("{reg} is of a class that is never touched")),
+            Some(RegData { class: RegClass::Other, .. }) => Err(format!("{reg} is of a class that is left to LLVM")),
             Some(data) => Ok(data.class),
         }
     }
@@ -129,7 +129,7 @@ impl<'f> Editor<'f> {
         let (left_class, right_class) = (self.known_reg(left)?, self.known_reg(right)?);
         if left_class != right_class {
             let (left_name, right_name) = (left_class.name(), right_class.name());
-            return Err(format!("{left} is of class {left_name}, {right} of class {right_name}: they must be of one"));
+            return Err(format!("{left} has class {left_name} and {right} has class {right_name}: use one class"));
         }
         Ok(left_class)
     }
@@ -162,7 +162,7 @@ impl<'f> Editor<'f> {
 
     fn create_slot(&mut self, slot: Slot, size: u64, align: u64) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
-        // LLVM's frames are addressed by 32-bit offsets.
+        // LLVM addresses frames by 32-bit offsets.
         if size == 0 || i32::try_from(size).is_err() || !align.is_power_of_two() {
             return Err(format!(
                 "{slot} has size {size}, alignment {align}: need 1 to {} bytes and a power of two",
@@ -170,7 +170,7 @@ impl<'f> Editor<'f> {
             ));
         }
         if self.shared.has_slots() || !self.bits.is_empty() {
-            return Err(format!("{slot} is in local memory: its slots come ahead of all others"));
+            return Err(format!("{slot} is in local memory: create such slots before all others"));
         }
         self.work.slots.push(SlotData { size, align, name: None, line: 0, shared: None, bit: None });
         Ok(())
@@ -178,7 +178,7 @@ impl<'f> Editor<'f> {
 
     fn create_shared_array(&mut self, array: SharedArray) -> Result<(), Reason> {
         if self.before.kernel().is_none() {
-            return Err("only a kernel gets an array in shared memory".into());
+            return Err("only a kernel can have an array in shared memory".into());
         }
         self.shared.set_array(array)
     }
@@ -186,7 +186,7 @@ impl<'f> Editor<'f> {
     fn create_shared_slot(&mut self, slot: Slot, size: u32, place: SharedPlace) -> Result<(), Reason> {
         next_id(slot, self.work.slots.next_id())?;
         if !self.bits.is_empty() {
-            return Err(format!("{slot} is in memory: such slots come ahead of bits"));
+            return Err(format!("{slot} is in memory: create such slots before bits"));
         }
         self.shared.add(size, place).map_err(|reason| format!("{slot} {reason}"))?;
         let size = u64::from(size);
@@ -200,17 +200,18 @@ impl<'f> Editor<'f> {
         let BitPlace { word, bit } = place;
         if bit >= u32::BITS || word > words {
             return Err(format!(
-                "{slot} is bit {bit} of word {word}: need one of 32 bits of {words} words, or of the next"
+                "{slot} is bit {bit} of word {word}: use one of the 32 bits of the {words} existing words, \
+                 or of the next word"
             ));
         }
         if !self.bits.insert(place) {
-            return Err(format!("{slot} is bit {bit} of word {word}, which another slot is"));
+            return Err(format!("{slot} is bit {bit} of word {word}, which another slot uses"));
         }
         self.work.slots.push(SlotData { size: 1, align: 1, name: None, line: 0, shared: None, bit: Some(place) });
         Ok(())
     }
 
-    /// The opcode of that name and role, added to the table where it is missing.
+    /// Returns the opcode with that name and role, and adds it to the table if it is missing.
     pub(super) fn intern(&mut self, name: &str, role: Role) -> Result<Opcode, Reason> {
         let opcode = match self.work.opcodes.find(name) {
             Some(opcode) => opcode,
@@ -223,7 +224,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Adds an instruction that is in no block yet.
+    /// Adds an instruction that is not yet in a block.
     pub(super) fn add_inst(
         &mut self,
         opcode: Opcode,
@@ -245,10 +246,10 @@ impl<'f> Editor<'f> {
 
     fn move_inst(&mut self, index: usize, inst: Inst, at: Position) -> Result<(), Reason> {
         if inst.index() >= self.before.num_insts() {
-            return Err(format!("{inst} is not an instruction of the view: insert it where it belongs"));
+            return Err(format!("{inst} is not an instruction of the view: insert it at its final position"));
         }
         if self.before.role(inst) == Role::Phi || self.before.effects(inst).contains(Effects::TERMINATOR) {
-            return Err(format!("{inst} is a PHI or a terminator, which stay"));
+            return Err(format!("{inst} is a PHI or a terminator, which cannot be moved"));
         }
         self.layout.check_place(self.before, self.num_blocks(), at)?;
         self.layout.move_inst(index, inst, at)
@@ -274,7 +275,7 @@ impl<'f> Editor<'f> {
             Origin::Inserted(_) => false,
         };
         if !may_be_set {
-            return Err(format!("{inst} is new: it has its registers from the start, but for what a clone reads"));
+            return Err(format!("{inst} is new: only registers that a clone reads can be replaced"));
         }
         self.same_class(old, reg)?;
         self.operand_mut(inst, operand)?.value = Value::Reg(reg);
@@ -315,14 +316,14 @@ impl<'f> Editor<'f> {
             return Err(format!("{inst} is not inline assembly of LLVM"));
         }
         if text.contains('\0') {
-            return Err("the text has a character NUL, at which LLVM ends it".into());
+            return Err("the text contains a NUL character, at which LLVM would truncate it".into());
         }
         let symbol = self.symbol(format!("{ASSEMBLY_SIGN}{text}"));
         self.operand_mut(inst, 0)?.value = Value::Symbol(symbol);
         Ok(())
     }
 
-    /// The symbol with that text, a new one if there is none.
+    /// Returns the symbol with that text, and adds it if it is missing.
     fn symbol(&mut self, text: String) -> Symbol {
         let symbols = &mut self.work.symbols;
         let by_text = self
@@ -384,7 +385,7 @@ impl<'f> Editor<'f> {
     }
 }
 
-/// A copy of a function that takes an instruction, mostly of two operands, from each edit without moving.
+/// Copies a function, with capacity for one instruction per edit, of about two operands each.
 fn copy_with_room(function: &Function, num_edits: usize) -> Function {
     fn copy<T: Clone>(from: &[T], room: usize) -> Vec<T> {
         let mut copy = Vec::with_capacity(from.len() + room);

@@ -7,7 +7,7 @@ use crate::function::{Effects, Inst, MemorySpace, Opcode, Operand, Position, Reg
 use crate::index::EntityIndex;
 
 impl Editor<'_> {
-    /// Checks an insertion's id and place, before anything is added.
+    /// Checks an insertion's id and position before anything is added.
     fn begin_insert(&self, inst: Inst, at: Position) -> Result<(), Reason> {
         next_id(inst, self.work.inst_opcode.next_id())?;
         self.layout.check_place(self.before, self.num_blocks(), at)
@@ -42,7 +42,7 @@ impl Editor<'_> {
         match value {
             Value::Immediate(_) | Value::Float(_) => {}
             Value::Symbol(symbol) if symbol.index() < self.work.symbols.len() => {}
-            other => return Err(format!("{other:?} is no constant: need an immediate, a float or a known symbol")),
+            other => return Err(format!("{other:?} is not a constant: use an immediate, a float or a known symbol")),
         }
         let operands = [Operand::write(dst), Operand::plain(value)];
         self.add_inst(opcode, &operands, Effects::empty(), MemorySpace::Generic, Origin::Inserted(inst));
@@ -78,8 +78,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Checks the register and the slot of a spill or reload: the slot must be one that an edit made, so that nothing
-    /// else writes to it, and large enough.
+    /// Checks the register and the slot of a spill or reload. The slot must be large enough. It must be created by an
+    /// edit, so that nothing else writes to it.
     fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
         let class = self.known_reg(reg)?;
         let Some(bytes) = class.spilled_bytes() else {
@@ -96,14 +96,17 @@ impl Editor<'_> {
             return if class == RegClass::B1 {
                 Ok(())
             } else {
-                Err(format!("{slot} is one bit, {reg} of class {name}"))
+                Err(format!("{slot} is one bit, but {reg} has class {name}"))
             };
         }
         if data.size < u64::from(bytes) {
             return Err(format!("{slot} has {} bytes, too few for {reg} of class {}", data.size, class.name()));
         }
         if data.shared.is_some() && data.size != u64::from(bytes) {
-            return Err(format!("{slot} is in shared memory and has {} bytes: {reg} needs as many", data.size));
+            return Err(format!(
+                "{slot} is in shared memory and has {} bytes, which is not the size of {reg}",
+                data.size
+            ));
         }
         Ok(())
     }
@@ -128,7 +131,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// One access to slots beside each other: its operands are each register with its slot.
+    /// Inserts one access to adjacent slots. Its operands are each register with its slot.
     pub(super) fn insert_wide(
         &mut self,
         (inst, at): (Inst, Position),
@@ -143,7 +146,7 @@ impl Editor<'_> {
         let is_spill = role == Role::Spill;
         let is_twice = |number: usize| parts[..number].iter().any(|part| part.0 == parts[number].0);
         if !is_spill && let Some(number) = (1..parts.len()).find(|&number| is_twice(number)) {
-            return Err(format!("{} is loaded twice at once", parts[number].0));
+            return Err(format!("one access loads {} twice", parts[number].0));
         }
         let opcode = self.intern(if is_spill { "SPILL" } else { "RELOAD" }, role)?;
         let register = |reg| if is_spill { Operand::read(reg) } else { Operand::write(reg) };
@@ -155,17 +158,20 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Checks that slots lie beside each other, so that one access of 8 or 16 bytes reaches them all.
+    /// Checks that the slots are adjacent, so that one access of 8 or 16 bytes covers them all.
     fn check_beside(&self, parts: &[(VReg, Slot)]) -> Result<(), Reason> {
         let Some((&(first_reg, first_slot), rest)) = parts.split_first() else {
-            return Err("an access to no slot".into());
+            return Err("the access has no slots".into());
         };
         let class = self.known_reg(first_reg)?;
         let bytes = class.spilled_bytes().filter(|&bytes| bytes >= 4).unwrap_or(0);
         let all = bytes * parts.len() as u32;
         if !matches!(all, 8 | 16) || rest.is_empty() {
             let (number, name) = (parts.len(), class.name());
-            return Err(format!("{number} registers of class {name} at once: need 8 or 16 bytes of 4 or 8 bytes each"));
+            return Err(format!(
+                "{number} registers of class {name} in one access: use registers of 4 or 8 bytes, \
+                 8 or 16 bytes in total"
+            ));
         }
         let first = self.work.slot(first_slot);
         for (number, &(reg, slot)) in (1..).zip(rest) {
@@ -183,7 +189,7 @@ impl Editor<'_> {
                 _ => false,
             };
             if !is_behind {
-                return Err(format!("{slot} does not lie {} bytes behind {first_slot}", number * bytes));
+                return Err(format!("{slot} is not {} bytes after {first_slot}", number * bytes));
             }
         }
         let is_aligned = match first.shared {

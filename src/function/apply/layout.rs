@@ -7,24 +7,25 @@ use super::ids::{Reason, known_block};
 use crate::function::{Block, Effects, Function, Inst, Position, Role};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Where insertions and moves put instructions.
+/// The positions of inserted and moved instructions.
 ///
-/// A place before an instruction of the view is that instruction's own place in the view, even where the instruction
-/// itself is moved away or deleted. So places are fixed from the start, and the new order is one merge.
+/// A position before an instruction of the view refers to that instruction's original position, even if the instruction
+/// is moved or deleted. Positions are therefore fixed from the start, and one merge computes the new order.
 pub(super) struct Layout {
-    /// Instructions put at places, in the order of the edits.
+    /// Inserted and moved instructions with their positions, in the order of the edits.
     placed: Vec<(Place, Inst)>,
-    /// Per instruction of the view: it is moved.
+    /// Whether each instruction of the view is moved.
     moved: IndexVec<Inst, bool>,
     is_any_moved: bool,
-    /// Moves to before an instruction, which must not be moved itself: the edit's number and that instruction.
+    /// Instructions before which a move places another instruction, each with the index of the edit. They must not be
+    /// moved themselves.
     anchors: Vec<(usize, Inst)>,
-    /// Per block of the view: its first terminator, or the instruction after its last.
+    /// For each block of the view, its first terminator, or the instruction after its last.
     first_terminator: IndexVec<Block, Inst>,
     permutations: Vec<(Block, usize, Vec<Inst>)>,
 }
 
-/// Before which number an instruction goes; of places in different blocks, the earlier block's is first.
+/// The block, and the instruction before which an instruction is placed. Positions are ordered by block.
 type Place = (Block, Inst);
 
 impl Layout {
@@ -46,32 +47,32 @@ impl Layout {
         }
     }
 
-    /// Whether instructions may be put at a place.
+    /// Checks that instructions may be placed at a position.
     pub(super) fn check_place(&self, view: &Function, num_blocks: usize, at: Position) -> Result<(), Reason> {
         known_block(at.block, num_blocks)?;
         let Some(before) = at.before else { return Ok(()) };
         if at.block.index() >= view.num_blocks() {
-            return Err(format!("{} has no instructions of the view: put everything at its end", at.block));
+            return Err(format!("{} has no instructions of the view: insert at its end", at.block));
         }
         if !view.block_range(at.block).contains(&before) {
             return Err(format!("{before} is not an instruction of {} of the view", at.block));
         }
         if view.role(before) == Role::Phi {
-            return Err(format!("nothing goes before {before}, a PHI"));
+            return Err(format!("no instruction may be placed before {before}, a PHI"));
         }
         if before > self.first_terminator[at.block] {
-            return Err(format!("nothing goes between terminators, before {before}"));
+            return Err(format!("no instruction may be placed between terminators, before {before}"));
         }
         Ok(())
     }
 
-    /// Puts an inserted instruction at a place that was checked.
+    /// Places an inserted instruction at a position that was checked.
     pub(super) fn place(&mut self, inst: Inst, at: Position) {
         let end = self.first_terminator.get(at.block).copied().unwrap_or(Inst(0));
         self.placed.push(((at.block, at.before.unwrap_or(end)), inst));
     }
 
-    /// Moves an instruction of the view to a place that was checked.
+    /// Moves an instruction of the view to a position that was checked.
     pub(super) fn move_inst(&mut self, index: usize, inst: Inst, at: Position) -> Result<(), Reason> {
         if std::mem::replace(&mut self.moved[inst], true) {
             return Err(format!("{inst} is moved twice"));
@@ -97,14 +98,14 @@ impl Layout {
     ) -> Result<(), Reason> {
         known_block(block, num_blocks)?;
         if block.index() >= self.first_terminator.len() {
-            return Err(format!("{block} is made by a split: insert in the order that is wanted"));
+            return Err(format!("{block} is made by a split: insert its instructions in their final order"));
         }
         self.permutations.push((block, index, order.to_vec()));
         Ok(())
     }
 
-    /// All instructions in their new order, block by block; `branches[block]` is the branch that a split adds at the
-    /// block's end. O(blocks + insertions · log insertions), and O(instructions) where some are moved or permuted.
+    /// Returns all instructions in their new order, block by block. `branches[block]` is the branch that a split adds
+    /// at the block's end. O(blocks + insertions · log insertions), and O(instructions) if some are moved or permuted.
     pub(super) fn order(
         &mut self,
         work: &Function,
@@ -113,7 +114,9 @@ impl Layout {
     ) -> Result<Order, ApplyError> {
         for &(index, anchor) in &self.anchors {
             if self.moved[anchor] {
-                let reason = format!("the place is before {anchor}, which is moved too: name one that stays");
+                let reason = format!(
+                    "the position is before {anchor}, which is moved too: use an instruction that is not moved"
+                );
                 return Err(ApplyError { index, reason });
             }
         }
@@ -147,7 +150,7 @@ impl Layout {
         Ok(order)
     }
 
-    /// Appends instructions of the view that follow each other, but not those that are moved.
+    /// Appends consecutive instructions of the view, without the moved ones.
     fn keep(&self, insts: Range<Inst>, order: &mut Order) {
         if !self.is_any_moved {
             return order.push(insts);
@@ -158,16 +161,16 @@ impl Layout {
     }
 }
 
-/// The instructions of all blocks in their new order, as runs of such that follow each other by number.
+/// The instructions of all blocks in their new order, as runs of consecutive instructions.
 #[derive(Default)]
 pub(super) struct Order {
     runs: Vec<Range<Inst>>,
-    /// Where each block's runs start.
+    /// The index of each block's first run.
     starts: IndexVec<Block, usize>,
 }
 
 impl Order {
-    /// Each block's runs, none of them empty.
+    /// Returns the runs of each block. No run is empty.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (Block, &[Range<Inst>])> {
         self.starts.iter_enumerated().map(|(block, &start)| {
             let end = self.starts.get(Block(block.0 + 1)).copied().unwrap_or(self.runs.len());
@@ -175,7 +178,7 @@ impl Order {
         })
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn num_blocks(&self) -> usize {
         self.starts.len()
     }
@@ -184,7 +187,7 @@ impl Order {
         self.starts.push(self.runs.len());
     }
 
-    /// Appends instructions to the block that was begun last.
+    /// Appends instructions to the last block.
     fn push(&mut self, insts: Range<Inst>) {
         let start = self.start_of_last_block();
         match self.runs[start..].last_mut() {
@@ -209,7 +212,7 @@ impl Order {
     }
 }
 
-/// Whether `new` is `old` in another order, with PHIs still first and terminators as they were.
+/// Checks that `new` is a permutation of `old`, that PHIs are still first, and that terminators have not moved.
 fn check_permutation(work: &Function, block: Block, old: &[Inst], new: &[Inst]) -> Result<(), Reason> {
     let (mut old_sorted, mut new_sorted) = (old.to_vec(), new.to_vec());
     old_sorted.sort_unstable();

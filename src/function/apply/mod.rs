@@ -1,8 +1,8 @@
-//! Applies edits to the view: the reference meaning of the edit language.
+//! Applies edits to the view. This is the reference semantics of the edit language.
 //!
-//! [`EditList::apply`] is total: every id, place, class and order is checked, and the first edit that breaks a rule is
-//! the error. It checks what an edit *is*; whether the edited function still means the same is
-//! [`check`](crate::check)'s. O(size + edits · log edits).
+//! [`EditList::apply`] is total: it checks every id, position, class and order, and the first invalid edit is the
+//! error. It checks only that each edit is well-formed. [`check`](crate::check) checks that the edited function is
+//! equivalent. O(size + edits · log edits).
 
 mod editor;
 mod ids;
@@ -22,55 +22,56 @@ use super::{EditList, Function, Inst};
 use crate::error::Error;
 use crate::index::IndexVec;
 
-/// Where an instruction of the edited function comes from.
+/// The origin of an instruction of the edited function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// An instruction of the view.
     Kept(Inst),
     /// A clone of an instruction of the view.
     Clone(Inst),
-    /// An inserted copy, constant, spill, reload or branch, with its number in the edits.
+    /// An inserted copy, constant, spill, reload or branch, with its id in the edits.
     Inserted(Inst),
 }
 
-/// The edited function and where its instructions come from.
+/// The edited function and the origins of its instructions.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// The function after the edits, its instructions numbered anew in layout order.
+    /// The function after the edits. Its instructions are renumbered in layout order.
     pub function: Function,
-    /// For each instruction of it, its origin.
+    /// The origin of each instruction.
     pub origin: IndexVec<Inst, Origin>,
 }
 
-/// Why edits do not fit a function.
+/// The reason for which edits do not fit a function.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("edit {index}: {reason}")]
 pub struct ApplyError {
-    /// The edit's number in the list.
+    /// The edit's index in the list.
     pub index: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: String,
 }
 
 impl From<ApplyError> for Error {
-    /// Edits that do not fit the function that they were made for are a bug.
+    /// Edits that do not fit the function for which they were made are a bug.
     fn from(error: ApplyError) -> Self {
         Self::internal(error, None)
     }
 }
 
 impl EditList {
-    /// Applies the edits to a copy of the function; the function itself stays.
+    /// Applies the edits to a copy of the function.
     ///
-    /// The block of a [`SplitEdge`](super::Edit::SplitEdge) ends in a `GOTO`; where the edge's start falls through,
-    /// it gets a `GOTO` too, since the new block is laid out last. Spills and reloads are the opcodes `SPILL` and
-    /// `RELOAD`. All three are added to the opcode table where it lacks them.
+    /// The block of a [`SplitEdge`](super::Edit::SplitEdge) ends in a `GOTO`. If the split edge falls through, its
+    /// source also gets a `GOTO`, because the new block is laid out last. Spills and reloads have the opcodes `SPILL`
+    /// and `RELOAD`. All three opcodes are added to the opcode table if they are missing.
     pub fn apply(&self, function: &Function) -> Result<Applied, ApplyError> {
         let mut editor = Editor::new(function, self.len());
         let mut phase = 0;
         for (index, edit) in self.edits().iter().enumerate() {
             if edit.phase() < phase {
-                let reason = "edits are not sorted into phases: call EditList::finish once, when all are made".into();
+                let reason =
+                    "edits are not sorted into phases: call EditList::finish once, after all edits are added".into();
                 return Err(ApplyError { index, reason });
             }
             phase = edit.phase();

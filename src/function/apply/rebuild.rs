@@ -1,4 +1,4 @@
-//! Builds the edited function from what the edits ask for.
+//! Builds the edited function from the recorded changes.
 
 use std::mem::take;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::split::{SplitEdge, SplitEdges};
 use crate::function::{Block, BlockData, Function, Inst, NoUnroll, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Lays the instructions out anew, without the deleted ones and under the names that merges give.
+/// Lays the instructions out in their new order, without deleted instructions and with merged registers renamed.
 pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &Order) -> Applied {
     let Editor { mut work, origin, merged, deleted, .. } = editor;
     let count = work.num_insts();
@@ -35,7 +35,7 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &Order) ->
     let mut after_origin = IndexVec::from(Vec::with_capacity(count));
     for (block, runs) in order.blocks() {
         let first = after.inst_opcode.next_id();
-        // Most instructions stay, and stay where they are.
+        // Most instructions are neither deleted nor moved.
         for run in runs {
             let mut start = run.start;
             for same in deleted.range(run.clone()).chunk_by(|a, b| a == b) {
@@ -54,7 +54,7 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &Order) ->
     Applied { function: after, origin: after_origin }
 }
 
-/// Appends instructions that follow each other, under the names that merges give to their registers.
+/// Appends consecutive instructions, with merged registers renamed.
 fn append(after: &mut Function, work: &Function, insts: Range<Inst>, merged: &IndexVec<VReg, Option<(VReg, usize)>>) {
     after.inst_opcode.extend(work.inst_opcode.range(insts.clone()).iter().copied());
     after.inst_effects.extend(work.inst_effects.range(insts.clone()).iter().copied());
@@ -75,7 +75,7 @@ fn append(after: &mut Function, work: &Function, insts: Range<Inst>, merged: &In
     }));
 }
 
-/// A block's data; its successors are appended to `succs`.
+/// Returns a block's data, and appends the block's successors to `succs`.
 fn block_data(
     work: &Function,
     splits: &SplitEdges,
@@ -93,7 +93,7 @@ fn block_data(
             let SplitEdge { from, to, .. } = splits.edges()[number];
             succs.push(to);
             let frequency = work.frequency(from).min(work.frequency(to));
-            // On an edge back, the new block is what goes back.
+            // If a back edge is split, the new block becomes the latch.
             let back = Some(work.no_unroll(from)).filter(|&said| said == NoUnroll::Back);
             (frequency, work.loop_depth(from).min(work.loop_depth(to)), back.unwrap_or_default())
         }

@@ -1,17 +1,17 @@
-//! The slots that edits make in shared memory: where each may lie.
+//! Checks the positions of slots that edits create in shared memory.
 
 use std::collections::BTreeMap;
 
 use super::ids::Reason;
 use crate::function::{SharedArray, SharedPlace};
 
-/// The bytes of static shared memory that ptxas lets a kernel have.
+/// The most bytes of static shared memory that ptxas permits for a kernel.
 const MOST_BYTES: u32 = 48 * 1024;
 
-/// The most threads of a block on any processor.
+/// The most threads of a block on any GPU.
 const MOST_THREADS: u32 = 1024;
 
-/// The array of a function, and the slots in it.
+/// The shared array of a function, and the slots in it.
 #[derive(Default)]
 pub(super) struct SharedSlots {
     array: Option<SharedArray>,
@@ -19,12 +19,12 @@ pub(super) struct SharedSlots {
     rows: BTreeMap<u32, Row>,
 }
 
-/// A row of parts: one for each thread.
+/// A row of the array: one part for each thread.
 struct Row {
     /// Bytes of each thread's part.
     bytes: u32,
     end: u32,
-    /// The bytes of each part that belong to slots, a bit for each.
+    /// The bytes of each part that belong to slots, as a bit mask.
     used: u32,
 }
 
@@ -33,18 +33,18 @@ impl SharedSlots {
         !self.rows.is_empty()
     }
 
-    /// The threads of a block for which the array has room.
+    /// Returns the number of threads for which the array has room.
     pub(super) fn threads(&self) -> Option<u32> {
         self.array.map(|array| array.threads)
     }
 
     pub(super) fn set_array(&mut self, array: SharedArray) -> Result<(), Reason> {
         if self.array.is_some() {
-            return Err("the function has an array in shared memory already".into());
+            return Err("the function already has an array in shared memory".into());
         }
         if !(1..=MOST_THREADS).contains(&array.threads) || !(1..=MOST_BYTES).contains(&array.bytes) {
             return Err(format!(
-                "{} threads and {} bytes: need 1 to {MOST_THREADS} threads and 1 to {MOST_BYTES} bytes",
+                "{} threads and {} bytes: use 1 to {MOST_THREADS} threads and 1 to {MOST_BYTES} bytes",
                 array.threads, array.bytes
             ));
         }
@@ -55,19 +55,21 @@ impl SharedSlots {
     /// Adds a slot. O(log slots).
     pub(super) fn add(&mut self, size: u32, SharedPlace { offset, row }: SharedPlace) -> Result<(), Reason> {
         let Some(array) = self.array else {
-            return Err("has no array in shared memory: make that first".into());
+            return Err("has no array in shared memory: create the array first".into());
         };
         if !matches!(size, 2 | 4 | 8 | 16) || !offset.is_multiple_of(size) {
-            return Err(format!("has {size} bytes at offset {offset}: need 2, 4, 8 or 16, and a multiple of that"));
+            return Err(format!(
+                "has {size} bytes at offset {offset}: use 2, 4, 8 or 16 bytes, and a multiple of the size as offset"
+            ));
         }
         if row != size && (!matches!(row, 8 | 16) || row < size) {
-            return Err(format!("lies in a row of {row} bytes: need its {size} bytes, or 8 or 16"));
+            return Err(format!("is in a row of {row} bytes: use {size} bytes, or 8 or 16 if that is more"));
         }
         let start = offset / row * row;
-        // At most 16 KiB, and no sum of two such numbers overflows.
+        // The row has at most 16 KiB, and no sum of two such numbers overflows.
         let end = start.saturating_add(row * array.threads);
         if end > array.bytes {
-            return Err(format!("ends at {end}, behind the array of {} bytes", array.bytes));
+            return Err(format!("ends at {end}, after the end of the array of {} bytes", array.bytes));
         }
         let used = ((1 << size) - 1) << (offset - start);
         if let Some(other) = self.rows.get_mut(&start).filter(|other| other.bytes == row && other.used & used == 0) {
@@ -76,7 +78,7 @@ impl SharedSlots {
         }
         let before = self.rows.range(..=start).next_back();
         if before.is_some_and(|(_, other)| other.end > start) || self.rows.range(start..end).next().is_some() {
-            return Err("lies where another slot lies".into());
+            return Err("overlaps another slot".into());
         }
         self.rows.insert(start, Row { bytes: row, end, used });
         Ok(())

@@ -7,7 +7,7 @@ use super::ids::{Reason, known_block, next_id};
 use crate::function::{Block, Function};
 use crate::index::EntityIndex;
 
-/// An edge that is split, and by which edit.
+/// A split edge, and the index of the edit that splits it.
 pub(super) struct SplitEdge {
     pub(super) from: Block,
     pub(super) to: Block,
@@ -21,10 +21,10 @@ impl SplitEdge {
     }
 }
 
-/// The edges that edits split: edges of the view, each at most once.
+/// The split edges. Each is an edge of the view and is split at most once.
 #[derive(Default)]
 pub(super) struct SplitEdges {
-    /// Each split edge, in the order of its new block.
+    /// The split edges, in the order of their new blocks.
     edges: Vec<SplitEdge>,
     new_block: HashMap<(Block, Block), Block>,
 }
@@ -55,17 +55,17 @@ impl SplitEdges {
         self.edges.len()
     }
 
-    /// Each split edge, in the order of its new block.
+    /// Returns the split edges, in the order of their new blocks.
     pub(super) fn edges(&self) -> &[SplitEdge] {
         &self.edges
     }
 
-    /// The new block on an edge of the view, where that is split.
+    /// Returns the new block on an edge of the view. `None` if the edge is not split.
     pub(super) fn new_block(&self, from: Block, to: Block) -> Option<Block> {
         self.new_block.get(&(from, to)).copied()
     }
 
-    /// Where an edge of the view leads now.
+    /// Returns the block to which an edge of the view leads after the edits.
     pub(super) fn target(&self, from: Block, to: Block) -> Block {
         self.new_block(from, to).unwrap_or(to)
     }

@@ -1,4 +1,4 @@
-//! The branches to and from the blocks of split edges, and the PHIs behind them.
+//! The branches to and from the blocks of split edges, and the PHIs after them.
 
 use super::editor::Editor;
 use super::split::SplitEdges;
@@ -6,7 +6,7 @@ use super::{ApplyError, Origin};
 use crate::function::{Block, Effects, Function, Inst, MemorySpace, Operand, Role, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Turns branches and PHIs to the new blocks. Returns, per block, the branch to add at its end.
+/// Redirects branches and PHIs to the new blocks. Returns the branch to add at the end of each block.
 pub(super) fn apply(splits: &SplitEdges, editor: &mut Editor<'_>) -> Result<IndexVec<Block, Option<Inst>>, ApplyError> {
     let num_view = editor.work.num_blocks();
     let mut branches = IndexVec::filled(None, num_view + splits.edges().len());
@@ -32,9 +32,9 @@ pub(super) fn apply(splits: &SplitEdges, editor: &mut Editor<'_>) -> Result<Inde
         if reached[number] {
             continue;
         }
-        // The edge is the one that falls through, and a block has one such edge.
+        // The edge is the fall-through edge, of which a block has only one.
         if branches[edge.from].is_some() {
-            return Err(edge.error("no branch names its end"));
+            return Err(edge.error("no branch goes to its target"));
         }
         branches[edge.from] = Some(add_goto(editor, block));
     }

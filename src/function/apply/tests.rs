@@ -9,7 +9,7 @@ use crate::function::{
 };
 use crate::index::EntityIndex;
 
-/// Two blocks and a loop; registers %0 and %1 are B32, %2 is B64, %3 is of no class of PTX.
+/// Two blocks and a loop. Registers %0 and %1 are B32, %2 is B64, and %3 has no PTX class.
 ///
 /// ```text
 /// bb0: i0 %0 = ADD %1   i1 %1 = COPY %0   i2 DEBUG %1        (falls through to bb1)
@@ -51,7 +51,7 @@ fn edited(edit: impl FnOnce(&Function, &mut EditList)) -> Result<super::Applied,
     edits.apply(&function)
 }
 
-/// The opcodes of each block, in order.
+/// Returns the opcodes of each block, in order.
 fn shape(function: &Function) -> Vec<Vec<&str>> {
     let name = |inst| function.opcodes().name(function.opcode(inst));
     function.blocks().map(|block| function.block_insts(block).map(name).collect()).collect()
@@ -65,7 +65,7 @@ fn end(block: u32) -> Position {
     Position { block: Block(block), before: None }
 }
 
-/// The edit is refused, and the reason has that part.
+/// Asserts that the edit is rejected with a reason that contains `part`.
 fn refused(part: &str, edit: impl FnOnce(&Function, &mut EditList)) {
     let error = edited(edit).expect_err(part);
     assert!(error.reason.contains(part), "{error} does not say {part:?}");
@@ -340,8 +340,8 @@ fn values_of_the_wrong_kind_are_refused() {
     });
 }
 
-/// A launch bound that is set is one of the edited kernel, over the one before; what is known besides stays. A function
-/// that is no kernel has none afterwards either.
+/// A launch bound that an edit sets replaces the bound of the edited kernel. Other bounds stay. A function that is not
+/// a kernel has no bounds afterwards either.
 #[test]
 fn attributes_change_the_bounds_of_kernels_alone() {
     let set = |head: &str| {
@@ -358,7 +358,8 @@ fn attributes_change_the_bounds_of_kernels_alone() {
     assert_eq!(set("file \"k.cu\""), "mfv 1\nfunction \"f\"\nfile \"k.cu\"\nend\n");
 }
 
-/// A kernel says how large its blocks are from then on, if an array in shared memory counts on it and it did not say.
+/// If the shared array depends on the block size of a kernel without such a bound, the edited kernel declares its block
+/// size.
 #[test]
 fn threads_are_those_of_the_array() {
     let set = |head: &str, array: Option<u32>, value: &str| {
@@ -407,7 +408,7 @@ fn directives_and_attributes_are_checked() {
     }
 }
 
-/// A text that the function has already is the same symbol, and one that LLVM would cut short is refused.
+/// A text that the function already has is the same symbol. A text that LLVM would truncate is rejected.
 #[test]
 fn texts_of_assembly() {
     let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\n@0 = \"&bar.sync 0;\"\n@1 = \"&bar.sync 1;\"\n\

@@ -1,4 +1,4 @@
-//! How loops end and unroll: two jumps that change places, and a pragma that ptxas honours.
+//! Edits of loop ends: exchanging the targets of two jumps, and inserting a pragma that ptxas honours.
 
 use super::editor::Editor;
 use super::ids::Reason;
@@ -14,7 +14,7 @@ impl Editor<'_> {
             return Err(format!("{comparison} is not an instruction of the view"));
         }
         let Some(jumps) = TwoJumps::of(self.before, block) else {
-            return Err(format!("{block} does not end in a jump under a predicate and a jump"));
+            return Err(format!("{block} does not end in a conditional and an unconditional jump"));
         };
         let Some(complement) = complement(self.before, comparison) else {
             return Err(format!("{comparison} does not compare two integers of 32 or 64 bits"));
@@ -43,7 +43,7 @@ impl Editor<'_> {
             return Err(format!("{block} is not a block of the view"));
         }
         if self.work.no_unroll(block) != NoUnroll::Ahead {
-            return Err(format!("no pragma stands ahead of {block} alone"));
+            return Err(format!("there is no pragma directly before {block}"));
         }
         self.work.blocks[block].no_unroll = NoUnroll::Here;
         Ok(())

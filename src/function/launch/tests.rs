@@ -1,10 +1,10 @@
-//! What attributes say of a launch, as NVPTX reads them.
+//! Launch attributes are parsed as in NVPTX.
 
 use arbtest::arbtest;
 
 use super::LaunchBounds;
 
-/// The bounds that one attribute makes of none.
+/// Returns the bounds that one attribute sets.
 fn bounds(name: &str, value: &str) -> LaunchBounds {
     let mut bounds = LaunchBounds::default();
     bounds.set_attribute(name, value);
@@ -15,7 +15,7 @@ fn max_threads(value: &str) -> Option<u32> {
     bounds("nvvm.maxntid", value).max_threads
 }
 
-/// Each attribute sets its own bound and no other; another attribute sets none.
+/// Each attribute sets its own bound and no other. Other attributes set none.
 #[test]
 fn each_attribute_is_a_bound_of_its_own() {
     let none = LaunchBounds::default();
@@ -26,7 +26,7 @@ fn each_attribute_is_a_bound_of_its_own() {
     assert_eq!(bounds("nvvm.maxclusterrank", "7"), none);
 }
 
-/// Blanks, a comma behind, a fourth dimension and the bases of C are as NVPTX takes them.
+/// Blanks, a trailing comma, a fourth dimension and the bases of C are parsed as in NVPTX.
 #[test]
 fn dimensions_are_read_as_nvptx_reads_them() {
     for (value, threads) in [
@@ -44,7 +44,7 @@ fn dimensions_are_read_as_nvptx_reads_them() {
     }
 }
 
-/// What NVPTX refuses, what has no 32 bits and a 0 are no bound, and take back one that was there.
+/// Values that NVPTX rejects, values that exceed 32 bits and 0 are not bounds. They remove an earlier bound.
 #[test]
 fn what_is_malformed_says_nothing() {
     for value in ["", ",", "x", "-1", "+1", "1.5", "0", "32,0", "1,,2", "0x", "08", "4294967296", "65536,65536"] {
@@ -56,11 +56,11 @@ fn what_is_malformed_says_nothing() {
     assert_eq!(bounds("nvvm.maxnreg", "32,2").max_registers, None);
 }
 
-/// Three dimensions are their product where it has 32 bits, and nothing where it has more.
+/// Three dimensions give their product if it fits into 32 bits, and no bound otherwise.
 #[test]
 fn threads_are_the_product_of_the_dimensions() {
     arbtest(|u| {
-        // Large and small ones alike: of 32 random bits most products would be too large.
+        // The values are both large and small. Most products of 32 random bits would be too large.
         let bits = u.int_in_range(0..=31)?;
         let x = u.int_in_range(1..=u32::MAX >> bits)?;
         let (y, z) = (u.int_in_range(1..=4096_u32)?, u.int_in_range(1..=64_u32)?);
@@ -71,7 +71,7 @@ fn threads_are_the_product_of_the_dimensions() {
     .budget_ms(300);
 }
 
-/// Any text is taken without a panic, and a bound is never 0.
+/// Any text is accepted without a panic, and a bound is never 0.
 #[test]
 fn no_text_makes_a_bound_of_zero() {
     arbtest(|u| {

@@ -1,7 +1,8 @@
-//! The opcodes of LLVM that print a mnemonic with operands of a form.
+//! LLVM's opcodes that correspond to a PTX mnemonic and its operand form.
 //!
-//! What is known of LLVM's opcodes by their names alone, as which words of a result are those of an operand, holds for
-//! these mnemonics, too. Their operands stand in the same order; LLVM's may have numbers behind them.
+//! Facts that are derived from the names of LLVM's opcodes therefore also hold for the mnemonics, for example which
+//! words of a result equal words of an operand. The operands have the same order; LLVM's opcode may have additional
+//! immediates after them.
 
 use std::borrow::Cow;
 
@@ -10,8 +11,8 @@ use super::{PtxOpcode, scalar_type};
 /// Special registers and their names in LLVM's opcodes.
 const SPECIAL: [(&str, &str); 4] = [("%tid", "TID"), ("%ntid", "NTID"), ("%ctaid", "CTAID"), ("%nctaid", "NCTAID")];
 
-/// The opcode of LLVM that does the same as one of PTX that stands under no predicate; `None` where LLVM has none, or has
-/// operands in another order.
+/// Returns LLVM's opcode that is equivalent to a PTX opcode. `None` if the PTX opcode has a predicate, or if LLVM has
+/// no equivalent or has the operands in another order.
 pub fn equivalent(name: &str) -> Option<String> {
     let opcode = PtxOpcode::of(name).filter(|opcode| !opcode.is_guarded)?;
     if let Some(register) = opcode.form.strip_prefix('%') {
@@ -43,12 +44,12 @@ pub fn equivalent(name: &str) -> Option<String> {
     if is_integer { of_integers(&words, bits, kind, forms) } else { of_floats(&words, bits, forms) }
 }
 
-/// The name of LLVM's opcode that does the same, or the name itself where it is LLVM's or LLVM has no such opcode.
+/// Returns the name of LLVM's equivalent opcode. Returns `name` itself if it is LLVM's or has no equivalent.
 pub fn as_llvm(name: &str) -> Cow<'_, str> {
     equivalent(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Conversions of addresses, to generic ones and back.
+/// Returns the conversion of an address to a generic one, or back.
 fn of_addresses(words: &[&str], bits: u32) -> Option<String> {
     let (to, space) = match words {
         ["cvta", "to", space, _] => ("to_", space),
@@ -116,10 +117,10 @@ fn of_floats(words: &[&str], bits: u32, forms: &str) -> Option<String> {
     })
 }
 
-/// A conversion by its two types; how it rounds is an operand of LLVM's.
+/// Returns the conversion with these two types. Its rounding mode is an operand in LLVM.
 fn conversion(words: &[&str]) -> Option<String> {
     let [.., to, from] = words else { return None };
-    // LLVM has saturation as an operand, too; but then the low bits of an integer are not those of the result.
+    // Saturation is also an operand in LLVM. But then the low bits of an integer are not those of the result.
     let is_plain = !words.contains(&"sat");
     (is_plain && scalar_type(to).is_some() && scalar_type(from).is_some()).then(|| format!("CVT_{to}_{from}"))
 }

@@ -1,24 +1,24 @@
-//! The names of opcodes that are mnemonics of PTX, and the form of operands in them.
+//! The names of opcodes that are PTX mnemonics, and the operand forms in these names.
 //!
-//! * [`mod@equivalent`]: the opcodes of LLVM that do the same.
+//! * [`mod@equivalent`]: LLVM's equivalent opcodes.
 
 mod equivalent;
 
 pub use equivalent::{as_llvm, equivalent};
 
-/// The name of an opcode, in its parts.
+/// The parts of an opcode's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PtxOpcode<'a> {
-    /// Whether it stands under a predicate.
+    /// Whether the instruction has a predicate.
     pub is_guarded: bool,
     /// The mnemonic with its modifiers.
     pub mnemonic: &'a str,
-    /// The form of its operands.
+    /// The form of the operands.
     pub form: &'a str,
 }
 
 impl<'a> PtxOpcode<'a> {
-    /// The parts of a name; `None` of a name of LLVM.
+    /// Parses a name. `None` for one of LLVM's names.
     pub fn of(name: &'a str) -> Option<Self> {
         let (mnemonic, form) = name.split_once('/')?;
         let bare = mnemonic.strip_prefix('@');
@@ -26,29 +26,30 @@ impl<'a> PtxOpcode<'a> {
     }
 }
 
-/// The form of an instruction's operands, one letter or more each.
+/// The form of an instruction's operands, with one or more characters for each operand.
 #[derive(Clone, Debug, Default)]
 pub struct Form(String);
 
 impl Form {
-    /// Adds an operand: `r` a register, `i` a number, `s` a symbol, `a` an address, `n` a predicate that is negated, ….
+    /// Adds an operand: `r` for a register, `i` a number, `s` a symbol, `a` an address, `n` a negated predicate, ….
     pub fn push(&mut self, letter: char) {
         self.0.push(letter);
     }
 
-    /// Adds a vector of so many registers.
+    /// Adds a vector of `length` registers.
     pub fn push_vector(&mut self, length: usize) {
         self.0.push_str(&format!("v{length}"));
     }
 
-    /// The letters.
+    /// Returns the characters.
     pub fn letters(&self) -> &str {
         &self.0
     }
 }
 
-/// The operands of a form, in order: the letter of each, how many operands of the view stand ahead of it, and how many it is.
-/// Every letter is one operand, but an address is two, and a vector has its length behind its letter.
+/// Returns the operands of a form, in order: the letter, the index of the first operand of the view, and the number of
+/// operands. An address counts as two operands, a vector has its length after its letter, and every other letter counts
+/// as one.
 pub(crate) fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)> + '_ {
     let (mut letters, mut at) = (form.chars().peekable(), 0);
     std::iter::from_fn(move || {
@@ -68,13 +69,14 @@ pub(crate) fn operands(form: &str) -> impl Iterator<Item = (char, usize, usize)>
     })
 }
 
-/// The operands of the view that are the bases of a mnemonic's addresses; `None` of an opcode of LLVM.
+/// Returns the indices of the operands of the view that are bases of a mnemonic's addresses. `None` for an opcode of
+/// LLVM.
 pub(crate) fn bases_of_addresses(name: &str) -> Option<Vec<usize>> {
     let opcode = PtxOpcode::of(name)?;
     Some(operands(opcode.form).filter(|&(letter, ..)| letter == 'a').map(|(_, at, _)| at).collect())
 }
 
-/// The bits of a type, and whether it is one of integers; `None` of what is no type.
+/// Returns the width of a type, and whether it is an integer type. `None` for any other word.
 pub(crate) fn scalar_type(word: &str) -> Option<(u32, bool)> {
     let bits = word.get(1..)?.parse().ok().filter(|bits| [8, 16, 32, 64, 128].contains(bits))?;
     match word.as_bytes()[0] {

@@ -1,42 +1,43 @@
-//! What integer instructions compute, by the names that LLVM and PTX give them.
+//! Integer arithmetic of instructions, by LLVM's and PTX's names.
 
 use crate::function::ptx_opcode::as_llvm;
 
-/// What an instruction puts into its first operand, from the other ones in their order. Of registers of 64 bits the low
-/// 32 are meant.
+/// The value of an instruction's first operand, as a function of the other operands in order. For 64-bit registers,
+/// only the low 32 bits are considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// The sum of two.
+    /// The sum of two operands.
     Add,
-    /// The first without the second.
+    /// The first operand minus the second.
     Subtract,
-    /// The product of two.
+    /// The product of two operands.
     Multiply,
-    /// The product of two and a third.
+    /// The product of two operands, plus a third.
     MultiplyAdd,
-    /// The first, shifted to the left by the second.
+    /// The first operand shifted left by the second.
     ShiftLeft,
-    /// The first, shifted to the right by the second, with zeros from the left.
+    /// The first operand shifted right by the second, logically.
     ShiftRight,
-    /// The same with copies of the sign.
+    /// The first operand shifted right by the second, arithmetically.
     ShiftRightSigned,
-    /// The bits that both have.
+    /// The bitwise and.
     And,
-    /// The bits that one has.
+    /// The bitwise or.
     Or,
-    /// The least of two numbers without sign.
+    /// The minimum of two unsigned numbers.
     Minimum,
-    /// The first.
+    /// The first operand.
     Same,
-    /// The first, an address of shared memory, as a generic address: by as much further as the window of shared memory is in.
+    /// The first operand converted from a shared address to a generic one, by adding the base of the shared-memory
+    /// window.
     IntoWindow,
-    /// The other way round.
+    /// The first operand converted from a generic address to a shared one.
     OutOfWindow,
-    /// Always the same number of the thread, and no more than this.
+    /// A number that is constant for each thread, and at most this.
     AtMost(u32),
 }
 
-/// By the base of LLVM's name, which letters for registers and immediates follow.
+/// The arithmetic by the base of LLVM's name. Letters for registers and immediates follow the base.
 const BY_BASE: [(&str, Arithmetic); 31] = [
     ("ADD32", Arithmetic::Add),
     ("ADD64", Arithmetic::Add),
@@ -44,7 +45,7 @@ const BY_BASE: [(&str, Arithmetic); 31] = [
     ("SUB64", Arithmetic::Subtract),
     ("MULT32", Arithmetic::Multiply),
     ("MULT64", Arithmetic::Multiply),
-    // The low half of a product is the same with and without signs.
+    // The low half of a product does not depend on signedness.
     ("MUL_WIDEs32_", Arithmetic::Multiply),
     ("MUL_WIDEu32_", Arithmetic::Multiply),
     ("MAD_LO_S32", Arithmetic::MultiplyAdd),
@@ -75,7 +76,7 @@ const BY_BASE: [(&str, Arithmetic); 31] = [
 /// The largest index of a thread in one dimension (CUDA Programming Guide, "Compute Capabilities").
 const MOST_THREADS: u32 = 1023;
 
-/// What an opcode computes, by LLVM's name or by PTX's mnemonic and the form of its operands.
+/// Returns the arithmetic of an opcode, given LLVM's name, or PTX's mnemonic and operand form.
 pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
     let name = as_llvm(name);
     let is_form = |rest: &str| rest.bytes().all(|letter| matches!(letter, b'r' | b'i'));
@@ -93,7 +94,7 @@ pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
 mod tests {
     use super::*;
 
-    /// The same instruction by both names; halves of products, other types and predicates are not known.
+    /// Both names give the same arithmetic. High halves of products, other types and predicated instructions give none.
     #[test]
     fn by_both_names() {
         for (llvm, ptx, expected) in [

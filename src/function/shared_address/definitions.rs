@@ -1,13 +1,13 @@
-//! Registers that hold what one instruction computed, wherever they are read.
+//! Registers that hold the result of one instruction at all their reads.
 
 use super::arithmetic::{Arithmetic, arithmetic};
 use crate::function::{Block, Function, Inst, Role, VReg};
 use crate::index::IndexVec;
 
-/// For each register the definition that all its reads come behind, if it has such a one. `dominates` says whether each
-/// path to a block goes through another one. O(operands).
+/// Returns for each register the definition that dominates all its reads; `None` if there is no such definition.
+/// `dominates` returns whether its first block dominates its second. O(operands).
 ///
-/// A register that several instructions set to the same number of the thread, as `%tid.x`, has the first of them.
+/// If several instructions set a register to the same constant of the thread, such as `%tid.x`, the first is returned.
 pub fn definitions(
     function: &Function,
     dominates: &mut dyn FnMut(Block, Block) -> bool,
@@ -43,7 +43,7 @@ pub fn definitions(
     definitions
 }
 
-/// Whether an instruction reads a number of the thread that never changes.
+/// Whether an instruction reads a number that is constant for the thread.
 fn is_number(function: &Function, inst: Inst) -> bool {
     let name = function.opcodes().name(function.opcode(inst));
     matches!(arithmetic(name), Some(Arithmetic::AtMost(_))) && function.operands(inst).len() == 1

@@ -1,29 +1,29 @@
-//! Bits of a value of 32 bits that are zero whatever the thread.
+//! Bits of a 32-bit value that are zero in every thread.
 
 /// The bits that may be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bits(u32);
 
 impl Bits {
-    /// Nothing is known.
+    /// Any value.
     pub(super) const ANY: Self = Self(u32::MAX);
 
-    /// A known number.
+    /// Returns the bits of a known number.
     pub(super) fn of(value: u32) -> Self {
         Self(value)
     }
 
-    /// Any number up to this one.
+    /// Returns the bits of any number up to `most`.
     pub(super) fn at_most(value: u32) -> Self {
         Self(u32::MAX.checked_shr(value.leading_zeros()).unwrap_or(0))
     }
 
-    /// The largest number that these bits make.
+    /// Returns the largest number with these bits.
     pub(super) fn most(self) -> u32 {
         self.0
     }
 
-    /// Whether no bit may be one in both.
+    /// Whether the two values have no possible one bit in common.
     pub(super) fn is_disjoint(self, other: Self) -> bool {
         self.0 & other.0 == 0
     }
@@ -60,7 +60,8 @@ impl Bits {
         self.0.trailing_zeros()
     }
 
-    /// A result with so many zeros at its end, and at most `most`; `None` where it may be too large for 32 bits.
+    /// Returns the bits of a result with `zeros` trailing zeros that is at most `most`. `most` is `None` if the result
+    /// may exceed 32 bits.
     fn arithmetic(zeros: u32, most: Option<u32>) -> Self {
         let low = Self(u32::MAX).shift_left(zeros);
         low.and(most.map_or(Self::ANY, Self::at_most))
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// What is computed from numbers of some bits has the bits that are said, however the numbers are drawn.
+    /// The result of each operation has only its predicted bits, for random operands.
     #[test]
     fn contain_every_result() {
         let check = |u: &mut Unstructured<'_>| {

@@ -1,16 +1,16 @@
 //! Addresses of shared memory, as sums.
 //!
-//! Shared memory is addressed by 32 bits: of a register of 64 that is an address in it, the low half counts (PTX ISA,
-//! "Addresses as Operands": what is wider than the addresses of the state space is truncated; ptxas computes these addresses
-//! in 32 bits). So two addresses are equal if they are modulo 2³², and most of what LLVM computes in 64 bits to keep an
-//! overflow apart is a plain sum.
+//! Shared-memory addresses have 32 bits. If a 64-bit register holds one, only its low half counts (PTX ISA, "Addresses
+//! as Operands": an address wider than the state space's addresses is truncated; ptxas computes these addresses in 32
+//! bits). Two addresses are therefore equal if they are equal modulo 2³². Most 64-bit computations of LLVM, which only
+//! serve to avoid an overflow, are plain sums.
 //!
-//! * [`arithmetic`]: what an instruction computes, by its name;
-//! * [`known_bits`]: where a bitwise `or` is a sum, and what a shift to the right leaves of one;
-//! * [`mod@definitions`]: which registers hold what one instruction computed;
-//! * [`sum`]: what these hold.
+//! * [`arithmetic`]: the arithmetic of an instruction, by its name;
+//! * [`known_bits`]: determines when a bitwise `or` is a sum, and the result of shifting a sum to the right;
+//! * [`mod@definitions`]: the registers that hold the result of one instruction;
+//! * [`sum`]: the sums that these registers hold.
 //!
-//! The pass that gives accesses other addresses asks here what is equal, and so does the checker.
+//! The pass that rewrites shared addresses uses this module to decide equality, and so does the checker.
 
 mod arithmetic;
 mod definitions;
@@ -26,21 +26,21 @@ use super::assembly::{changeable_text, operand_of, shared_access, takes_offset};
 use super::ptx_opcode::{PtxOpcode, bases_of_addresses};
 use super::{Function, Inst, MemorySpace, Operand, OperandFlags, VReg, Value};
 
-/// An access to shared memory at a register and a number.
+/// An access to shared memory at a register plus an offset.
 ///
-/// Of inline assembly the number stands in the text, of all else in the operand behind the base.
+/// In inline assembly, the offset is part of the text. Otherwise, it is the operand after the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The number of the operand that is the base.
+    /// The index of the operand that is the base.
     pub number: u32,
-    /// The base.
+    /// The base register.
     pub base: VReg,
     /// The offset, in bytes.
     pub offset: i64,
 }
 
-/// The access to shared memory that an instruction is, at a register and a number; of a copy from global memory, where it
-/// copies to. `None` for everything else, as accesses under a predicate.
+/// Returns the access of an instruction to shared memory at a register plus an offset. In a copy from global memory,
+/// this is the destination. `None` for all other instructions, including accesses under a predicate.
 pub fn access(function: &Function, inst: Inst) -> Option<Access> {
     if let Some(text) = changeable_text(function, inst) {
         let said = shared_access(text)?;
@@ -56,8 +56,8 @@ pub fn access(function: &Function, inst: Inst) -> Option<Access> {
     }
 }
 
-/// The operand with which the address in shared memory begins. Other instructions than these, as those of barriers, want their
-/// address in a register of its own.
+/// Returns the index of the operand at which the shared address begins. `None` for other instructions, for example
+/// those of barriers, which need the address in a single register.
 fn address_of(function: &Function, inst: Inst) -> Option<usize> {
     let name = function.opcodes().name(function.opcode(inst));
     if ["CP_ASYNC_CA_SHARED_GLOBAL_", "CP_ASYNC_CG_SHARED_GLOBAL_"].iter().any(|start| name.starts_with(start)) {

@@ -1,4 +1,4 @@
-//! Values as sums of registers and symbols with factors, modulo 2³².
+//! Values as linear combinations of registers and symbols, modulo 2³².
 
 use rustc_hash::FxHashMap;
 
@@ -7,22 +7,22 @@ use super::known_bits::Bits;
 use crate::function::{Function, Inst, Operand, RegClass, Role, Symbol, VReg, Value};
 use crate::index::IndexVec;
 
-/// A value that is not taken apart any further.
+/// A value that is not decomposed further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Term {
     Register(VReg),
     Symbol(Symbol),
-    /// Where the window of shared memory is in the generic address space.
+    /// The base of the shared-memory window in the generic address space.
     Window,
-    /// A sum shifted to the right, by its number among those that were met.
+    /// A sum shifted right; an index into the shifted sums seen so far.
     Shifted(u32),
 }
 
-/// The terms of a sum with their factors: sorted, each once, no factor 0.
+/// The terms of a sum and their factors: sorted, without duplicates, and no factor is 0.
 type Terms = Vec<(Term, u32)>;
 
-/// The low 32 bits of a value: a number, and so many times each of some terms. Equal sums are equal values; equal values
-/// may be different sums.
+/// The low 32 bits of a value: a number plus a linear combination of terms. Equal sums imply equal values. Equal values
+/// may have different sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sum {
     terms: Terms,
@@ -38,7 +38,7 @@ impl Sum {
         Self { terms: Vec::new(), number }
     }
 
-    /// The number, and the sum without it.
+    /// Returns the number, and the sum without it.
     pub fn split(mut self) -> (u32, Self) {
         let number = std::mem::take(&mut self.number);
         (number, self)
@@ -72,7 +72,7 @@ impl Sum {
     }
 }
 
-/// A sum that is shifted to the right.
+/// A sum that is shifted right.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Shift {
     terms: Terms,
@@ -80,29 +80,30 @@ struct Shift {
     by: u32,
 }
 
-/// A longer chain of definitions is not followed.
+/// The longest chain of definitions that is followed.
 const DEEPEST: u32 = 32;
 
-/// A sum with more terms is left as the register that has it.
+/// The most terms of a sum. A register with a longer sum becomes a term itself.
 const MOST_TERMS: usize = 8;
 
 /// The sums that registers of a function hold.
 ///
-/// A register is taken apart if all that reads it comes behind its only definition. Then whoever reads two such registers
-/// at one point sees both as the last run of their definitions left them, from the same values of what both are made of:
-/// a path from a definition to the point that went around the other one's would lead from the entry around it, too.
+/// A register is decomposed if its only definition dominates all its reads. If two such registers are read at one
+/// point, both hold the results of the last executions of their definitions, computed from the same inputs. The reason:
+/// a path from one definition to the point that avoids the other definition would give a path from the entry that
+/// avoids it, too.
 pub struct Sums<'f> {
     function: &'f Function,
     definitions: &'f IndexVec<VReg, Option<Inst>>,
     sums: FxHashMap<VReg, Sum>,
     bits: FxHashMap<VReg, Bits>,
     shifts: FxHashMap<Shift, u32>,
-    /// The largest number that each shifted sum is.
+    /// The maximum of each shifted sum.
     most_shifted: Vec<u32>,
 }
 
 impl<'f> Sums<'f> {
-    /// For a function, and the one definition of each register that all its reads come behind.
+    /// Creates the sums of a function. `definitions` has the definition that dominates all reads of each register.
     pub fn new(function: &'f Function, definitions: &'f IndexVec<VReg, Option<Inst>>) -> Self {
         Self {
             function,
@@ -114,7 +115,8 @@ impl<'f> Sums<'f> {
         }
     }
 
-    /// What a register holds; `None` if its reads do not all come behind one definition. Each register is looked at once.
+    /// Returns the sum that a register holds. `None` if no single definition dominates its reads. Each register is
+    /// examined once.
     pub fn of(&mut self, reg: VReg) -> Option<Sum> {
         self.sum(reg, 0)
     }
@@ -130,7 +132,7 @@ impl<'f> Sums<'f> {
         Some(sum)
     }
 
-    /// What an instruction computes from other sums; `None` if that is no sum.
+    /// Returns the sum that an instruction computes. `None` if the result is not a sum.
     fn computed(&mut self, inst: Inst, depth: u32) -> Option<Sum> {
         let operands = sources(self.function, inst)?;
         match self.function.role(inst) {
@@ -192,8 +194,8 @@ impl<'f> Sums<'f> {
         }
     }
 
-    /// A sum shifted to the right. What the shift takes off the number leaves the sum where nothing overflows: of
-    /// `x + 32` by 2, that is 8, and `x` by 2 is left.
+    /// Returns a sum shifted right. If nothing overflows, the shifted constant is split off: `x + 32` shifted by 2 is 8
+    /// plus `x` shifted by 2.
     fn shifted(&mut self, operand: &Operand, by: u32, depth: u32) -> Option<Sum> {
         let sum = self.operand(operand, depth)?;
         if let Some(number) = sum.constant() {
@@ -271,7 +273,8 @@ impl<'f> Sums<'f> {
     }
 }
 
-/// The operands that an instruction computes its only result from; `None` if it is none of 32 or 64 bits.
+/// Returns the source operands of an instruction that computes only one result. `None` if the result does not have 32
+/// or 64 bits.
 fn sources(function: &Function, inst: Inst) -> Option<&[Operand]> {
     let [result, sources @ ..] = function.operands(inst) else { return None };
     let is_word = matches!(function.class(result.def()?), RegClass::B32 | RegClass::B64);
@@ -279,19 +282,19 @@ fn sources(function: &Function, inst: Inst) -> Option<&[Operand]> {
     (is_word && function.effects(inst).is_pure() && sources.iter().all(is_plain)).then_some(sources)
 }
 
-/// Whether a constant is an immediate or a symbol itself, and no address of a stack slot.
+/// Whether a constant is an immediate or a symbol, not the address of a stack slot.
 fn is_move(function: &Function, inst: Inst) -> bool {
     let name = function.opcodes().name(function.opcode(inst));
     let moved = name.strip_prefix("MOV_B32_").or_else(|| name.strip_prefix("MOV_B64_"));
     function.role(inst) == Role::Constant && matches!(moved, Some("i" | "sym"))
 }
 
-/// The mode of a conversion that neither rounds nor saturates.
+/// Whether the operand is the mode of a conversion that neither rounds nor saturates.
 fn is_zero(operand: &Operand) -> bool {
     operand.as_immediate() == Some(0)
 }
 
-/// A shift by a number of bits that a register of 32 has.
+/// Returns a shift amount below 32.
 fn shift_of(operand: &Operand) -> Option<u32> {
     match operand.value {
         Value::Immediate(by) => u32::try_from(by).ok().filter(|&by| by < 32),

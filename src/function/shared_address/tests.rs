@@ -1,4 +1,4 @@
-//! Which operands are bases, and which registers have one definition.
+//! Tests of access bases and of dominating definitions.
 
 use super::{access, definitions};
 use crate::function::{Function, Inst, VReg};
@@ -7,8 +7,8 @@ fn parse(text: &str) -> Function {
     Function::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The base of a load, of a store, and of where a copy from global memory goes; not of global memory, of a symbol, of an
-/// instruction under a predicate, or of a barrier.
+/// The base is found in a load, a store, and the destination of a copy from global memory. There is no base for global
+/// memory, symbols, instructions under a predicate, and barriers.
 #[test]
 fn bases() {
     let function = parse(
@@ -26,8 +26,9 @@ fn bases() {
     assert_eq!(found, [Some(5), Some(5), None, None, Some(2), Some(0), None, None, Some(0)]);
 }
 
-/// A definition counts if it stands ahead of all reads: in its block, or in one that dominates theirs. One that a path goes
-/// around, a second one, and a read ahead of the first do not; but a number of the thread may be read anew.
+/// A definition counts if it dominates all reads: it is earlier in the block, or in a dominating block. It does not
+/// count if a path avoids it, if there is a second definition, or if a read precedes it. A constant of the thread may
+/// be defined repeatedly.
 #[test]
 fn single_definitions() {
     let function = parse(

@@ -1,6 +1,6 @@
-//! What a SIMD video instruction computes.
+//! The operation of a SIMD video instruction.
 
-/// How two parts are compared.
+/// A relation between two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -11,22 +11,23 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// What is computed of two parts.
+/// A function of two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A sum that saturates.
+    /// Saturating sum.
     Add,
-    /// A difference that saturates.
+    /// Saturating difference.
     Subtract,
-    /// 1 or 0.
+    /// 1 if the comparison holds, otherwise 0.
     Set(Comparison),
     Minimum,
     Maximum,
-    /// The mean, rounded up.
+    /// Mean, rounded up.
     Average,
-    /// The magnitude of the difference.
+    /// Absolute difference.
     Distance {
-        /// Limited to the largest number of the part's type, which has a sign; else its low bits.
+        /// Whether the result is limited to the largest number of the part's signed type. Otherwise, the result is its
+        /// low bits.
         saturates: bool,
     },
 }
@@ -35,13 +36,14 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
-    /// Bits of a part: 8 or 16.
+    /// Width of a part: 8 or 16 bits.
     pub(super) bits: u32,
     pub(super) is_signed: bool,
 }
 
 impl Operation {
-    /// Reads a mnemonic, as `vsub4.s32.s32.s32.sat`. `None`: it is another instruction, or one that ptxas does as well.
+    /// Parses a mnemonic such as `vsub4.s32.s32.s32.sat`. `None` for other instructions, and for those that ptxas
+    /// compiles equally well.
     pub(super) fn of(mnemonic: &str) -> Option<Self> {
         let mut words = mnemonic.strip_prefix('v')?.split('.');
         let name = words.next()?;
@@ -64,12 +66,12 @@ impl Operation {
             ("add", ["sat"]) => Kind::Add,
             ("sub", ["sat"]) => Kind::Subtract,
             ("set", [comparison]) => Kind::Set(compared(comparison)?),
-            // Halves take ptxas nine instructions at most.
+            // For halves, ptxas needs at most nine instructions.
             ("min", []) if bits == 8 => Kind::Minimum,
             ("max", []) if bits == 8 => Kind::Maximum,
-            // ptxas has four instructions for halves. Signed parts are rounded away from zero.
+            // For halves, ptxas needs four instructions. Signed parts are rounded away from zero.
             ("avrg", []) if bits == 8 && !is_signed => Kind::Average,
-            // One instruction of the hardware.
+            // The hardware has a single instruction for this.
             ("absdiff", _) if bits == 8 && !is_signed => return None,
             ("absdiff", []) => Kind::Distance { saturates: false },
             ("absdiff", ["sat"]) if is_signed => Kind::Distance { saturates: true },

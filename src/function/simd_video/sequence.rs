@@ -1,23 +1,23 @@
-//! Instructions on whole words that compute a SIMD video instruction.
+//! Instructions on whole words that are equivalent to a SIMD video instruction.
 //!
-//! A part's top bit is told apart from the low bits. Sums and differences of the low bits fit into the part, and the top bit
-//! of what they give says whether the low bits carried, or did not borrow. With the top bits of both operands this decides
-//! everything: the result's top bit, overflow, and which operand is less. Each of these is one `lop3`; `prmt` then copies a
-//! part's top bit over the part.
+//! The top bit of each part is separated from the low bits. Sums and differences of the low bits fit into the part. The
+//! top bit of such a result shows whether the low bits carried, or did not borrow. Together with the top bits of both
+//! operands, it determines the result's top bit, overflow, and which operand is less. Each of these takes one `lop3`;
+//! `prmt` then copies a part's top bit to all bits of the part.
 
 use std::fmt::Write as _;
 
 use super::operation::{Comparison, Kind, Operation};
 
-/// The words of the three inputs of a `lop3` of which its table is computed.
+/// The truth tables of the three inputs of `lop3`, from which other tables are computed.
 const A: u8 = 0xf0;
 const B: u8 = 0xcc;
 const C: u8 = 0xaa;
 
-/// Bits that `a` has where `c` is set, and `b` elsewhere: the table of `lop3 a, b, c`.
+/// Selects bits of `a` where `c` is set, and bits of `b` elsewhere: the table of `lop3 a, b, c`.
 const CHOOSE_BY_C: u8 = (A & C) | (B & !C);
 
-/// Instructions that write registers of their own, and at last the result.
+/// A sequence of instructions, each of which writes a new register. The last one writes the result.
 pub(super) struct Sequence<'a> {
     operation: Operation,
     a: &'a str,
@@ -27,7 +27,7 @@ pub(super) struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    /// A scope that writes to `result` what the operation makes of `a` and `b`. It reads both before it writes.
+    /// Returns a scope that writes the operation's result for `a` and `b` to `result`. It reads both before it writes.
     pub(super) fn text(operation: Operation, result: &str, a: &'a str, b: &'a str) -> String {
         let mut sequence = Self { operation, a, b, statements: String::new(), temporaries: 0 };
         let last = sequence.compute();
@@ -72,7 +72,7 @@ impl<'a> Sequence<'a> {
                 let (difference, less) = self.less(a, b, true);
                 let mask = self.spread(&less);
                 let top = self.top_of_difference();
-                // A negative number is turned around: its bits are inverted, and one is added.
+                // Negates negative differences: inverts the bits and adds one.
                 let turned = self.lop3(&difference, &top, &mask, A ^ B ^ C);
                 let one = self.binary("and", &mask, &self.ones());
                 let distance = self.binary("add", &turned, &one);
@@ -91,7 +91,7 @@ impl<'a> Sequence<'a> {
         let sum = self.binary("add", &left, &right);
         let differs = self.lop3(a, b, &top, (A ^ B) & C);
         if self.operation.is_signed {
-            // Both have one sign, and the result has the other one.
+            // Both operands have the same sign, and the result has the other.
             let overflow = self.lop3(a, b, &sum, !(A ^ B) & (B ^ C));
             let limit = self.limit(&self.low_bits());
             return self.limited(&overflow, &limit, &sum, &differs);
@@ -106,7 +106,7 @@ impl<'a> Sequence<'a> {
         if self.operation.is_signed {
             let difference = self.difference(a, b);
             let top = self.top_of_difference();
-            // The signs differ, and the result has the second one.
+            // The operands' signs differ, and the result has the sign of the second operand.
             let overflow = self.lop3(a, b, &difference, (A ^ B) & !(B ^ C));
             let limit = self.limit(&self.top_bits());
             return self.limited(&overflow, &limit, &difference, &top);
@@ -117,45 +117,48 @@ impl<'a> Sequence<'a> {
         self.lop3(&difference, &top, &mask, (A ^ B) & !C)
     }
 
-    /// What a part becomes that overflows, made of the second operand's sign: that is a constant more often than the first.
+    /// Returns the saturated value of each part. It is computed from the second operand's sign, because the second
+    /// operand is more often a constant than the first.
     fn limit(&mut self, bits: &str) -> String {
         let sign = self.spread(self.b);
         self.binary("xor", &sign, bits)
     }
 
-    /// The limit in parts that overflow, else what was computed, whose top bits are still to be turned.
+    /// Returns `limit` in parts that overflow, and elsewhere `computed` with its top bits corrected by `top`.
     fn limited(&mut self, overflow: &str, limit: &str, computed: &str, top: &str) -> String {
         let mask = self.spread(overflow);
         let computed = self.binary("xor", computed, top);
         self.lop3(limit, &computed, &mask, CHOOSE_BY_C)
     }
 
-    /// The differences of the low bits. A top bit is clear where they borrow.
+    /// Returns the differences of the low bits. The top bit of a part is clear if the part borrows.
     fn difference(&mut self, a: &str, b: &str) -> String {
         let (left, right) = (self.binary("or", a, &self.top_bits()), self.binary("and", b, &self.low_bits()));
         self.binary("sub", &left, &right)
     }
 
-    /// What the top bits of that must be turned by to be those of `a - b`.
+    /// Returns the mask that turns the top bits of that difference into those of `a - b`.
     fn top_of_difference(&mut self) -> String {
         self.lop3(self.a, self.b, &self.top_bits(), (A ^ !B) & C)
     }
 
-    /// That difference, and a word whose top bits say where the first operand is less than the second, or where it is not.
+    /// Returns that difference, and a word whose top bits are set where the first operand is less than the second. If
+    /// `is_less` is false, the top bits are set where it is not less.
     fn less(&mut self, a: &str, b: &str, is_less: bool) -> (String, String) {
         let difference = self.difference(a, b);
-        // Of numbers with a sign, a set top bit makes the lesser one.
+        // Of two signed numbers with different top bits, the one with a set top bit is less.
         let (a_is_low, b_is_high) = if self.operation.is_signed { (A, !B) } else { (!A, B) };
         let table = (a_is_low & b_is_high) | ((a_is_low | b_is_high) & !C);
         let less = self.lop3(a, b, &difference, if is_less { table } else { !table });
         (difference, less)
     }
 
-    /// A word whose top bits say where the operands differ, or where they are equal.
+    /// Returns a word whose top bits are set where the operands differ. If `is_other` is false, they are set where the
+    /// operands are equal.
     fn differs(&mut self, is_other: bool) -> String {
         let low_bits = self.low_bits();
         let low = self.lop3(self.a, self.b, &low_bits, (A ^ B) & C);
-        // It carries unless all low bits are equal.
+        // The sum carries into the top bit unless all low bits are equal.
         let carried = self.binary("add", &low, &low_bits);
         let table = (A ^ B) | C;
         self.lop3(self.a, self.b, &carried, if is_other { table } else { !table })
@@ -167,7 +170,7 @@ impl<'a> Sequence<'a> {
         self.binary("and", &shifted, &self.ones())
     }
 
-    /// All bits of a part as its top bit.
+    /// Copies the top bit of each part to all bits of the part.
     fn spread(&mut self, word: &str) -> String {
         let selector = if self.operation.bits == 8 { "0xba98" } else { "0xbb99" };
         self.statement(&format!("prmt.b32 {{}}, {word}, 0, {selector};"))
@@ -182,7 +185,7 @@ impl<'a> Sequence<'a> {
         self.statement(&format!("lop3.b32 {{}}, {a}, {b}, {c}, {table:#04x};"))
     }
 
-    /// Adds a statement that writes a register of its own, which it has as `{}`.
+    /// Adds a statement that writes a new register. `{}` in the text stands for the register.
     fn statement(&mut self, text: &str) -> String {
         let result = format!("{NAME}{}", self.temporaries);
         self.temporaries += 1;
@@ -202,12 +205,12 @@ impl<'a> Sequence<'a> {
         self.constant(1)
     }
 
-    /// A number in each part.
+    /// Returns a word with the same number in each part.
     fn constant(&self, part: u32) -> String {
         let word = if self.operation.bits == 8 { part * 0x0101_0101 } else { part * 0x0001_0001 };
         format!("{word:#x}")
     }
 }
 
-/// What the names of the registers begin with.
+/// The prefix of the new registers' names.
 pub(super) const NAME: &str = "nvptx_ra_part";

@@ -1,11 +1,11 @@
-//! A text of assembly with other instructions in place of SIMD video instructions.
+//! Replaces SIMD video instructions in an assembly text.
 
 use super::operation::Operation;
 use super::sequence::{NAME, Sequence};
 
-/// The text with other instructions in place of its SIMD video instructions. `None`: the text stays. Operands may be `$N`, as in
-/// LLVM's inline assembly, or PTX's names. A text with comments stays, because what looks like an instruction may be a part of
-/// a comment. O(bytes).
+/// Returns the text with its SIMD video instructions replaced. `None` if the text stays unchanged. Operands may be
+/// `$N`, as in LLVM's inline assembly, or PTX's names. A text with comments is not changed, because an apparent
+/// instruction may be part of a comment. O(bytes).
 pub fn expanded(text: &str) -> Option<String> {
     if ["//", "/*", NAME].iter().any(|word| text.contains(word)) {
         return None;
@@ -29,7 +29,8 @@ pub fn expanded(text: &str) -> Option<String> {
     is_changed.then_some(out)
 }
 
-/// The scope for a statement, which is given without its semicolon. A statement under a predicate stays.
+/// Returns the scope that replaces a statement, which is given without its semicolon. `None` for a statement under a
+/// predicate.
 fn of_statement(statement: &str) -> Option<String> {
     let (mnemonic, operands) = statement.split_once(|c: char| c.is_ascii_whitespace())?;
     let operation = Operation::of(mnemonic)?;
@@ -38,7 +39,7 @@ fn of_statement(statement: &str) -> Option<String> {
     operands.iter().all(|operand| is_register(operand)).then(|| Sequence::text(operation, result, a, b))
 }
 
-/// Whether an operand is a whole register: a selector of parts stands behind a dot.
+/// Whether an operand is a whole register. A selector of parts would follow a dot.
 fn is_register(operand: &str) -> bool {
     let name = operand.strip_prefix(['$', '%', '_']).unwrap_or(operand);
     let is_name = operand.starts_with(['$', '%', '_']) || name.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -49,7 +50,7 @@ fn is_register(operand: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What stands around an instruction stays.
+    /// The text around a replaced instruction stays unchanged.
     #[test]
     fn around_an_instruction() {
         let text = expanded("{\n\tadd.u32 $0, $1, 1;\n\tvmax4.u32.u32.u32 $0,$1,$2,$3; }\n").expect("it changes");
@@ -61,7 +62,7 @@ mod tests {
         assert_eq!(two.matches(".reg").count(), 2);
     }
 
-    /// What is no instruction on whole registers stays, and so does a text with comments.
+    /// A text without instructions on whole registers stays unchanged, and so does a text with comments.
     #[test]
     fn what_stays() {
         for text in [

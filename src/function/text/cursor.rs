@@ -6,39 +6,39 @@ use std::str::FromStr;
 use super::ParseError;
 use super::words::{begins_word, continues_word};
 
-/// How much of a wrong word an error repeats.
+/// The most characters of an invalid word that an error repeats.
 const EXCERPT: usize = 40;
 
-/// The beginning of a wrong text, fit to be printed.
+/// Returns the beginning of an invalid text in printable form.
 pub(super) fn excerpt(text: &str) -> String {
     text.chars().take(EXCERPT).flat_map(char::escape_debug).collect()
 }
 
-/// A place in a line.
+/// A position in a line.
 pub(super) struct Cursor<'a> {
     rest: &'a str,
     line: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// At the beginning of the line with that number.
+    /// Returns a cursor at the beginning of the line with that number.
     pub(super) fn new(text: &'a str, line: usize) -> Self {
         let mut cursor = Self { rest: text, line };
         cursor.skip(0);
         cursor
     }
 
-    /// The number of the line, from 1.
+    /// Returns the number of the line, from 1.
     pub(super) fn number_of_line(&self) -> usize {
         self.line
     }
 
-    /// The error that `reason` describes, at this line.
+    /// Returns the error that `reason` describes, at this line.
     pub(super) fn error(&self, reason: impl Into<String>) -> ParseError {
         ParseError { line: self.line, reason: reason.into() }
     }
 
-    /// The error that something else is expected here.
+    /// Returns the error that `what` is expected here.
     pub(super) fn expected(&self, what: &str) -> ParseError {
         if self.at_end() {
             return self.error(format!("the line ends where {what} is expected"));
@@ -47,28 +47,28 @@ impl<'a> Cursor<'a> {
         self.error(format!("found `{}` where {what} is expected", excerpt(&self.rest[..end])))
     }
 
-    /// Goes on by `count` bytes, and over the blanks behind them.
+    /// Advances by `count` bytes, and over the blanks after them.
     fn skip(&mut self, count: usize) {
         let blanks = self.rest.as_bytes()[count..].iter().take_while(|&&byte| matches!(byte, b' ' | b'\t')).count();
         self.rest = &self.rest[count + blanks..];
     }
 
-    /// The next byte, 0 at the end.
+    /// Returns the next byte; 0 at the end.
     pub(super) fn peek(&self) -> u8 {
         self.rest.bytes().next().unwrap_or(0)
     }
 
-    /// Whether nothing is left but a comment.
+    /// Whether only a comment remains, or nothing.
     pub(super) fn at_end(&self) -> bool {
         matches!(self.rest.bytes().next(), None | Some(b';' | b'#'))
     }
 
-    /// Demands the end.
+    /// Requires the end of the line.
     pub(super) fn end(&self) -> Result<(), ParseError> {
         if self.at_end() { Ok(()) } else { Err(self.expected("the end of the line")) }
     }
 
-    /// Takes `token` where it is next.
+    /// Consumes `token` if it is next.
     pub(super) fn eat(&mut self, token: &str) -> bool {
         let found = self.rest.starts_with(token);
         if found {
@@ -77,17 +77,17 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes the word `word` where it is next.
+    /// Consumes the word `word` if it is next.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         self.peek_word() == Some(word) && self.eat(word)
     }
 
-    /// Demands `token`.
+    /// Requires and consumes `token`.
     pub(super) fn expect(&mut self, token: &str) -> Result<(), ParseError> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// The next word, not taken.
+    /// Returns the next word without consuming it.
     pub(super) fn peek_word(&self) -> Option<&'a str> {
         let bytes = self.rest.as_bytes();
         if !bytes.first().copied().is_some_and(begins_word) {
@@ -97,14 +97,14 @@ impl<'a> Cursor<'a> {
         Some(&self.rest[..end])
     }
 
-    /// Takes the next word.
+    /// Consumes the next word.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         let word = self.peek_word()?;
         self.skip(word.len());
         Some(word)
     }
 
-    /// Takes the text up to the next blank, comma, comment or colon.
+    /// Consumes the text up to the next blank, comma, comment or colon.
     pub(super) fn token(&mut self) -> &'a str {
         let is_end = |byte: u8| matches!(byte, b' ' | b'\t' | b',' | b';' | b'#' | b':' | b'=');
         let end = self.rest.bytes().position(is_end).unwrap_or(self.rest.len());
@@ -113,30 +113,30 @@ impl<'a> Cursor<'a> {
         token
     }
 
-    /// Takes a number of type `T`.
+    /// Consumes a number of type `T`.
     pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, ParseError> {
         let before = Self { rest: self.rest, line: self.line };
         self.token().parse().map_err(|_| before.expected(what))
     }
 
-    /// Takes `prefix` and the number behind it.
+    /// Consumes `prefix` and the number after it.
     pub(super) fn id(&mut self, prefix: &str, what: &str) -> Result<u32, ParseError> {
         self.prefixed(prefix, what, |digits| digits.parse().ok())
     }
 
-    /// Takes a hexadecimal number, with `0x` before it.
+    /// Consumes a hexadecimal number with the prefix `0x`.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, ParseError> {
         self.prefixed("0x", what, |digits| u64::from_str_radix(digits, 16).ok())
     }
 
     fn prefixed<T>(&mut self, prefix: &str, what: &str, read: fn(&str) -> Option<T>) -> Result<T, ParseError> {
         let before = Self { rest: self.rest, line: self.line };
-        // The number parsers of the library would take a sign.
+        // The standard library's number parsers would accept a sign.
         let digits = self.token().strip_prefix(prefix).filter(|rest| !rest.starts_with('+'));
         digits.and_then(read).ok_or_else(|| before.expected(what))
     }
 
-    /// Takes a string in quotes.
+    /// Consumes a string in quotes.
     pub(super) fn string(&mut self, what: &str) -> Result<Cow<'a, str>, ParseError> {
         let Some(body) = self.rest.strip_prefix('"') else { return Err(self.expected(what)) };
         let mut unescaped = String::new();
@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("a string is not closed: `\"` is missing"))
     }
 
-    /// The character that an escape stands for.
+    /// Returns the character for an escape sequence.
     fn escape(&self, characters: &mut std::str::CharIndices<'_>) -> Result<char, ParseError> {
         match characters.next().map(|(_, character)| character) {
             Some(plain @ ('"' | '\\')) => Ok(plain),
@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
                 let number = u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal);
                 let is_closed = rest.as_bytes().get(digits.len() + 1) == Some(&b'}');
                 let character = number.and_then(char::from_u32).filter(|_| is_closed);
-                // The digits and both braces are ASCII: as many characters as bytes.
+                // The digits and both braces are ASCII, so there are as many characters as bytes.
                 characters.nth(digits.len() + 1);
                 character
                     .ok_or_else(|| self.error("a wrong escape: `\\u{…}` takes the hexadecimal number of a character"))

@@ -1,7 +1,7 @@
-//! The text form of edits: what a trace prints, and what `nvptx-apply-edits` reads.
+//! The text form of edits, which traces print and `nvptx-apply-edits` reads.
 //!
-//! Ids are read as they stand, and nothing but the words is checked: whether edits fit a function is for those who
-//! apply them to say, and their tests need edits that do not fit.
+//! Ids are read literally, and only the syntax is checked. The callers that apply edits check whether the edits fit a
+//! function, and their tests need edits that do not fit.
 
 use std::fmt::{self, Display, Formatter, Write};
 
@@ -14,7 +14,8 @@ use crate::function::{
     Value,
 };
 
-/// Reads the edits to `function` out of a text that may have edits to others, too; `None` where it has none.
+/// Parses the edits to `function` from a text that may also have edits to other functions. `None` if the text has none
+/// for `function`.
 pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>, ParseError> {
     let mut found = None;
     let mut section: Option<(String, EditList)> = None;
@@ -33,7 +34,7 @@ pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>,
             }
             Some((name, list)) if line.eat_word("end") => {
                 if name == function.name() && found.replace(list).is_some() {
-                    return Err(line.error(format!("{} has edits already", excerpt(&name))));
+                    return Err(line.error(format!("{} already has edits", excerpt(&name))));
                 }
                 None
             }
@@ -46,7 +47,7 @@ pub(super) fn parse(text: &str, function: &Function) -> Result<Option<EditList>,
     }
     match section {
         None => Ok(found),
-        Some(_) => Err(ParseError { line: number + 1, reason: "the text ends where `end` is expected".into() }),
+        Some(_) => Err(ParseError { line: number + 1, reason: "the text ends before `end`".into() }),
     }
 }
 
@@ -133,12 +134,12 @@ fn edit(line: &mut Cursor<'_>, opcodes: &OpcodeTable) -> Result<Edit, ParseError
         }
         "merge" => Edit::Merge { from: reg(line)?, into: line.expect("into").and_then(|()| reg(line))? },
         "delete" => Edit::Delete { inst: inst(line)? },
-        "insert-directive" => Edit::InsertDirective { text: line.string("a line of PTX in quotes")?.into_owned() },
+        "insert-directive" => Edit::InsertDirective { text: line.string("a PTX directive in quotes")?.into_owned() },
         "set-attribute" => Edit::SetAttribute {
             key: line.string("the attribute's name in quotes")?.into_owned(),
             value: line.string("the attribute's value in quotes")?.into_owned(),
         },
-        _ => return Err(line.error(format!("`{}` is no edit; docs/mfv.md lists them", excerpt(kind)))),
+        _ => return Err(line.error(format!("`{}` is not an edit; docs/mfv.md lists the edits", excerpt(kind)))),
     })
 }
 
@@ -150,7 +151,7 @@ fn slot(line: &mut Cursor<'_>) -> Result<Slot, ParseError> {
     line.id("slot", "a slot, `slotN`").map(Slot)
 }
 
-/// Registers, each with its slot.
+/// Parses registers, each with its slot.
 fn parts(line: &mut Cursor<'_>) -> Result<Vec<(VReg, Slot)>, ParseError> {
     let mut parts = Vec::new();
     while !line.at_end() {
@@ -191,7 +192,7 @@ fn place(line: &mut Cursor<'_>) -> Result<Position, ParseError> {
 }
 
 impl Edit {
-    /// The edit's line in the text form.
+    /// Returns the edit's line in the text form.
     pub fn display<'a>(&'a self, opcodes: &'a OpcodeTable) -> impl Display + use<'a> {
         Line { edit: self, opcodes }
     }
@@ -276,7 +277,7 @@ mod tests {
     use crate::function::{FunctionBuilder, Role};
     use std::sync::Arc;
 
-    /// One of each kind, as they are printed.
+    /// One edit of each kind, as printed.
     const EVERYTHING: &str = "create-register %4 B64
 create-slot slot0 size 8 align 4
 create-shared-array threads 256 bytes 3072
@@ -330,7 +331,8 @@ set-attribute \"key\" \"value=1\"
         assert_eq!(printed, EVERYTHING);
     }
 
-    /// A text for several functions gives each its own edits, and none to a function that it does not name.
+    /// A text for several functions gives each function its own edits, and gives none to a function that it does not
+    /// contain.
     #[test]
     fn edits_go_to_their_function() {
         let text = "function \"a\"\ndelete i0\nend\n\n; a comment\nfunction \"k\" # another\nmerge %0 into %1\nend\n";
@@ -339,17 +341,17 @@ set-attribute \"key\" \"value=1\"
         assert_eq!(parse("function \"a\"\nend\n", &function()), Ok(None));
     }
 
-    /// A wrong text is refused with its line and what is expected there.
+    /// A wrong text is rejected with its line and the expected token.
     #[test]
     fn wrong_texts() {
         for (edits, expected) in [
-            ("erase i0\n", "line 2: `erase` is no edit"),
+            ("erase i0\n", "line 2: `erase` is not an edit"),
             ("delete\n", "line 2: the line ends where an instruction, `iN` is expected"),
             ("delete i0 i1\n", "line 2: found `i1` where the end of the line is expected"),
             ("set-immediate i0 operand 1 MOV 0\n", "line 2: there is no opcode MOV"),
             ("create-register %0 B33\n", "line 2: found `B33` where a register class is expected"),
             ("insert-constant i0 in bb0 %0 MOV_B32_i %1\n", "found `%1` where a constant is expected"),
-            ("end\nfunction \"k\"\n", "line 4: k has edits already"),
+            ("end\nfunction \"k\"\n", "line 4: k already has edits"),
             ("end\nfunction \"l\"\n delete i0\n", ""),
         ] {
             match parsed(edits) {
@@ -359,7 +361,7 @@ set-attribute \"key\" \"value=1\"
         }
     }
 
-    /// Any text is read or refused.
+    /// Any text is parsed or rejected, without a panic.
     #[test]
     fn any_text_is_read_or_refused() {
         arbtest::arbtest(|source| {
@@ -377,6 +379,6 @@ set-attribute \"key\" \"value=1\"
     #[test]
     fn a_text_that_was_cut_off() {
         let cut_off = parse("function \"k\"\ndelete i0\n", &function());
-        assert_eq!(cut_off.unwrap_err().to_string(), "line 3: the text ends where `end` is expected");
+        assert_eq!(cut_off.unwrap_err().to_string(), "line 3: the text ends before `end`");
     }
 }

@@ -1,7 +1,7 @@
-//! Reads a view from text.
+//! Parses a view from text.
 //!
-//! Memory stays proportional to the text: no number in it is a size of anything, because registers, slots and symbols
-//! are declared one by one, in the order of their ids.
+//! Memory use is proportional to the text. No number in the text determines a size, because registers, slots and
+//! symbols are declared one by one, in the order of their ids.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::function::{
     OperandFlags, RegClass, Role, SharedPlace, Slot, Symbol, VReg, Value,
 };
 
-/// Reads a function; `known` opcodes are added to its table.
+/// Parses a function. `known` opcodes are added to its table.
 pub(super) fn parse(text: &str, known: &OpcodeTable) -> Result<Function, ParseError> {
     if u32::try_from(text.len()).is_err() {
         return Err(ParseError { line: 1, reason: "the text is longer than 4 GiB, and ids have 32 bits".into() });
     }
     let mut lines = text.lines().enumerate().map(|(index, line)| Cursor::new(line, index + 1)).filter(|l| !l.at_end());
     let cut_off = || {
-        let reason = "the text ends where more is expected, `end` at the last".into();
+        let reason = "the text ends before `end`".into();
         ParseError { line: text.lines().count() + 1, reason }
     };
 
@@ -69,7 +69,7 @@ struct Parser {
     regs: u32,
     slots: u32,
     symbols: u32,
-    /// The greatest block that is named, and the line that names it: blocks may be named before they begin.
+    /// The highest block that is referenced, and the line of the reference. Blocks may be referenced before they begin.
     last_block_named: Option<(Block, usize)>,
     operands: Vec<Operand>,
 }
@@ -78,7 +78,7 @@ impl Parser {
     fn new(name: &str) -> Self {
         Self {
             opcodes: OpcodeTable::new(),
-            // The table is put in its place once all opcodes are known.
+            // The table is set when all opcodes are known.
             builder: FunctionBuilder::new(name, Arc::default()),
             blocks: 0,
             regs: 0,
@@ -91,7 +91,7 @@ impl Parser {
 
     fn finish(mut self, known: &OpcodeTable) -> Result<Function, ParseError> {
         if let Some((block, line)) = self.last_block_named.filter(|(block, _)| block.0 >= self.blocks) {
-            let reason = format!("{block} is named, but there are {} blocks", self.blocks);
+            let reason = format!("{block} is referenced, but there are only {} blocks", self.blocks);
             return Err(ParseError { line, reason });
         }
         for opcode in known.ids() {
@@ -102,7 +102,7 @@ impl Parser {
         Ok(function)
     }
 
-    /// Reads the bounds behind `kernel`.
+    /// Parses the bounds after `kernel`.
     fn kernel(&mut self, line: &mut Cursor<'_>) -> Result<(), ParseError> {
         let mut bounds = LaunchBounds::default();
         for (bound, word) in BOUNDS {
@@ -117,7 +117,7 @@ impl Parser {
 
     fn line(&mut self, line: &mut Cursor<'_>) -> Result<(), ParseError> {
         if line.peek_word().is_some_and(|word| word.starts_with("bb") && words::is_reserved(word)) {
-            // No instruction of a valid view begins so: it would define a block.
+            // No instruction of a valid view begins with `bb`, because it would define a block.
             return self.block(line);
         }
         if self.blocks > 0 {
@@ -226,7 +226,7 @@ impl Parser {
         line.expect("frequency")?;
         let frequency: f64 = line.number("a frequency, such as `1.0`")?;
         if !frequency.is_finite() {
-            return Err(line.error("a frequency is a finite number; this one is too large or none"));
+            return Err(line.error("the frequency is too large or not a number; use a finite number"));
         }
         line.expect("depth")?;
         let depth = line.number("a loop depth, a small number")?;
@@ -273,7 +273,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Reads operands, separated by commas; each also gets `flags`.
+    /// Parses operands, separated by commas. Each operand also gets `flags`.
     fn operands(
         &mut self,
         line: &mut Cursor<'_>,
@@ -329,7 +329,7 @@ impl Parser {
         }
     }
 
-    /// Notes that a block is named, which may begin later.
+    /// Records a reference to a block that may begin later.
     fn name_block(&mut self, block: u32, line: &Cursor<'_>) -> Block {
         let block = Block(block);
         if self.last_block_named.is_none_or(|(last, _)| last < block) {
@@ -339,7 +339,7 @@ impl Parser {
     }
 }
 
-/// Reads what stands behind `::`, if anything: effects, memory space, source line.
+/// Parses the attributes after `::`, if there are any: effects, memory space, source line.
 fn attributes(line: &mut Cursor<'_>) -> Result<(Effects, MemorySpace, u32), ParseError> {
     let (mut effects, mut space, mut source_line) = (Effects::empty(), MemorySpace::Generic, 0);
     if line.eat("::") {
@@ -364,7 +364,7 @@ fn attributes(line: &mut Cursor<'_>) -> Result<(Effects, MemorySpace, u32), Pars
 pub(super) fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<'a, str>, ParseError> {
     match line.peek_word() {
         Some(word) if words::is_reserved(word) => {
-            Err(line.error(format!("`{}` means something else; put an opcode of that name in quotes", excerpt(word))))
+            Err(line.error(format!("`{}` is a reserved word; put an opcode of that name in quotes", excerpt(word))))
         }
         Some(word) => {
             line.word();
@@ -374,7 +374,7 @@ pub(super) fn opcode_name<'a>(line: &mut Cursor<'a>) -> Result<std::borrow::Cow<
     }
 }
 
-/// Reads an immediate, a float or a symbol, which may be one that is not declared.
+/// Parses an immediate, a float or a symbol. The symbol need not be declared.
 pub(super) fn constant(line: &mut Cursor<'_>) -> Result<Value, ParseError> {
     match line.peek() {
         b'-' | b'0'..=b'9' => line.number("a number of 64 bits").map(Value::Immediate),
@@ -388,7 +388,7 @@ pub(super) fn class_of(word: &str) -> Option<RegClass> {
     RegClass::ALL.into_iter().chain([RegClass::Other]).find(|class| class.name() == word)
 }
 
-/// Demands that the next declared id is the next free one.
+/// Requires that a declared id is the next free one.
 fn in_order(line: &Cursor<'_>, prefix: impl std::fmt::Display, id: u32, next: u32) -> Result<(), ParseError> {
     match id {
         _ if id == next => Ok(()),
@@ -397,10 +397,12 @@ fn in_order(line: &Cursor<'_>, prefix: impl std::fmt::Display, id: u32, next: u3
     }
 }
 
-/// Demands that an id that is used is declared.
+/// Requires that a used id is declared.
 fn declared(line: &Cursor<'_>, prefix: impl std::fmt::Display, id: u32, count: u32) -> Result<(), ParseError> {
     if id < count {
         return Ok(());
     }
-    Err(line.error(format!("{prefix}{id} is not declared; {count} are, from {prefix}0 on, before the first block")))
+    Err(line.error(format!(
+        "{prefix}{id} is not declared; declare it before the first block ({count} are declared, from {prefix}0 on)"
+    )))
 }

@@ -58,7 +58,7 @@ impl Display for Function {
     }
 }
 
-/// How the function is launched and where it is from, as far as that is known.
+/// Prints the launch bounds and the source file, if they are known.
 fn print_origin(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
     if let Some(mut bounds) = function.kernel().copied() {
         f.write_str("kernel")?;
@@ -77,7 +77,7 @@ fn print_origin(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// The opcodes that are used, by name: an order that a changed instruction leaves alone.
+/// Prints the opcodes that are used, by name. A change to an instruction does not affect this order.
 fn print_opcodes(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
     let mut used = vec![false; function.opcodes.len()];
     for &opcode in function.inst_opcode.iter() {
@@ -118,7 +118,7 @@ fn print_regs(function: &Function, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn print_block(function: &Function, block: Block, f: &mut Formatter<'_>) -> fmt::Result {
-    // `{:?}` prints the shortest decimal that reads back as the same number.
+    // `{:?}` prints the shortest decimal that parses to the same number.
     write!(f, "{block}: frequency {:?} depth {}", function.frequency(block), function.loop_depth(block))?;
     f.write_str(match function.no_unroll(block) {
         NoUnroll::Absent => "",
@@ -171,7 +171,7 @@ fn print_attributes(function: &Function, inst: Inst, f: &mut Formatter<'_>) -> f
     if line == 0 { Ok(()) } else { write!(f, " line {line}") }
 }
 
-/// Prints an operand; a definition left of `=` goes without its flag.
+/// Prints an operand. A definition left of `=` is printed without its flag.
 fn print_operand(f: &mut Formatter<'_>, operand: &Operand, is_definition: bool) -> fmt::Result {
     for (_, word) in FLAGS.iter().skip(usize::from(is_definition)).filter(|(flag, _)| operand.flags.contains(*flag)) {
         write!(f, "{word} ")?;

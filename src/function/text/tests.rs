@@ -1,4 +1,4 @@
-//! What the text form promises: it reads back, and it refuses everything else with a line and a remedy.
+//! Tests of the text form: it parses back, and any other text is rejected with a line and a remedy.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use crate::function::{
     Role, Symbol, Value,
 };
 
-/// Every construct of the form, canonically printed.
+/// Every construct of the text form, as printed.
 const EVERYTHING: &str = include_str!("everything.mfv");
 
 fn error_of(text: &str) -> String {
     Function::parse(text).expect_err("a wrong text").to_string()
 }
 
-/// A text with `line` in a function of one block, three registers, a slot and a symbol.
+/// Returns a text with `line` in a function of one block, three registers, a slot and a symbol.
 fn with_line(line: &str) -> String {
     format!(
         "mfv 1\nfunction \"f\"\nopcode ADD\nopcode COPY copy\nregs %0 B32 B32 B64\nslot0 size 8 align 8\n@0 = \"s\"\n\
@@ -54,7 +54,7 @@ fn a_parsed_function_has_what_the_text_says() {
     assert_eq!(function.operands(load)[0], Operand::write(crate::function::VReg(0)));
 }
 
-/// Each line about the function may be absent, and each bound of a launch; a view without them is no kernel.
+/// Each line about the function is optional, and so is each launch bound. A view without launch bounds is not a kernel.
 #[test]
 fn what_is_not_known_of_a_function_is_left_out() {
     for head in ["", "kernel\n", "kernel reqntid 32 maxnreg 255\n", "file \"k.cu\"\n", "kernel minctasm 1\nfile \"\"\n"]
@@ -128,7 +128,7 @@ fn no_single_byte_changed_makes_the_parser_panic() {
             let mut bytes = EVERYTHING.as_bytes().to_vec();
             bytes[at] = byte;
             if let Ok(function) = Function::parse(&String::from_utf8_lossy(&bytes)) {
-                // What parses, prints to a text that parses to the same.
+                // A text that parses is printed as a text that parses to the same function.
                 let text = function.to_string();
                 assert_eq!(Function::parse(&text).unwrap().to_string(), text);
                 let _ = function.validate();
@@ -140,12 +140,15 @@ fn no_single_byte_changed_makes_the_parser_panic() {
 #[test]
 fn errors_name_the_line_and_what_is_expected() {
     for (line, message) in [
-        ("%3 = ADD %0", "line 9: %3 is not declared; 3 are, from %0 on, before the first block"),
-        ("%0 = ADD @1", "line 9: @1 is not declared; 1 are, from @0 on, before the first block"),
-        ("%0 = ADD slot1", "line 9: slot1 is not declared; 1 are, from slot0 on, before the first block"),
-        ("%0 = ADD bb1", "line 9: bb1 is named, but there are 1 blocks"),
+        ("%3 = ADD %0", "line 9: %3 is not declared; declare it before the first block (3 are declared, from %0 on)"),
+        ("%0 = ADD @1", "line 9: @1 is not declared; declare it before the first block (1 are declared, from @0 on)"),
+        (
+            "%0 = ADD slot1",
+            "line 9: slot1 is not declared; declare it before the first block (1 are declared, from slot0 on)",
+        ),
+        ("%0 = ADD bb1", "line 9: bb1 is referenced, but there are only 1 blocks"),
         ("%0 = SUB %1", "line 9: the opcode SUB is not declared; add `opcode NAME ROLE`"),
-        ("%0 = end", "line 9: `end` means something else; put an opcode of that name in quotes"),
+        ("%0 = end", "line 9: `end` is a reserved word; put an opcode of that name in quotes"),
         ("%0 = ADD 9223372036854775808", "line 9: found `9223372036854775808` where a number of 64 bits is expected"),
         ("%0 = ADD %4294967296", "line 9: found `%4294967296` where a register, `%N` is expected"),
         ("%0 = ADD %1 tied 2", "line 9: tied to operand 2 of 2; they are numbered from 0"),
@@ -158,8 +161,8 @@ fn errors_name_the_line_and_what_is_expected() {
         ("regs %3 B32", "line 9: the opcode regs is not declared; add `opcode NAME ROLE`"),
         ("bb0: frequency 1.0 depth 0", "line 9: bb0 is declared twice; the next is bb1"),
         ("bb2: frequency 1.0 depth 0", "line 9: bb2 is out of order; the next is bb1"),
-        ("bb1: frequency 1e999 depth 0", "line 9: a frequency is a finite number; this one is too large or none"),
-        ("bb1: frequency NaN depth 0", "line 9: a frequency is a finite number; this one is too large or none"),
+        ("bb1: frequency 1e999 depth 0", "line 9: the frequency is too large or not a number; use a finite number"),
+        ("bb1: frequency NaN depth 0", "line 9: the frequency is too large or not a number; use a finite number"),
         ("bb1: frequency 1.0 depth -1", "line 9: found `-1` where a loop depth, a small number is expected"),
         ("bb1: frequency 1.0 depth 0 ->", "line 9: the line ends where a block, `bbN` is expected"),
         ("\"ADD", "line 9: a string is not closed: `\"` is missing"),
@@ -174,7 +177,7 @@ fn errors_name_the_line_and_what_is_expected() {
 #[test]
 fn errors_of_the_header_name_the_line_and_what_is_expected() {
     for (text, message) in [
-        ("", "line 1: the text ends where more is expected, `end` at the last"),
+        ("", "line 1: the text ends before `end`"),
         ("mfv 2\n", "line 1: version 2 is not known; this program reads version 1"),
         ("\u{7f}ELF", "line 1: found `\\u{7f}ELF` where `mfv` is expected"),
         ("mfv 1\nfunction f", "line 2: found `f` where the function's name in quotes is expected"),

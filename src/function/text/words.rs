@@ -1,17 +1,17 @@
-//! The words of the text form, shared by the printer and the parser.
+//! The keywords of the text form, shared by the printer and the parser.
 
 use crate::function::{Effects, LaunchBounds, MemorySpace, OperandFlags, Role};
 
-/// The only version of the form.
+/// The only version of the text form.
 pub(super) const VERSION: u32 = 1;
 
-/// How many registers stand on one line.
+/// Registers printed on one line.
 pub(super) const REGS_PER_LINE: usize = 16;
 
-/// A bound of a launch.
+/// Accesses one of the launch bounds.
 type Bound = fn(&mut LaunchBounds) -> &mut Option<u32>;
 
-/// Bounds of a launch, in the order in which they are printed and read.
+/// Launch bounds, in the order in which they are printed and parsed.
 pub(super) const BOUNDS: [(Bound, &str); 4] = [
     (|bounds| &mut bounds.max_threads, "maxntid"),
     (|bounds| &mut bounds.required_threads, "reqntid"),
@@ -43,7 +43,7 @@ pub(super) const EFFECTS: [(Effects, &str); 10] = [
     (Effects::MAY_FAULT, "may_fault"),
 ];
 
-/// Memory spaces; the generic one is not written.
+/// Memory spaces. The generic space is not printed.
 pub(super) const SPACES: [(MemorySpace, &str); 7] = [
     (MemorySpace::Global, "global"),
     (MemorySpace::Shared, "shared"),
@@ -54,7 +54,7 @@ pub(super) const SPACES: [(MemorySpace, &str); 7] = [
     (MemorySpace::Param, "param"),
 ];
 
-/// Roles without parameters; `Other` is not written, and `Extract` has numbers behind its word.
+/// Roles without parameters. `Other` is not printed, and numbers follow the word of `Extract`.
 pub(super) const ROLES: [(Role, &str); 9] = [
     (Role::Copy, "copy"),
     (Role::Constant, "constant"),
@@ -67,33 +67,33 @@ pub(super) const ROLES: [(Role, &str); 9] = [
     (Role::Reload, "reload"),
 ];
 
-/// The second of the pair in `table` whose word is `word`.
+/// Returns the value of the pair in `table` with the word `word`.
 pub(super) fn find<T: Copy>(table: &[(T, &str)], word: &str) -> Option<T> {
     table.iter().find(|(_, name)| *name == word).map(|&(value, _)| value)
 }
 
-/// Whether a byte may begin a word.
+/// Whether a word may begin with this byte.
 pub(super) fn begins_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// Whether a byte may stand inside a word.
+/// Whether a word may contain this byte.
 pub(super) fn continues_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.'
 }
 
-/// Whether a word begins an operand or ends the text: an opcode of that name is quoted.
+/// Whether a word begins an operand or ends the text. An opcode with such a name is quoted.
 pub(super) fn is_reserved(word: &str) -> bool {
     let numbered = |prefix: &str| {
         let number = word.strip_prefix(prefix).unwrap_or_default();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    // Most opcodes of NVPTX are in capitals, and no reserved word is.
+    // Most opcodes of NVPTX begin with a capital, and no reserved word does.
     word.starts_with(|first: char| first.is_ascii_lowercase())
         && (find(&FLAGS, word).is_some() || matches!(word, "float" | "end") || numbered("bb") || numbered("slot"))
 }
 
-/// Whether an opcode's name stands without quotes.
+/// Whether an opcode's name is printed without quotes.
 pub(super) fn is_plain(name: &str) -> bool {
     name.bytes().next().is_some_and(begins_word) && name.bytes().all(continues_word) && !is_reserved(name)
 }

@@ -1,4 +1,4 @@
-//! Each rule, broken once; and what is no rule.
+//! Each rule is violated once, and valid special cases are accepted.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::function::{FunctionBuilder, OpcodeTable, VReg};
 const HEADER: &str = "mfv 1\nfunction \"f\"\nopcode ADD\nopcode PHI phi\nopcode DBG debug\nopcode BR\n\
                       regs %0 B32 B32 B32\nslot0 size 3 align 4\n";
 
-/// What is wrong with a function of these blocks.
+/// Returns the violated rule of a function with these blocks.
 fn broken(blocks: &str) -> Option<String> {
     let function = Function::parse(&format!("{HEADER}{blocks}\nend\n")).unwrap();
     function.validate().err().map(|error| error.to_string())
@@ -47,10 +47,10 @@ fn debug_values_may_stand_behind_terminators() {
 fn broken_rules_of_blocks_are_named() {
     for (blocks, message) in [
         ("bb0: frequency -1.0 depth 0", "bb0: its frequency -1 is not a finite number that is 0 or more"),
-        ("bb0: frequency 1.0 depth 0 -> bb1 bb1\nbb1: frequency 1.0 depth 0", "bb0: its successor bb1 stands twice"),
-        ("bb0: frequency 1.0 depth 0\nBR :: terminator\nADD", "i1: it stands after the terminator i0"),
-        ("bb0: frequency 1.0 depth 0\nBR bb0 :: terminator", "i0: it goes to bb0, which is no successor of bb0"),
-        ("bb0: frequency 1.0 depth 0\nADD\n%0 = PHI", "i1: a PHI stands after another instruction"),
+        ("bb0: frequency 1.0 depth 0 -> bb1 bb1\nbb1: frequency 1.0 depth 0", "bb0: its successor bb1 occurs twice"),
+        ("bb0: frequency 1.0 depth 0\nBR :: terminator\nADD", "i1: it follows the terminator i0"),
+        ("bb0: frequency 1.0 depth 0\nBR bb0 :: terminator", "i0: it goes to bb0, which is not a successor of bb0"),
+        ("bb0: frequency 1.0 depth 0\nADD\n%0 = PHI", "i1: a PHI follows another instruction"),
     ] {
         assert_eq!(broken(blocks).as_deref(), Some(message), "{blocks}");
     }
@@ -61,35 +61,35 @@ fn broken_rules_of_phis_are_named() {
     let before = "bb0: frequency 1.0 depth 0 -> bb1\nbb1: frequency 1.0 depth 0 -> bb1";
     for (phi, message) in [
         ("PHI", "i0: a PHI without a definition"),
-        ("PHI %0, bb0", "i0: a PHI is a register that is defined, then pairs of a register and a block"),
-        ("%0 = PHI %1", "i0: a PHI is a register that is defined, then pairs of a register and a block"),
-        ("%0 = PHI %1, %2", "i0: a PHI's inputs are pairs of a register and a block"),
+        ("PHI %0, bb0", "i0: a PHI must be a defined register, then pairs of a register and a block"),
+        ("%0 = PHI %1", "i0: a PHI must be a defined register, then pairs of a register and a block"),
+        ("%0 = PHI %1, %2", "i0: a PHI's inputs must be pairs of a register and a block"),
         ("%0 = PHI 5, bb0, %1, bb1", "i0: a PHI's input is not a register that is read"),
         ("%0 = PHI def %1, bb0, %1, bb1", "i0: a PHI's input is not a register that is read"),
         ("%0 = PHI %1, bb0", "i0: it has no input from the predecessor bb1"),
         ("%0 = PHI %1, bb0, %2, bb0", "i0: it has two different inputs from bb0"),
         ("%0 = PHI %1, bb0, %1, bb0", "i0: it has no input from the predecessor bb1"),
     ] {
-        // A definition in the middle of a PHI is no leading one: it is printed and read as a flag.
+        // A definition in the middle of a PHI does not count as the leading one. It is printed and parsed as a flag.
         assert_eq!(broken(&format!("{before}\n{phi}")).as_deref(), Some(message), "{phi}");
     }
-    // After a switch a predecessor stands once for each edge, with the same register.
+    // After a switch, a predecessor occurs once for each edge, with the same register.
     assert_eq!(broken(&format!("{before}\n%0 = PHI %1, bb0, %2, bb1, %1, bb0")), None);
     let elsewhere = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = PHI %1, bb1\nbb1: frequency 1.0 depth 0";
-    let message = "i0: its input comes from bb1, which is no predecessor";
+    let message = "i0: its input comes from bb1, which is not a predecessor";
     assert_eq!(broken(elsewhere).as_deref(), Some(message));
 }
 
 #[test]
 fn broken_rules_of_operands_are_named() {
     for (inst, message) in [
-        ("%0 = ADD kill 5", "i0: operand 1: it has flags, but is no register"),
-        ("%0 = ADD 5 tied 0", "i0: operand 1: it is tied, but is no register"),
+        ("%0 = ADD kill 5", "i0: operand 1: it has flags, but is not a register"),
+        ("%0 = ADD 5 tied 0", "i0: operand 1: it is tied, but is not a register"),
         ("kill %0 = ADD", "i0: operand 0: a definition is marked as the last read"),
         ("ADD dead %0", "i0: operand 0: a read is marked as a dead or early definition"),
         ("ADD early_clobber %0", "i0: operand 0: a read is marked as a dead or early definition"),
-        ("ADD %0 tied 1, %1", "i0: operand 0: it is tied to operand 1, but a tie binds a definition and a read"),
-        ("%0 = ADD %1 tied 1", "i0: operand 1: it is tied to operand 1, but a tie binds a definition and a read"),
+        ("ADD %0 tied 1, %1", "i0: operand 0: it is tied to operand 1, but a tie connects a definition and a read"),
+        ("%0 = ADD %1 tied 1", "i0: operand 1: it is tied to operand 1, but a tie connects a definition and a read"),
         ("%0 tied 1 = ADD %1, %2 tied 0", "i0: operand 2: it is tied to operand 0, which is tied to another"),
     ] {
         let found = broken(&format!("bb0: frequency 1.0 depth 0\n{inst}"));
@@ -97,7 +97,7 @@ fn broken_rules_of_operands_are_named() {
     }
 }
 
-/// A valid function, to be broken where no text can break it.
+/// Returns a valid function, for violations that a text cannot express.
 fn valid() -> Function {
     let blocks = "bb0: frequency 1.0 depth 0 -> bb1\n%0 = ADD %1\nbb1: frequency 1.0 depth 0\nADD slot0";
     Function::parse(&format!("{HEADER}{blocks}\nend\n")).unwrap()
@@ -108,18 +108,18 @@ fn broken_tables_are_named() {
     type Break = fn(&mut Function);
     let cases: [(Break, &str); 13] = [
         (|f| f.inst_line.clear(), "function: its instruction tables differ in length"),
-        (|f| f.operand_start.clear(), "function: the operands of its instructions do not follow each other"),
-        (|f| f.operand_start[1] = 9, "function: the operands of its instructions do not follow each other"),
-        (|f| f.operands.clear(), "function: its last operands belong to no instruction"),
-        (|f| f.blocks[Block(1)].insts.end = 1, "function: its last instructions belong to no block"),
-        (|f| f.blocks[Block(0)].insts.end = 0, "bb1: its instructions do not follow those of the block before"),
-        (|f| f.blocks[Block(0)].succs.start = 1, "bb0: its successors do not follow those of the block before"),
+        (|f| f.operand_start.clear(), "function: the operands of its instructions are not contiguous"),
+        (|f| f.operand_start[1] = 9, "function: the operands of its instructions are not contiguous"),
+        (|f| f.operands.clear(), "function: its last operands do not belong to an instruction"),
+        (|f| f.blocks[Block(1)].insts.end = 1, "function: its last instructions do not belong to a block"),
+        (|f| f.blocks[Block(0)].insts.end = 0, "bb1: its instructions do not follow those of the previous block"),
+        (|f| f.blocks[Block(0)].succs.start = 1, "bb0: its successors do not follow those of the previous block"),
         (|f| f.inst_opcode[Inst(1)].0 = 99, "i1: op99 is not in the function's table"),
         (
             |f| f.kernel = Some(LaunchBounds { min_blocks: Some(0), ..LaunchBounds::default() }),
-            "function: a launch bound of it is 0",
+            "function: one of its launch bounds is 0",
         ),
-        (|f| f.slots[crate::function::Slot(0)].align = 6, "slot0: its alignment 6 is no power of two"),
+        (|f| f.slots[crate::function::Slot(0)].align = 6, "slot0: its alignment 6 is not a power of two"),
         (
             |f| f.blocks[Block(1)].frequency = f64::NAN,
             "bb1: its frequency NaN is not a finite number that is 0 or more",

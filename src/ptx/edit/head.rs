@@ -1,4 +1,4 @@
-//! Directives at the top of a function, and the limits of its registers and threads.
+//! Directives at the top of a function, and its limits on registers and threads.
 
 use super::Patch;
 use crate::function::{Edit, EditList};
@@ -7,12 +7,12 @@ use crate::ptx::file::File;
 use crate::ptx::token::{Token, TokenKind};
 use crate::ptx::view::View;
 
-/// What gives a kernel a limit of registers, and its body a first line. What the body computes is not looked at.
+/// Returns the patch that adds limit directives to a kernel, and a first line to its body. The body is not read.
 pub(in crate::ptx) fn begin(file: &File<'_>, body: &Body, bounds: &[(&str, u32)], line: Option<&str>) -> Patch {
     let mut patch = Patch::default();
     patch.pieces.extend(bounds.iter().map(|(directive, value)| limit(file, body, directive, &value.to_string())));
     if let Some(line) = line {
-        // Directly behind the brace that opens the body.
+        // The line is inserted directly after the opening brace of the body.
         let (text, statements) = (file.text(), file.statements());
         let at = text.start(statements.first(body.statements.start));
         patch.pieces.push((at, at, format!("\n\t{line}").into_bytes()));
@@ -20,11 +20,11 @@ pub(in crate::ptx) fn begin(file: &File<'_>, body: &Body, bounds: &[(&str, u32)]
     patch
 }
 
-/// What changes at the top of a function.
+/// The changes at the top of a function.
 pub(super) struct Head {
-    /// Lines ahead of the first instruction.
+    /// Lines before the first instruction.
     pub(super) lines: String,
-    /// Bytes of the head that change: where they begin and end, and the new text.
+    /// Changed bytes of the head: begin, end, and the new bytes.
     pub(super) pieces: Vec<(usize, usize, Vec<u8>)>,
 }
 
@@ -41,7 +41,7 @@ impl Head {
                         _ => return Err(format!("the attribute {key} has no directive")),
                     };
                     if view.function.kernel().is_none() {
-                        return Err(format!("only a kernel has a {directive}"));
+                        return Err(format!("only a kernel can have {directive}"));
                     }
                     head.pieces.push(limit(file, body, directive, value));
                 }
@@ -52,7 +52,7 @@ impl Head {
     }
 }
 
-/// The change that sets a directive of the head.
+/// Returns the change that sets a directive of the head.
 fn limit(file: &File<'_>, body: &Body, directive: &str, value: &str) -> (usize, usize, Vec<u8>) {
     let (text, statements) = (file.text(), file.statements());
     let known = body.parts.directives.iter().find(|known| text.of(known.word) == directive.as_bytes());
@@ -60,7 +60,7 @@ fn limit(file: &File<'_>, body: &Body, directive: &str, value: &str) -> (usize, 
         let start = text.start(number);
         return (start, start + text.of(number).len(), value.as_bytes().to_vec());
     }
-    // Behind the last word of the head: white space ahead of the brace belongs to the brace.
+    // The directive follows the last word of the head. White space before the brace belongs to the brace.
     let mut end = statements.end(text, body.head);
     while end.0 > 0 && text.kind(Token(end.0 - 1)) == TokenKind::Trivia {
         end.0 -= 1;

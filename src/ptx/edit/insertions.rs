@@ -1,4 +1,4 @@
-//! The text of instructions that edits insert.
+//! The PTX of instructions that edits insert.
 
 use super::registers::Registers;
 use super::slots::Slots;
@@ -6,7 +6,7 @@ use super::substitutions::new_label;
 use crate::function::{AccessRegisters, Function, Inst, RegClass, Role, VReg, Value};
 use crate::spill::lower::steps::Access;
 
-/// The type behind a move, a load or a store.
+/// Returns the type suffix of a move, load or store.
 fn type_of(class: RegClass) -> &'static str {
     match class {
         RegClass::B1 => "pred",
@@ -17,7 +17,7 @@ fn type_of(class: RegClass) -> &'static str {
     }
 }
 
-/// A number as an operand of a class.
+/// Returns a number as an operand of a class.
 fn number(value: i64, class: RegClass) -> String {
     match class {
         RegClass::B1 => if value == 0 { "0" } else { "-1" }.to_owned(),
@@ -27,8 +27,8 @@ fn number(value: i64, class: RegClass) -> String {
     }
 }
 
-/// The text of an inserted instruction: a copy, a constant, a store to a slot, a load from one or a branch. `label_of`
-/// names the label of a block.
+/// Returns the PTX of an inserted instruction: a copy, a constant, a store to a slot, a load from a slot, or a branch.
+/// `label_of` returns the label of a block.
 pub(super) fn text_of(
     function: &Function,
     inst: Inst,
@@ -57,7 +57,9 @@ pub(super) fn text_of(
             format!("mov.{} {}, {value};", type_of(class(to)), registers.name(to))
         }
         (Role::Spill | Role::Reload, [_, slot, ..]) => {
-            let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else { return Err("a slot is none".into()) };
+            let (value, Value::Slot(slot)) = (reg(0)?, slot.value) else {
+                return Err("a slot operand is no slot".into());
+            };
             let class = class(value);
             let access_registers = AccessRegisters { class, registers: operands.len().div_ceil(2) as u8 };
             let constant = function.constant_ahead(inst, value);
@@ -70,11 +72,16 @@ pub(super) fn text_of(
             Value::Block(block) => format!("bra.uni {};", label_of(block)),
             other => return Err(format!("an inserted branch goes to {other:?}")),
         },
-        _ => return Err(format!("an inserted {} has no text", function.opcodes().name(function.opcode(inst)))),
+        _ => {
+            return Err(format!(
+                "an inserted {} cannot be written in PTX",
+                function.opcodes().name(function.opcode(inst))
+            ));
+        }
     })
 }
 
-/// The label of a block that has none in the text.
+/// Returns the label of a block that has no label in the PTX.
 pub(super) fn label_text(block: crate::function::Block) -> String {
     format!("\n{}:", new_label(block))
 }

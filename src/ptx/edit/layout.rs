@@ -1,8 +1,8 @@
 //! Statements in their new order.
 //!
-//! A block whose instructions stay in their order keeps its text: what is new is put between statements, and what goes is
-//! cut out. A block with another order is written anew; what is no instruction stays at its place among them. Each
-//! instruction keeps the source line that it had: a `.loc` is written wherever another one would hold.
+//! A block whose instructions stay in order keeps its bytes. New text is inserted between its statements, and removed
+//! statements are cut out. A block with another order is rewritten. Its other statements stay at their places among the
+//! instructions. Each instruction keeps its source line: a `.loc` is written wherever a wrong one would be in effect.
 
 use rustc_hash::FxHashSet;
 
@@ -30,12 +30,12 @@ pub(super) struct Layout<'l, 'a> {
     slots: &'l Slots,
     changes: &'l Changes,
     lines: Lines,
-    /// The `.loc` that holds where the text is now.
+    /// The `.loc` in effect at the current place.
     current: Option<Statement>,
-    /// The places of the `.loc` statements that stand in the text so far.
+    /// The places of the `.loc` statements so far.
     seen: FxHashSet<Place>,
     pieces: Vec<(usize, usize, Vec<u8>)>,
-    /// The bytes of blocks that are written anew.
+    /// The byte ranges of rewritten blocks.
     rewritten: Vec<(usize, usize)>,
 }
 
@@ -66,7 +66,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         }
     }
 
-    /// All changes of the function's text.
+    /// Returns all changes of the function.
     pub(super) fn patch(mut self, head: &Head) -> Result<Patch, String> {
         self.pieces.extend(head.pieces.iter().cloned());
         let declarations = self.registers.declarations() + &self.slots.declarations();
@@ -82,7 +82,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         for block in self.view.function.blocks() {
             let says = |function: &Function| function.no_unroll(block);
             if says(&self.view.function) != says(&self.applied.function) {
-                // A block ahead of whose label something stands begins with that label.
+                // If statements precede the label of a block, the block still begins with its label.
                 self.insert(self.end_of(self.view.block_start[block]), "\n\t.pragma \"nounroll\";");
             }
             self.block(block, if without_label.contains(&block) { label_text(block) } else { String::new() })?;
@@ -96,16 +96,16 @@ impl<'l, 'a> Layout<'l, 'a> {
         }
         self.pieces.sort_by_key(|piece| piece.0);
         let overlaps = self.pieces.windows(2).any(|pair| pair[0].1 > pair[1].0);
-        if overlaps { Err("two changes concern the same text".into()) } else { Ok(Patch { pieces: self.pieces }) }
+        if overlaps { Err("two changes overlap".into()) } else { Ok(Patch { pieces: self.pieces }) }
     }
 
-    /// Whether a byte belongs to a block that is written anew.
+    /// Whether a byte belongs to a rewritten block.
     fn is_rewritten(&self, at: usize) -> bool {
         let before = self.rewritten.partition_point(|&(begin, _)| begin <= at);
         before.checked_sub(1).is_some_and(|number| at < self.rewritten[number].1)
     }
 
-    /// The byte where a statement begins, white space ahead of it included.
+    /// Returns the first byte of a statement, including the white space before it.
     fn start_of(&self, statement: Statement) -> usize {
         self.file.text().start(self.file.statements().first(statement))
     }
@@ -120,7 +120,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         }
     }
 
-    /// The statements of a block: those behind the last instruction of the block before it, from its label on.
+    /// Returns the statements of a block, from its label on. They include the statements after its last instruction.
     fn region(&self, block: Block) -> std::ops::Range<u32> {
         let next = Block(block.0 + 1);
         let end = if next.index() < self.view.function.num_blocks() {
@@ -131,7 +131,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.view.block_start[block].0..end.0.max(self.view.block_start[block].0)
     }
 
-    /// The blocks that inserted branches name and that have no label.
+    /// Returns the blocks without a label that are targets of inserted branches.
     fn without_label(&self) -> FxHashSet<Block> {
         let function = &self.applied.function;
         let inserted = function.insts().filter(|&inst| matches!(self.applied.origin[inst], Origin::Inserted(_)));
@@ -157,7 +157,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         if is_in_order { self.merged(block, &after, &label) } else { self.rewritten(block, &after, &label) }
     }
 
-    /// A block whose instructions stay in their order.
+    /// Writes a block whose instructions stay in order.
     fn merged(&mut self, block: Block, after: &[Inst], label: &str) -> Result<(), String> {
         let region = self.region(block);
         self.insert(self.start_of(Statement(region.start)), label);
@@ -172,7 +172,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         let mut old = self.view.function.block_range(block).start;
         let end = self.view.function.block_range(block).end;
         let mut at = Statement(region.start);
-        // New instructions of a block without any stand behind its labels.
+        // New instructions of a block without instructions follow its labels.
         let mut place = self.start_of(at);
         while at.0 < region.end {
             let is_inst = old < end && self.view.statements[old].0 == at;
@@ -214,7 +214,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         Ok(())
     }
 
-    /// A block with another order.
+    /// Rewrites a block with another order.
     fn rewritten(&mut self, block: Block, after: &[Inst], label: &str) -> Result<(), String> {
         let region = self.region(block);
         let (begin, end) = (self.start_of(Statement(region.start)), self.start_of(Statement(region.end)));
@@ -244,8 +244,8 @@ impl<'l, 'a> Layout<'l, 'a> {
         Ok(())
     }
 
-    /// The statements of a block that are no instructions, each with the number of instructions ahead of it. Those that
-    /// say source lines are left out.
+    /// Returns the statements of a block that are not instructions, each with the number of instructions before it.
+    /// Source line statements are left out.
     fn others(&self, block: Block, region: &std::ops::Range<u32>) -> Vec<(usize, Statement)> {
         let mut others = Vec::new();
         let insts: Vec<Inst> = self.view.function.block_insts(block).collect();
@@ -267,7 +267,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         others
     }
 
-    /// The bytes of statements with their changes.
+    /// Returns the bytes of statements with their changes.
     fn with_changes(&self, first: Statement, last: Statement) -> Vec<u8> {
         let (text, statements) = (self.file.text(), self.file.statements());
         let mut out = Vec::new();
@@ -280,7 +280,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         out
     }
 
-    /// Cuts out the statements of an instruction, with their line where nothing else stands on it.
+    /// Cuts out the statements of an instruction, and their line if nothing else is on it.
     fn cut(&mut self, first: Statement, last: Statement) {
         let (text, statements) = (self.file.text(), self.file.statements());
         let bytes = text.bytes();
@@ -296,7 +296,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.pieces.push((from, end, Vec::new()));
     }
 
-    /// Notes a `.loc` that stays in the text. What it is inlined at must stand ahead of it.
+    /// Records a `.loc` that stays. The places that it is inlined at must precede it.
     fn pass_loc(&mut self, statement: Statement) {
         if self.file.statements().kind(statement) != StatementKind::Loc {
             return;
@@ -307,7 +307,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.seen.extend(self.lines.places_of(statement).map(|places| places.0));
     }
 
-    /// The `.loc` that is needed ahead of an instruction of the text.
+    /// Returns the `.loc` that is needed before an existing instruction.
     fn loc_ahead_of(&mut self, statement: Statement) -> String {
         let wanted = self.lines.loc_at(statement);
         let Some(loc) = wanted.filter(|_| wanted != self.current) else { return String::new() };
@@ -317,8 +317,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         text
     }
 
-    /// The `.loc` statements of the places that one is inlined at, as far as the text has none of them yet: ptxas wants
-    /// them ahead of it.
+    /// Returns the missing `.loc` statements of the places that a `.loc` is inlined at. ptxas requires them before it.
     fn callers_of(&mut self, loc: Statement) -> String {
         let (mut text, mut at) = (String::new(), loc);
         while let Some((_, Some(caller))) = self.lines.places_of(at)
@@ -338,7 +337,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         format!("\n\t{}", String::from_utf8_lossy(bytes))
     }
 
-    /// The text of an instruction that is new, with its source line.
+    /// Returns the PTX of a new instruction, with its source line.
     fn new_text(&mut self, inst: Inst) -> Result<String, String> {
         let (function, origin) = (&self.applied.function, self.applied.origin[inst]);
         let Some((old, first, last)) = source(self.view, origin) else {
@@ -363,7 +362,7 @@ impl<'l, 'a> Layout<'l, 'a> {
         self.applied.function.num_blocks() - self.view.function.num_blocks()
     }
 
-    /// The blocks on edges, behind all others.
+    /// Adds the blocks on split edges after all other blocks.
     fn split_blocks(&mut self) -> Result<(), String> {
         if self.num_splits() == 0 {
             return Ok(());
@@ -378,7 +377,7 @@ impl<'l, 'a> Layout<'l, 'a> {
             }
             None => (self.start_of(self.body.statements.end), false),
         };
-        // A block that is written anew ends at its last statement of any kind.
+        // A rewritten block ends at its last statement of any kind.
         let place = self.rewritten.iter().find(|&&(begin, end)| begin < place && place < end).map_or(place, |it| it.1);
         let mut text = if ends { String::new() } else { "\n\tret;".to_owned() };
         for block in self.applied.function.blocks().skip(self.view.function.num_blocks()) {

@@ -1,16 +1,17 @@
-//! Edits of a view, applied to the text that it was made from.
+//! Edits of a view, applied to the PTX of the function.
 //!
-//! The reference meaning of edits gives the edited view ([`EditList::apply`]); the text follows it: a statement whose
-//! instruction stays keeps its bytes but for the names that differ, and what is new is written. Statements that no edit
-//! concerns keep every byte.
+//! The reference semantics of edits ([`EditList::apply`]) gives the edited view, and the PTX follows it. A statement
+//! whose instruction stays keeps its bytes, except for changed names. New instructions are written. Statements that no
+//! edit concerns keep every byte.
 //!
 //! In the order of the files:
 //! * [`registers`]: names of new registers, and types that must fit their new uses;
-//! * [`substitutions`]: which tokens change, and why some changes cannot be made;
-//! * [`insertions`]: the text of copies, constants, branches, stores to slots and loads;
-//! * [`slots`]: the text of what accesses slots and of their addresses, which [`spill::lower`](crate::spill::lower) makes;
-//! * [`layout`]: statements in their new order, with source lines that stay true;
-//! * [`head`]: directives and the limit of registers.
+//! * [`substitutions`]: changed tokens, and the reasons against changes that are impossible;
+//! * [`insertions`]: the PTX of copies, constants, branches, stores to slots and loads;
+//! * [`slots`]: the PTX of accesses to slots and of their addresses, which [`spill::lower`](crate::spill::lower)
+//!   determines;
+//! * [`layout`]: statements in their new order, with correct source lines;
+//! * [`head`]: directives and the register limit.
 
 mod head;
 mod insertions;
@@ -35,20 +36,20 @@ use registers::Registers;
 use slots::Slots;
 use substitutions::Substitutions;
 
-/// Pieces of text that take the place of others: the byte where each begins, the byte behind it, and the new text. Sorted,
-/// and apart from each other.
+/// Replacements in a file: the first byte, the byte after the last, and the new bytes. They are sorted and do not
+/// overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
     pub(super) pieces: Vec<(usize, usize, Vec<u8>)>,
 }
 
 impl Patch {
-    /// Whether nothing changes.
+    /// Whether the patch is empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// The text with these changes.
+    /// Returns the bytes with the replacements applied.
     pub fn apply(&self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len() + self.pieces.iter().map(|piece| piece.2.len()).sum::<usize>());
         let mut at = 0;
@@ -61,22 +62,22 @@ impl Patch {
         out
     }
 
-    /// Adds the changes of another function.
+    /// Adds the replacements of another function.
     pub fn append(&mut self, other: Self) {
         self.pieces.extend(other.pieces);
     }
 }
 
-/// Statement by statement, what changes.
+/// The changed tokens of kept statements.
 struct Changes {
-    /// Tokens that get another text.
+    /// The new text of each changed token.
     tokens: FxHashMap<Token, String>,
 }
 
-/// What edits make of the text of a function.
+/// Returns the patch of a function for a list of edits.
 ///
 /// # Errors
-/// Says why the text cannot follow. Nothing is changed then.
+/// The reason why the edits cannot be expressed in PTX. The function is then unchanged.
 pub(super) fn edit(file: &File<'_>, body: &Body, view: &View<'_>, edits: &EditList) -> Result<Patch, String> {
     if edits.is_empty() {
         return Ok(Patch::default());
@@ -94,7 +95,8 @@ pub(super) fn edit(file: &File<'_>, body: &Body, view: &View<'_>, edits: &EditLi
     Layout::new(file, body, view, &applied, (&registers, &slots), &changes).patch(&head)
 }
 
-/// The first and the last statement of an instruction of the edited function, where it comes from the text.
+/// Returns the original instruction of an edited instruction, with its first and last statement. `None` if it is
+/// inserted.
 fn source(view: &View<'_>, origin: Origin) -> Option<(Inst, Statement, Statement)> {
     match origin {
         Origin::Kept(inst) | Origin::Clone(inst) => {
@@ -105,7 +107,7 @@ fn source(view: &View<'_>, origin: Origin) -> Option<(Inst, Statement, Statement
     }
 }
 
-/// Whether a name is one of the function's own words.
+/// Whether a word of the function begins with a prefix.
 fn begins_any_word(file: &File<'_>, body: &Body, prefix: &str) -> bool {
     let (statements, text) = (file.statements(), file.text());
     let first = statements.first(body.head);

@@ -10,7 +10,7 @@ use crate::ptx::body::Body;
 use crate::ptx::file::File;
 use crate::ptx::view::View;
 
-/// What a new register's name begins with, by class.
+/// The prefix of new registers, by class.
 const PREFIXES: [(RegClass, &str, &str); 5] = [
     (RegClass::B1, "%vp", ".pred"),
     (RegClass::B16, "%vh", ".b16"),
@@ -21,11 +21,11 @@ const PREFIXES: [(RegClass, &str, &str); 5] = [
 
 /// The registers of an edited function.
 pub(super) struct Registers {
-    /// The name of each register.
+    /// The names, by register.
     names: Vec<String>,
-    /// How many new ones there are of each class, and what their names begin with.
+    /// The prefix and the number of new registers, by class.
     created: [(String, u32); 5],
-    /// Whether a register of the text gets a new name.
+    /// Whether an original register gets a new name.
     is_new: Vec<bool>,
     num_old: usize,
 }
@@ -50,7 +50,7 @@ impl Registers {
         registers
     }
 
-    /// Gives a name of its own to each register whose name another one has while both are needed.
+    /// Renames registers that share a name with another register while both are live.
     fn part(&mut self, file: &File<'_>, body: &Body, after: &Function) {
         let mut by_name: FxHashMap<&str, Vec<VReg>> = FxHashMap::default();
         for reg in after.regs().take(self.num_old) {
@@ -89,7 +89,7 @@ impl Registers {
         }
     }
 
-    /// The name of a new register of a class, the first one perhaps.
+    /// Returns the name of a new register of a class, and chooses the prefixes before the first one.
     pub(super) fn create_with(&mut self, file: &File<'_>, body: &Body, class: RegClass) -> String {
         if self.created.iter().all(|(_, count)| *count == 0) {
             self.choose_prefixes(file, body);
@@ -97,7 +97,7 @@ impl Registers {
         self.create(class)
     }
 
-    /// The name of a new register of a class.
+    /// Returns the name of a new register of a class.
     fn create(&mut self, class: RegClass) -> String {
         let at = RegClass::ALL.iter().position(|&other| other == class).unwrap_or(2);
         let (prefix, count) = &mut self.created[at];
@@ -105,17 +105,17 @@ impl Registers {
         format!("{prefix}{}", *count - 1)
     }
 
-    /// The name of a register.
+    /// Returns the name of a register.
     pub(super) fn name(&self, reg: VReg) -> &str {
         &self.names[reg.index()]
     }
 
-    /// Whether a register has a name of the text.
+    /// Whether a register has its original name.
     pub(super) fn is_old(&self, reg: VReg) -> bool {
         self.is_new.get(reg.index()).is_some_and(|is_new| !is_new)
     }
 
-    /// The declarations of the new registers.
+    /// Returns the declarations of the new registers.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
         for ((prefix, count), (_, _, type_name)) in self.created.iter().zip(PREFIXES) {
@@ -127,7 +127,7 @@ impl Registers {
     }
 }
 
-/// The type that all instructions take that want a register of the class.
+/// Returns the type that is accepted by all instructions with a register of the class.
 pub(super) fn untyped(class: RegClass) -> &'static str {
     PREFIXES.iter().find(|prefix| prefix.0 == class).map_or(".b32", |prefix| prefix.2)
 }

@@ -1,6 +1,7 @@
-//! Slots that edits make, in text: the names of their arrays and of the registers that lead to them.
+//! The PTX of slots that edits create: the names of their arrays and of their address registers.
 //!
-//! Where slots lie and what accesses them is in [`spill::lower`](crate::spill::lower), the same as for LLVM.
+//! The layout of slots and the accesses to them are in [`spill::lower`](crate::spill::lower), which LLVM's side uses,
+//! too.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +20,16 @@ use crate::spill::lower::table::ptx_name;
 /// The slots of an edited function.
 pub(super) struct Slots {
     places: Places,
-    /// The names of the arrays in local and in shared memory.
+    /// The names of the arrays in local and shared memory.
     local: String,
     shared: String,
     /// The registers that hold addresses.
     addresses: BTreeMap<AddressOf, String>,
-    /// The registers that hold predicates.
+    /// The registers that hold spilled predicates.
     words: Vec<String>,
-    /// What the registers begin with in which the thread's number and parts of predicates' registers are computed.
+    /// The prefix of the registers in which the thread index and parts of predicate registers are computed.
     scratch: String,
-    /// The dimensions of a block, where they are known.
+    /// The dimensions of a block, if known.
     shape: Option<[u32; 3]>,
 }
 
@@ -72,7 +73,7 @@ impl Slots {
         }
     }
 
-    /// The declarations of the arrays.
+    /// Returns the declarations of the arrays.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
         let mut declare = |space, align, name: &str, bytes| {
@@ -87,7 +88,8 @@ impl Slots {
         text
     }
 
-    /// The code at the function's start: no predicate is set in the registers that hold them; and the addresses.
+    /// Returns the code at the start of the function. It clears the registers for predicates and computes the
+    /// addresses.
     pub(super) fn start(&self) -> String {
         let clear = ptx_name(MachineOp::Clear).unwrap_or_default();
         let mut lines: Vec<String> = self.words.iter().map(|word| format!("{clear} {word}, 0;")).collect();
@@ -105,17 +107,17 @@ impl Slots {
         lines.iter().map(|line| format!("\n\t{line}")).collect()
     }
 
-    /// Where a slot is.
+    /// Returns the place of a slot.
     pub(super) fn place(&self, slot: Slot) -> Result<Place, String> {
-        self.places.of(slot).ok_or_else(|| format!("{slot} is none of the slots that the edits make"))
+        self.places.of(slot).ok_or_else(|| format!("{slot} is not a new slot of the edits"))
     }
 
-    /// The text of an access to a slot of registers with these names.
+    /// Returns the PTX of an access to a slot, with the given register names.
     pub(super) fn access(&self, access: &Access, registers: &[&str]) -> Result<String, String> {
         let steps = access.steps(false);
         let is_of_memory = !matches!(access.place, Place::Bit(_));
         if is_of_memory && access.registers.class == RegClass::B1 {
-            return Err("predicates have no slots in memory in the text".into());
+            return Err("PTX has no slots in memory for predicates".into());
         }
         let lines: Result<Vec<String>, String> =
             steps.iter().map(|step| self.line(step, access.role, registers)).collect();
@@ -126,7 +128,7 @@ impl Slots {
     }
 
     fn line(&self, step: &Step, role: Role, registers: &[&str]) -> Result<String, String> {
-        let unknown = || format!("{:?} has no text", step.op);
+        let unknown = || format!("{:?} cannot be written in PTX", step.op);
         let args: Option<Vec<String>> = step.args.iter().map(|&arg| self.arg(arg, registers)).collect();
         let (name, args) = (ptx_name(step.op).ok_or_else(unknown)?, args.ok_or_else(unknown)?);
         let (Some(memory), [moved @ .., address, offset]) = (step.memory, &args[..]) else {
@@ -153,7 +155,7 @@ impl Slots {
     }
 }
 
-/// The dimensions that every block of a kernel has, where `.reqntid` proves them.
+/// Returns the dimensions of every block of a kernel, if `.reqntid` fixes them.
 fn shape(file: &File<'_>, body: &Body) -> Option<[u32; 3]> {
     let text = file.text();
     let required = body.parts.directives.iter().find(|directive| text.of(directive.word) == b".reqntid")?;

@@ -1,4 +1,4 @@
-//! Which tokens of the text change their names.
+//! Tokens that change.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ use crate::ptx::token::Token;
 use crate::ptx::view::View;
 use crate::ptx::view::names::Names;
 
-/// The label of a block: that of the text, or a new one.
+/// Returns the label of a block: the existing one, or a new one.
 pub(super) fn label_of(file: &File<'_>, view: &View<'_>, block: Block) -> String {
     match view.block_label.get(block).copied().flatten() {
         Some(label) => file.text().str(label).to_owned(),
@@ -22,18 +22,18 @@ pub(super) fn label_of(file: &File<'_>, view: &View<'_>, block: Block) -> String
     }
 }
 
-/// The label of a block that an edit makes, or that needs one.
+/// Returns the new label of a block.
 pub(super) fn new_label(block: Block) -> String {
     format!("$L__nvptx_ra_{}", block.index())
 }
 
-/// Compares the edited function with the text.
+/// A comparison of the edited function with its PTX.
 pub(super) struct Substitutions<'s, 'a> {
     file: &'s File<'a>,
     view: &'s View<'a>,
     applied: &'s Applied,
     registers: &'s Registers,
-    /// Where each register of the edited function occurs at all.
+    /// The registers of the edited function that occur in its PTX.
     occurring: FxHashSet<VReg>,
     pub(super) changes: Changes,
 }
@@ -56,7 +56,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         Self { file, view, applied, registers, occurring, changes: Changes { tokens: FxHashMap::default() } }
     }
 
-    /// Finds the tokens that change where an instruction of the text stays.
+    /// Finds the changed tokens of instructions that stay.
     pub(super) fn find(&mut self) -> Result<(), String> {
         for inst in self.applied.function.insts() {
             let origin = self.applied.origin[inst];
@@ -79,7 +79,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         Ok(())
     }
 
-    /// Operands that are one name in the text, or that stand nowhere in it, must still be what they were together.
+    /// Checks operands without tokens of their own. They must still equal the operand to which they are tied.
     fn check_ties(&self, inst: Inst, old: Inst) -> Result<(), String> {
         let (was, is) = (self.view.function.operands(old), self.applied.function.operands(inst));
         for (number, (before, after)) in was.iter().zip(is).enumerate() {
@@ -92,7 +92,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
             let has_name = partner.is_some_and(|partner| !self.view.tokens_of(old, partner as u32).is_empty());
             let is_one = has_name && partner.is_some_and(|partner| is[partner].reg() == after.reg());
             if !is_one && (has_name || self.occurring.contains(&old_reg)) {
-                return Err("an operand that is not written in the text would have to differ from the others".into());
+                return Err("an operand that is not written in PTX would have to differ from the tied operand".into());
             }
         }
         let silent_partner = was.iter().zip(is).enumerate().find(|(number, (before, after))| {
@@ -112,7 +112,7 @@ impl<'s, 'a> Substitutions<'s, 'a> {
         }
     }
 
-    /// A scope must not have the new name for something of its own.
+    /// Checks that a scope does not declare the new name.
     fn check_scope(&self, first: Statement, last: Statement, name: &str) -> Result<(), String> {
         if first == last {
             return Ok(());
@@ -127,13 +127,13 @@ impl<'s, 'a> Substitutions<'s, 'a> {
             let is_register = names.declare(self.file, &declaration).is_ok() && names.declaration(name).is_some();
             let mut declared = declaration.declarators.iter().filter_map(|declarator| declarator.name);
             if is_register || declared.any(|declared| self.file.text().str(declared) == name) {
-                return Err(format!("a scope has a {name} of its own"));
+                return Err(format!("a scope declares its own {name}"));
             }
         }
         Ok(())
     }
 
-    /// A register that takes another's place must have a type that does not matter, or the same.
+    /// Makes the type of a replacing register fit: it is the same, or an untyped one.
     fn fit_types(&mut self, was: VReg, is: VReg) -> Result<(), String> {
         if !self.registers.is_old(is) {
             return Ok(());
@@ -151,10 +151,10 @@ impl<'s, 'a> Substitutions<'s, 'a> {
     }
 }
 
-/// A token that changes: its new text and, where it names a register, the old one and the new one.
+/// A changed token: its new text and, if it is a register's name, the old and the new register.
 pub(super) type Changed = (Token, String, Option<(VReg, VReg)>);
 
-/// The tokens of an instruction that an edited one has otherwise.
+/// Returns the tokens that an edited instruction changes.
 pub(super) fn changed_tokens(
     file: &File<'_>,
     view: &View<'_>,
@@ -188,7 +188,7 @@ pub(super) fn changed_tokens(
     Ok(changed)
 }
 
-/// The modifiers that the new opcode has otherwise: a comparison that is the complement of what it was.
+/// Returns the modifiers that a new opcode changes: a comparison becomes its complement.
 fn changed_modifiers(file: &File<'_>, view: &View<'_>, applied: &Applied, inst: Inst, old: Inst) -> Vec<Changed> {
     let name = |function: &Function, inst: Inst| function.opcodes().name(function.opcode(inst)).to_owned();
     let (was, is) = (name(&view.function, old), name(&applied.function, inst));
@@ -205,7 +205,7 @@ fn changed_modifiers(file: &File<'_>, view: &View<'_>, applied: &Applied, inst: 
         .collect()
 }
 
-/// The value of operand `number` as an offset that the text does not have yet: none stands behind the base there.
+/// Returns the value of operand `number` as a new offset, if there was none after the base.
 fn new_offset(view: &View<'_>, old: Inst, number: u32, is: &[Operand]) -> Option<i64> {
     let before = view.function.operands(old).get(number as usize)?;
     match (before.value, is[number as usize].value) {
@@ -216,7 +216,7 @@ fn new_offset(view: &View<'_>, old: Inst, number: u32, is: &[Operand]) -> Option
     }
 }
 
-/// What stands behind the base of an address.
+/// Returns the offset as it is written after the base of an address.
 fn sum_text(offset: i64) -> String {
     if offset == 0 { String::new() } else { format!("+{offset}") }
 }
@@ -226,6 +226,6 @@ fn text_of(file: &File<'_>, view: &View<'_>, operand: &Operand, registers: &Regi
         Value::Reg(reg) => Ok(registers.name(reg).to_owned()),
         Value::Immediate(value) => Ok(value.to_string()),
         Value::Block(block) => Ok(label_of(file, view, block)),
-        other => Err(format!("an operand would become {other:?}, which has no text")),
+        other => Err(format!("an operand would become {other:?}, which cannot be written in PTX")),
     }
 }

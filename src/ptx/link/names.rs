@@ -1,37 +1,39 @@
-//! Which kernel or variable of the other file has the source of ours. Compilers agree on names that all files see. Names
-//! that only one file sees are the compiler's matter: of `static void k(int)` clang makes `_ZL1ki`, and nvcc `_Z1ki`; of
-//! `static int n` clang makes `_ZL1n`, and nvcc `n`. What is in a namespace without a name stands in `_GLOBAL__N_1` or in
-//! one that has the file's name and a hash.
+//! Kernels and variables of two files that come from the same source.
+//!
+//! Compilers agree on names that all files see. Names with internal linkage depend on the compiler: for `static void
+//! k(int)`, clang emits `_ZL1ki`, and nvcc `_Z1ki`; for `static int n`, clang emits `_ZL1n`, and nvcc `n`. The
+//! anonymous namespace is `_GLOBAL__N_1`, or has the file's name and a hash in its name.
 
 use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How the Itanium C++ ABI, section 5.1, begins a name.
+/// The prefix of mangled names (Itanium C++ ABI, section 5.1).
 const MANGLED: &str = "_Z";
 
-/// The namespace without a name, as clang, GCC and nvcc begin it.
+/// The prefix of the anonymous namespace by clang, GCC and nvcc.
 const ANONYMOUS: &str = "_GLOBAL__N_";
 
-/// What clang adds to the name of a static kernel or variable with `-fgpu-rdc`, and a hash behind it.
+/// The suffix that clang adds to static kernels and variables with `-fgpu-rdc`. A hash follows it.
 const CLANG_STATIC: [&str; 2] = ["__intern__", "__static__"];
 
-/// What nvcc puts ahead of it with `-rdc=true`: a length, `__`, and so many characters of the file's name and a hash.
+/// The prefix that nvcc adds with `-rdc=true`. It is followed by a length, `__`, and this number of characters of the
+/// file's name and a hash.
 const NVCC_STATIC: &str = "__nv_static_";
 
-/// Longer names are not read: that would take the square of their bytes at worst.
+/// The longest name that is read. The time is quadratic in the bytes in the worst case.
 const LONGEST: usize = 1 << 14;
 
-/// The namespace that nvcc puts `static` functions into, where they are arguments of a template.
+/// The namespace in which nvcc puts `static` functions that are template arguments.
 const NVCC_INTERNAL: &str = "_INTERNAL_";
 
-/// For each of our names the one in the other file: the same name, or else the only one that is the same in the source. If
-/// two names of a file are the same in the source, neither is found.
+/// Returns, for each of our names, its counterpart in the other file. It is the same name, or else the only name with
+/// the same source name. If two names of a file have the same source name, neither is matched.
 pub(super) fn counterparts<'a>(ours: &[&'a str], theirs: &[&'a str]) -> FxHashMap<&'a str, &'a str> {
     let mut found = FxHashMap::default();
     pair(&mut found, ours, theirs, |name| name.into());
     pair(&mut found, ours, theirs, as_in_source);
-    // Where one name has the namespace and the other has not, references to what was named before differ.
+    // If only one of two names has the namespace, the numbers of their back references differ.
     for of_nvcc in [true, false] {
         let that_have = |names: &[&'a str], has: bool| {
             let names = names.iter().copied().filter(|name| name.contains(NVCC_INTERNAL) == has);
@@ -43,7 +45,7 @@ pub(super) fn counterparts<'a>(ours: &[&'a str], theirs: &[&'a str]) -> FxHashMa
     found
 }
 
-/// Adds pairs of names that have no counterpart yet, and that alone have the same key.
+/// Adds pairs of names with a common key. Both names must lack a counterpart, and the key must be unique in each file.
 fn pair<'a>(
     found: &mut FxHashMap<&'a str, &'a str>,
     ours: &[&'a str],
@@ -65,15 +67,16 @@ fn pair<'a>(
     found.extend(pairs);
 }
 
-/// The identifiers, literals, types and references of a mangled name in their order, without what holds them together and
-/// without the references' numbers, which a namespace more shifts. Instances of a template keep their parts apart. Overloads of one name
-/// that differ only in what they refer to have the same parts, so that none of them is found.
+/// Returns the identifiers, literals, types and references of a mangled name in order. Delimiters and the numbers of
+/// references are left out, because an additional namespace shifts these numbers. Different instances of a template
+/// have different parts. Overloads that differ only in their references have the same parts, so none of them is
+/// matched.
 fn parts_of(name: &str) -> String {
     let (mut rest, mut parts) = (name, String::new());
     while let Some((piece, end)) = first_piece(rest) {
         parts.push_str(match piece {
             Piece::Identifier(identifier) if identifier.starts_with(NVCC_INTERNAL) => "",
-            // Which of the names before is meant differs, but not that it is one of them.
+            // The number of a back reference may differ, but not its presence.
             Piece::Reference if rest.starts_with('S') => "S",
             Piece::Other if rest.starts_with(['N', 'E']) => "",
             _ => &rest[..end],
@@ -83,14 +86,14 @@ fn parts_of(name: &str) -> String {
     parts
 }
 
-/// A mangled name without what says that only one file sees it; others as they are.
+/// Returns a mangled name without marks of internal linkage. Other names are unchanged.
 fn as_in_source(name: &str) -> Cow<'_, str> {
     let name = without_file(name);
     let mangled = name.strip_prefix(MANGLED).filter(|_| name.len() <= LONGEST);
     let Some(mut rest) = mangled else { return name.into() };
     let unmarked = rest.strip_prefix('L').and_then(|unmarked| Some((unmarked, identifier(unmarked)?)));
     if let Some((unmarked, (variable, end))) = unmarked {
-        // The name of a variable outside of namespaces is mangled only if it is static, and has nothing behind its identifier.
+        // A variable outside of namespaces is mangled only if it is static. Nothing follows its identifier.
         if end == unmarked.len() {
             return variable.into();
         }
@@ -100,7 +103,7 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
     while let Some((piece, end)) = first_piece(rest) {
         source.push_str(match piece {
             Piece::Identifier(identifier) if identifier.starts_with(ANONYMOUS) => ANONYMOUS,
-            // The mark of a static name, ahead of its identifier.
+            // The mark of a static name precedes its identifier.
             Piece::Other if rest.starts_with('L') && identifier(&rest[1..]).is_some() => "",
             _ => &rest[..end],
         });
@@ -109,19 +112,18 @@ fn as_in_source(name: &str) -> Cow<'_, str> {
     source.into()
 }
 
-/// What a mangled name is made of.
+/// A piece of a mangled name.
 enum Piece<'n> {
-    /// An identifier, behind its length.
+    /// An identifier, after its length.
     Identifier(&'n str),
     Literal,
-    /// A reference to what was named before or to a parameter of the template, or the bounds of an array: digits that are no
-    /// length.
+    /// A back reference, a template parameter, or the bounds of an array: digits that are no length.
     Reference,
-    /// A letter, or a number that is no length of what follows it.
+    /// A letter, or a number that is no length of the following identifier.
     Other,
 }
 
-/// What a name begins with, and where that ends; `None` for nothing.
+/// Returns the first piece of a name, and its end. `None` for an empty name.
 fn first_piece(name: &str) -> Option<(Piece<'_>, usize)> {
     let first = name.chars().next()?;
     let digits = name.bytes().take_while(u8::is_ascii_digit).count();
@@ -132,7 +134,7 @@ fn first_piece(name: &str) -> Option<(Piece<'_>, usize)> {
     Some(found.unwrap_or((Piece::Other, digits.max(first.len_utf8()))))
 }
 
-/// A name without what a compiler adds to it, where files are linked to one another, to tell those of several files apart.
+/// Returns a name without the parts that a compiler adds in separate compilation to distinguish files.
 fn without_file(name: &str) -> &str {
     let of_nvcc = || {
         let (length, rest) = name.strip_prefix(NVCC_STATIC)?.split_once("__")?;
@@ -146,7 +148,7 @@ fn without_file(name: &str) -> &str {
     of_nvcc().or_else(of_clang).unwrap_or(name)
 }
 
-/// An identifier that a name begins with, behind its length, and where it ends.
+/// Returns the identifier at the start of a name, after its length, and its end.
 fn identifier(name: &str) -> Option<(&str, usize)> {
     let digits = name.bytes().take_while(u8::is_ascii_digit).count();
     let end = digits.checked_add(name[..digits].parse().ok()?)?;
@@ -154,7 +156,7 @@ fn identifier(name: &str) -> Option<(&str, usize)> {
     identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some((identifier, end))
 }
 
-/// Where a [reference](Piece::Reference) ends that a name begins with.
+/// Returns the end of the [reference](Piece::Reference) at the start of a name.
 fn reference(name: &str) -> Option<usize> {
     let rest = name.strip_prefix(['S', 'T', 'A'])?;
     let behind =
@@ -162,7 +164,8 @@ fn reference(name: &str) -> Option<usize> {
     Some(name.len() - behind.len())
 }
 
-/// Where a literal ends that a name begins with: `L`, its type, its value, and `E`. Types of one letter, and enumerations.
+/// Returns the end of the literal at the start of a name: `L`, its type, its value, and `E`. Supported are types of one
+/// letter, and enumerations.
 fn literal(name: &str) -> Option<usize> {
     let rest = name.strip_prefix('L')?;
     let first = rest.chars().next()?;
@@ -183,7 +186,7 @@ fn literal(name: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Names of static kernels, with or without templates, and of kernels in a namespace without a name.
+    /// Names of static kernels, with and without templates, and of kernels in an anonymous namespace are matched.
     #[test]
     fn names_that_one_file_sees() {
         let pairs = [
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(counterparts(&theirs, &ours), back);
     }
 
-    /// Whatever stands in a name, it is read to its end in time.
+    /// Every name is read to its end in bounded time.
     #[test]
     fn odd_names() {
         let long = |text: &str| format!("_Z{}", text.repeat(1_000));
@@ -258,13 +261,13 @@ mod tests {
             let name = format!("_Z{}", parts.collect::<arbtest::arbitrary::Result<String>>()?);
             let source = as_in_source(&name);
             assert!(parts_of(&source).len() <= source.len() && source.len() <= name.len());
-            // What a compiler adds to tell files apart is no part of it.
+            // Additions that distinguish files are removed.
             assert_eq!(as_in_source(&format!("{name}v__intern__a")), as_in_source(&format!("{name}v")));
             Ok(())
         });
     }
 
-    /// The same name wins, a name that could be of two kernels is given to none, and what differs in the source stays apart.
+    /// An identical name wins. An ambiguous name is not matched. Names with different sources stay apart.
     #[test]
     fn names_of_one_kernel_alone() {
         let found = |ours: &[&'static str], theirs: &[&'static str]| {

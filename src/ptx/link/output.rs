@@ -1,4 +1,4 @@
-//! The text of a linked file: our own text, in which bodies of kernels and what these need come from the other file.
+//! The linked file: our own file, with kernel bodies of the other file and everything that they need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use crate::ptx::token::Token;
 
 /// A kernel whose body comes from the other file.
 pub(super) struct Replacement<'a> {
-    /// The item of our own file, and that of the other one.
+    /// The item in our own file, and the item in the other file.
     pub(super) own: usize,
     pub(super) other: usize,
     pub(super) uses: Uses<'a>,
     pub(super) needs: Needs<'a>,
-    /// The names of the other kernel's parameters, each with ours.
+    /// Our parameter name for each parameter name of the other kernel.
     pub(super) parameters: FxHashMap<&'a str, &'a str>,
-    /// Whether debug information of our own file names labels of the old body, or of the new one.
+    /// Whether our own debug information refers to labels of the old body, or of the new one.
     pub(super) is_described: bool,
 }
 
-/// The changes that put replacements, in our file's order, into its text.
+/// Returns the patch that makes the replacements, in our file's order.
 pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replacement<'a>]) -> Patch {
     let names = names(resolver, replacements);
     let mut patch = Patch::default();
@@ -49,13 +49,14 @@ pub(super) fn replace<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replaceme
             let end = statements.end(text, Statement(section.end.0 - 1));
             patch.pieces.push((text.start(statements.first(section.first)), text.start(end), Vec::new()));
         }
-        // Sections may stand ahead of functions and between them.
+        // Sections may be before functions and between them.
         patch.pieces.sort_by_key(|&(begin, ..)| begin);
     }
     patch
 }
 
-/// The names that symbols of the other file have in ours, where they differ: those of copies, and of what ours stands for.
+/// Returns our names of the other file's symbols, if they differ: the names of copies, and of our symbols that stand
+/// for them.
 fn names<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replacement<'a>]) -> BTreeMap<&'a str, String> {
     let copied: BTreeSet<usize> = replacements.iter().flat_map(|one| one.needs.copied.keys().copied()).collect();
     let all = copied.iter().flat_map(|&number| resolver.other.items[number].names.iter().copied());
@@ -65,7 +66,7 @@ fn names<'a>(resolver: &Resolver<'_, 'a>, replacements: &[Replacement<'a>]) -> B
     copies.chain(ours).filter(|(name, new)| name != new).collect()
 }
 
-/// The body of the other kernel, from brace to brace.
+/// Returns the body of the other kernel, from brace to brace.
 fn new_body(resolver: &Resolver<'_, '_>, replacement: &Replacement<'_>, names: &BTreeMap<&str, String>) -> Vec<u8> {
     let item = &resolver.other.items[replacement.other];
     let mut tokens = renamed(&replacement.uses, names);
@@ -79,7 +80,7 @@ fn new_body(resolver: &Resolver<'_, '_>, replacement: &Replacement<'_>, names: &
     write(resolver, (Statement(item.first.0 + 1), item.end), first, &replacement.uses, &tokens)
 }
 
-/// A copy of an item: internal, and under its new name.
+/// Returns a copy of an item, with internal linkage and its new name.
 fn copy(resolver: &Resolver<'_, '_>, number: usize, uses: &Uses<'_>, names: &BTreeMap<&str, String>) -> Vec<u8> {
     let (file, item) = (resolver.other.file, &resolver.other.items[number]);
     let text = file.text();
@@ -92,7 +93,7 @@ fn copy(resolver: &Resolver<'_, '_>, number: usize, uses: &Uses<'_>, names: &BTr
         Some(Symbol::Function(_, is_defined)) => {
             if let Some(crate::ptx::Parts::Function(head)) = file.parts(item.first) {
                 rename(head.name);
-                // Others do not see the copy.
+                // The copy is not visible to other files.
                 let linkage = head.linkage.iter().filter(|_| is_defined);
                 linkage.for_each(|&word| drop(tokens.insert(word, String::new())));
             }
@@ -107,7 +108,8 @@ fn renamed(uses: &Uses<'_>, names: &BTreeMap<&str, String>) -> FxHashMap<Token, 
     uses.uses.iter().filter_map(|one| Some((one.token, new(one.name)?))).collect()
 }
 
-/// Statements of the other file with other tokens, and without source lines, whose files ours has not.
+/// Writes statements of the other file with changed tokens. Source lines are left out, because our file lacks their
+/// files.
 fn write(
     resolver: &Resolver<'_, '_>,
     (begin, end): (Statement, Statement),

@@ -1,4 +1,5 @@
-//! Symbol resolution: which symbols of the other file stand for ours, which are copied, and under which names.
+//! Symbol resolution: the other file's symbols that our symbols stand for, and the symbols that are copied, with their
+//! names.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,31 +16,31 @@ use crate::ptx::file::File;
 use crate::ptx::token::{Token, TokenKind};
 use crate::target::SYSTEM_FUNCTIONS;
 
-/// What becomes of a symbol of the other file.
+/// The resolution of a symbol of the other file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Our symbol stands for it: the one of the same name, or [`Resolver::name_of_ours`].
+    /// Our symbol stands for it: the symbol of the same name, or [`Resolver::name_of_ours`].
     Ours,
-    /// A copy of it comes into our file.
+    /// The symbol is copied into our file.
     Copied,
 }
 
-/// What the code of a kernel needs.
+/// The symbols that the code of a kernel needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs<'a> {
     /// Our symbols.
     pub(super) ours: BTreeSet<&'a str>,
-    /// The items of the other file that are copied, in its order, and what each uses.
+    /// The copied items of the other file, in its order, with their uses.
     pub(super) copied: BTreeMap<usize, Uses<'a>>,
 }
 
-/// Two files whose symbols are resolved.
+/// The symbol resolution of two files.
 pub(super) struct Resolver<'f, 'a> {
     pub(super) own: Symbols<'f, 'a>,
     pub(super) other: Symbols<'f, 'a>,
-    /// The variables of the other file that ours has under other names, and these.
+    /// Variables of the other file that have another name in our file, and this name.
     variables: FxHashMap<&'a str, &'a str>,
-    /// The functions of the other file that are the same in ours.
+    /// The functions that are the same in both files.
     same_functions: FxHashSet<&'a str>,
     written: OnceCell<[FxHashSet<&'a str>; 2]>,
     words: OnceCell<FxHashSet<&'a str>>,
@@ -57,7 +58,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
         resolver
     }
 
-    /// Finds the functions whose text is the same in both files, and that use nothing that is not the same.
+    /// Finds the functions that have the same text in both files and use only symbols that are the same.
     fn find_same_functions(&mut self) {
         let names = self.other.items.iter().flat_map(|item| item.names.iter().copied());
         let same: FxHashSet<&str> = names.filter(|name| self.has_same_text(name)).collect();
@@ -95,8 +96,8 @@ impl<'f, 'a> Resolver<'f, 'a> {
         text(&self.other).is_some_and(|theirs| text(&self.own) == Some(theirs))
     }
 
-    /// The first variable of the source that our kernel reads or writes and the other one does not. What the one compiler has
-    /// not seen written may be folded by it, and written by others.
+    /// Returns the first source variable that our kernel accesses and the other kernel does not. The other compiler may
+    /// have folded a variable for which it saw no writes, although other code writes it.
     pub(super) fn ignored(&self, own: &Uses<'a>, uses: &Uses<'a>) -> Result<Option<&'a str>, String> {
         let theirs = self.other.data_of(uses)?;
         let served: FxHashSet<&str> = theirs.iter().map(|name| self.name_of_ours(name)).collect();
@@ -104,10 +105,10 @@ impl<'f, 'a> Resolver<'f, 'a> {
         Ok(ours.into_iter().find(|name| !is_of_compiler(name) && !served.contains(name)))
     }
 
-    /// What becomes of a symbol of the other file.
+    /// Returns the resolution of a symbol of the other file.
     ///
     /// # Errors
-    /// Says why the code that uses it cannot be taken.
+    /// The reason why the code that uses the symbol cannot be linked.
     pub(super) fn resolve(&self, name: &str) -> Result<Outcome, String> {
         match self.other.symbol(name) {
             Some(Symbol::Variable(declaration, place)) => {
@@ -116,14 +117,14 @@ impl<'f, 'a> Resolver<'f, 'a> {
                 self.variable(name, &theirs.map_err(|problem| format!("'{name}' {problem}"))?)
             }
             Some(Symbol::Function(head, is_defined)) => self.function(name, Head(self.other.file, &head), is_defined),
-            Some(Symbol::Kernel(_)) => Err(format!("it uses the kernel '{name}'")),
+            Some(Symbol::Kernel(_)) => Err(format!("the code uses the kernel '{name}'")),
             Some(Symbol::Other(what)) => Err(format!("'{name}' is {what}")),
-            None if self.own.symbol(name).is_some() => Err(format!("'{name}' is not declared there")),
+            None if self.own.symbol(name).is_some() => Err(format!("'{name}' is not declared in the other file")),
             None => Ok(Outcome::Ours),
         }
     }
 
-    /// What our file calls a symbol of the other one that ours stands for.
+    /// Returns our name of the other file's symbol.
     pub(super) fn name_of_ours<'n>(&self, name: &'n str) -> &'n str
     where
         'a: 'n,
@@ -135,34 +136,36 @@ impl<'f, 'a> Resolver<'f, 'a> {
         let ours = match self.own.symbol(self.name_of_ours(name)) {
             Some(Symbol::Variable(declaration, place)) => {
                 let ours = Variable::new(self.own.file.text(), &declaration, place);
-                Some(ours.map_err(|problem| format!("'{name}' of this file {problem}"))?)
+                Some(ours.map_err(|problem| format!("'{name}' of the input {problem}"))?)
             }
             _ => None,
         };
-        // A compiler numbers what it makes: the same name may mean something else in the other file.
+        // Compilers number the symbols that they create. The same name may mean something else in the other file.
         let is_written = || self.written()[0].contains(self.name_of_ours(name)) || self.written()[1].contains(name);
         if is_of_compiler(name) && theirs.space != ".shared" {
             let is_constant = theirs.is_initialised && (is_literal(name) || !is_written());
             if !is_constant {
-                return Err(format!("it needs '{name}', which may be written, and which a compiler has named"));
+                return Err(format!(
+                    "the code needs '{name}', which may be written, and has a name made up by a compiler"
+                ));
             }
         }
         let difference = match &ours {
             Some(ours) => match ours.serves_as(theirs) {
                 Ok(()) => return Ok(Outcome::Ours),
-                // The host has no means to write it, and code does not: a copy is as good.
+                // The host cannot write the variable, and code does not write it, so a copy is equivalent.
                 Err(_) if ours.is_constant_like(theirs) && !is_written() => return Ok(Outcome::Copied),
                 Err(difference) => difference,
             },
             None => "is missing",
         };
         match theirs.linkage {
-            // All such names mean the same memory, and the launch says its size.
+            // All such names mean the same memory, and the launch defines its size.
             _ if theirs.is_sized_at_launch() => Ok(Outcome::Copied),
-            // Each block has shared memory of its own, and nothing of it is left behind the kernel.
+            // Each block has its own shared memory, whose contents do not outlive the kernel.
             Linkage::Internal if theirs.space == ".shared" => Ok(Outcome::Copied),
             Linkage::Internal if is_of_compiler(name) => Ok(Outcome::Copied),
-            _ => Err(format!("it needs '{name}', which {difference} in this file")),
+            _ => Err(format!("the code needs '{name}', which {difference} in the input")),
         }
     }
 
@@ -178,27 +181,27 @@ impl<'f, 'a> Resolver<'f, 'a> {
             Some(Symbol::Function(head, is_own)) => {
                 let linkage = Linkage::of(self.own.file.text(), &head.linkage);
                 if is_own && linkage == Linkage::Internal {
-                    return Err(format!("'{name}' of this file is another function"));
+                    return Err(format!("'{name}' of the input is another function"));
                 }
                 same_parameters(Head(self.own.file, &head), theirs)
                     .map_err(|problem| format!("'{name}' is declared differently: {problem}"))?;
                 Ok(Outcome::Ours)
             }
             None if SYSTEM_FUNCTIONS.contains(&name) => Ok(Outcome::Copied),
-            None => Err(format!("it needs the function '{name}', which this file does not declare")),
-            Some(_) => Err(format!("'{name}' of this file is no function")),
+            None => Err(format!("the code needs the function '{name}', which the input does not declare")),
+            Some(_) => Err(format!("'{name}' of the input is no function")),
         }
     }
 
-    /// The variables that code may write, of our file and of the other one.
+    /// Returns the variables that code may write, of our file and of the other one.
     fn written(&self) -> &[FxHashSet<&'a str>; 2] {
         self.written.get_or_init(|| [written(&self.own), written(&self.other)])
     }
 
-    /// What the code of a kernel of the other file needs, and what the code itself uses.
+    /// Returns the uses of a kernel of the other file, and everything that it needs.
     ///
     /// # Errors
-    /// Says why it cannot be taken.
+    /// The reason why the kernel cannot be linked.
     pub(super) fn needs(&self, kernel: usize) -> Result<(Uses<'a>, Needs<'a>), String> {
         let mut needs = Needs::default();
         let uses = self.other.uses(kernel)?;
@@ -209,9 +212,9 @@ impl<'f, 'a> Resolver<'f, 'a> {
                 None if self.own.symbol(name).is_none() => continue,
                 None => false,
             };
-            // An address of a function could be compared with one that our file gives.
+            // The address of a function could be compared with an address from our file.
             if is_function && !is_call {
-                return Err(format!("it takes the address of the function '{name}'"));
+                return Err(format!("the code takes the address of the function '{name}'"));
             }
             if self.resolve(name)? == Outcome::Ours {
                 needs.ours.insert(name);
@@ -221,7 +224,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
                 if needs.copied.contains_key(&number) {
                     continue;
                 }
-                // A statement comes with all that it declares.
+                // A statement is copied with all names that it declares.
                 for other in &self.other.items[number].names {
                     if self.resolve(other)? != Outcome::Copied {
                         return Err(format!("'{name}' and '{other}' are declared in one statement"));
@@ -235,7 +238,7 @@ impl<'f, 'a> Resolver<'f, 'a> {
         Ok((uses, needs))
     }
 
-    /// A name for a copy: its own, where our file has no such word.
+    /// Returns a name for a copy: its own name, if our file does not contain this word.
     pub(super) fn name_of_copy(&self, name: &str) -> String {
         let has = |name: &str| self.own.symbol(name).is_some();
         if !has(name) {
@@ -256,12 +259,13 @@ impl<'f, 'a> Resolver<'f, 'a> {
     }
 }
 
-/// Whether nvcc or clang gave a name to a string literal, which nobody may write.
+/// Whether the name is nvcc's or clang's name for a string literal, which no code may write.
 fn is_literal(name: &str) -> bool {
     ["$str", "_$_str"].iter().any(|first| name.starts_with(first))
 }
 
-/// Whether a compiler made up a name, as `$str$1` and `__unnamed_2`: no source, and so no host, names what it is of.
+/// Whether a compiler made up a name, such as `$str$1` and `__unnamed_2`. No source refers to it, so the host does not,
+/// either.
 fn is_of_compiler(name: &str) -> bool {
     name.contains('$') || name.starts_with("__unnamed_")
 }

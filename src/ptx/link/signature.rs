@@ -1,13 +1,13 @@
-//! Whether two heads of functions fit: parameters at the same bytes, and launches that both allow.
+//! Whether two function heads fit: parameters at the same bytes, and launches that both allow.
 
 use super::variable::Shape;
 use crate::ptx::file::File;
 use crate::ptx::parts::{Declaration, FunctionHead};
 
-/// What bounds the clusters of a kernel: both must say the same.
+/// Directives that bound the clusters of a kernel. They must be equal in both heads.
 const CLUSTERS: [&str; 4] = [".reqnctapercluster", ".explicitcluster", ".maxclusterrank", ".blocksareclusters"];
 
-/// What says how ptxas is to compile a kernel, and nothing of its launches: the replaced kernel's counts.
+/// Directives that guide ptxas but do not restrict launches. The head of the replaced kernel decides.
 const TUNING: [&str; 2] = [".minnctapersm", ".maxnreg"];
 
 /// A file and the head of one of its functions.
@@ -15,7 +15,8 @@ const TUNING: [&str; 2] = [".minnctapersm", ".maxnreg"];
 pub(super) struct Head<'h, 'a>(pub(super) &'h File<'a>, pub(super) &'h FunctionHead);
 
 impl Head<'_, '_> {
-    /// The values of a directive behind the parameters, without dimensions of one at the end; `None` if it is not there.
+    /// Returns the values of a directive after the parameters, without trailing dimensions of 1. `None` if it is
+    /// absent.
     fn values(&self, word: &str) -> Option<Vec<u64>> {
         let Self(file, head) = self;
         let directive = head.directives.iter().find(|directive| file.text().str(directive.word) == word)?;
@@ -31,7 +32,7 @@ impl Head<'_, '_> {
         self.1.directives.iter().map(|directive| self.0.text().str(directive.word)).collect()
     }
 
-    /// Parameters, or what is returned, each with its space and shape.
+    /// Returns the parameters or results, each with its space and shape.
     fn shapes(&self, list: &Option<Vec<Declaration>>, what: &str) -> Result<Vec<(bool, Shape)>, String> {
         let text = self.0.text();
         let parameters = list.iter().flatten().enumerate();
@@ -43,21 +44,21 @@ impl Head<'_, '_> {
     }
 }
 
-/// Whether the parameters of two functions, and what they return, are the same bytes.
+/// Checks that the parameters and results of two functions occupy the same bytes.
 ///
 /// # Errors
-/// Says what differs.
+/// The difference.
 pub(super) fn same_parameters(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<(), String> {
     for (what, ours, theirs) in
         [("parameter", &own.1.parameters, &other.1.parameters), ("result", &own.1.returns, &other.1.returns)]
     {
         let (ours, theirs) = (own.shapes(ours, what)?, other.shapes(theirs, what)?);
         if ours.len() != theirs.len() {
-            return Err(format!("it has {} {what}s instead of {}", theirs.len(), ours.len()));
+            return Err(format!("there are {} {what}s instead of {}", theirs.len(), ours.len()));
         }
         for (number, (one, two)) in ours.iter().zip(&theirs).enumerate() {
             let [(is_register, one), (other_is_register, two)] = [one, two];
-            // With equal sizes and alignments ahead of it, a parameter begins at the same byte.
+            // If all previous parameters have equal sizes and alignments, the parameter begins at the same byte.
             if is_register != other_is_register || one.bytes != two.bytes || one.alignment != two.alignment {
                 let bytes = |shape: &Shape| shape.bytes.unwrap_or_default();
                 return Err(format!(
@@ -73,16 +74,16 @@ pub(super) fn same_parameters(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Whether another kernel may be launched in every way that our own one allows.
+/// Checks that another kernel allows every launch that our own kernel allows.
 ///
 /// # Errors
-/// Says which launches it may not have.
+/// The launches that it does not allow.
 pub(super) fn same_launches(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<(), String> {
     let list = |values: &[u64]| values.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let ours = own.values(".reqntid");
     if let Some(theirs) = other.values(".reqntid") {
         if ours.as_ref() != Some(&theirs) {
-            return Err(format!("it allows only blocks of {} threads", list(&theirs)));
+            return Err(format!("the kernel allows only blocks of {} threads", list(&theirs)));
         }
     } else if let Some(theirs) = other.values(".maxntid") {
         let ours = ours.or_else(|| own.values(".maxntid"));
@@ -93,18 +94,18 @@ pub(super) fn same_launches(own: Head<'_, '_>, other: Head<'_, '_>) -> Result<()
             each || (theirs.len() == 1 && product(&ours) <= product(&theirs))
         });
         if !is_inside {
-            return Err(format!("it allows only blocks of at most {} threads", list(&theirs)));
+            return Err(format!("the kernel allows only blocks of at most {} threads", list(&theirs)));
         }
     }
     for word in CLUSTERS {
         if own.values(word) != other.values(word) {
-            return Err(format!("it has another {word}"));
+            return Err(format!("the kernel has another {word}"));
         }
     }
     let known =
         |word: &str| CLUSTERS.contains(&word) || TUNING.contains(&word) || [".maxntid", ".reqntid"].contains(&word);
     match other.words().into_iter().find(|word| !known(word) && !own.words().contains(word)) {
-        Some(word) => Err(format!("it has the directive '{word}'")),
+        Some(word) => Err(format!("the kernel has the directive '{word}'")),
         None => Ok(()),
     }
 }

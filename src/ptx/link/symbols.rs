@@ -1,7 +1,7 @@
-//! The symbols of a file: what each name at its top is, and which of these names an item uses.
+//! The symbols of a file: the kind of each top-level name, and the names that an item uses.
 //!
-//! A word of a function is a symbol of the file unless the function declares the same name. A function that does both is
-//! refused, because the scopes of its braces are not followed.
+//! A word of a function is a symbol of the file unless the function declares the same name. A function that uses a
+//! symbol and also declares its name is refused, because the scopes of its braces are not tracked.
 
 use std::collections::BTreeSet;
 
@@ -17,16 +17,16 @@ use crate::ptx::token::{Token, TokenKind};
 /// The pragma that lets ptxas spill to shared memory.
 const SMEM_SPILLING: &str = "\"enable_smem_spilling\"";
 
-/// What a name is.
+/// The kind of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
     /// A kernel.
     Kernel(FunctionHead),
     /// A function, and whether it has a body.
     Function(FunctionHead, bool),
-    /// A variable: its declaration, and its place in it.
+    /// A variable: its declaration, and its position there.
     Variable(Declaration, usize),
-    /// Something else.
+    /// Another kind, in words.
     Other(&'static str),
 }
 
@@ -35,24 +35,24 @@ pub(super) enum Symbol {
 pub(super) struct Use<'a> {
     pub(super) token: Token,
     pub(super) name: &'a str,
-    /// Whether it is the function that an instruction calls.
+    /// Whether an instruction calls the name.
     pub(super) is_call: bool,
 }
 
-/// What a function or a variable uses and declares.
+/// The names that a function or a variable uses and declares.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses<'a> {
-    /// The words that no declaration of the item explains: symbols of the file, special registers, and words of PTX.
+    /// The words that no declaration of the item explains: symbols of the file, special registers, and PTX keywords.
     pub(super) uses: Vec<Use<'a>>,
     /// The names that a function declares, parameters included.
     pub(super) locals: FxHashSet<&'a str>,
-    /// The first parts of names that it declares by a count, as `%r<10>`.
+    /// The prefixes that it declares with a count, such as `%r<10>`.
     counted: Vec<&'a str>,
-    /// The parameters, each time that the function declares one or uses it.
+    /// All occurrences of parameters, in declarations and uses.
     pub(super) parameters: Vec<Use<'a>>,
-    /// The statements about source lines.
+    /// The source line statements.
     pub(super) lines: Vec<Statement>,
-    /// Whether it asks for spills to shared memory.
+    /// Whether the function enables spills to shared memory.
     pub(super) spills_to_shared: bool,
 }
 
@@ -64,7 +64,7 @@ impl Uses<'_> {
     }
 }
 
-/// Whether a section has the names that source lines of inlined functions (`.loc … function_name`) refer to.
+/// Whether a section has the names to which source lines of inlined functions refer (`.loc … function_name`).
 fn is_of_lines(file: &File<'_>, section: Statement) -> bool {
     let Some(Parts::Section(section)) = file.parts(section) else { return true };
     file.text().of(section.name) == b".debug_str"
@@ -76,11 +76,11 @@ pub(super) struct Symbols<'f, 'a> {
     pub(super) items: Vec<Item<'a>>,
     by_name: FxHashMap<&'a str, Vec<usize>>,
     aliases: FxHashSet<&'a str>,
-    /// The words of sections that source lines of the code need.
+    /// The words of sections that source lines need.
     pub(super) in_strings: FxHashSet<&'a str>,
     /// The words of all other sections.
     pub(super) in_sections: FxHashSet<&'a str>,
-    /// The directives for the whole file beside its head, as text.
+    /// The directives for the whole file other than its head.
     pub(super) directives: Vec<String>,
 }
 
@@ -113,13 +113,13 @@ impl<'f, 'a> Symbols<'f, 'a> {
         Self { file, items, by_name, aliases, in_strings, in_sections, directives }
     }
 
-    /// The sections that only debug information has, and no source line of the code needs.
+    /// Returns the sections that only debug information needs, and no source line.
     pub(super) fn sections_apart_from_lines(&self) -> impl Iterator<Item = &Item<'a>> {
         let is_section = |item: &&Item<'a>| self.file.statements().kind(item.first) == StatementKind::Section;
         self.items.iter().filter(is_section).filter(|item| !is_of_lines(self.file, item.first))
     }
 
-    /// The names of data that code of all blocks sees.
+    /// Returns the names of data that code of all blocks sees.
     pub(super) fn data(&self) -> Vec<&'a str> {
         let names = self.items.iter().flat_map(|item| item.names.iter().copied());
         names.filter(|name| self.is_data(name)).collect()
@@ -130,10 +130,10 @@ impl<'f, 'a> Symbols<'f, 'a> {
         matches!(self.symbol(name), Some(Symbol::Variable(declaration, _)) if is_data(declaration.space))
     }
 
-    /// The data that code names, in the functions that it calls, too.
+    /// Returns the data that code and its callees refer to.
     ///
     /// # Errors
-    /// Says what of a function is not understood.
+    /// The part of a function that is not understood.
     pub(super) fn data_of(&self, code: &Uses<'a>) -> Result<BTreeSet<&'a str>, String> {
         let (mut data, mut seen) = (BTreeSet::new(), FxHashSet::default());
         let mut waiting: Vec<&str> = code.uses.iter().map(|one| one.name).collect();
@@ -151,18 +151,18 @@ impl<'f, 'a> Symbols<'f, 'a> {
         Ok(data)
     }
 
-    /// The items that give a name.
+    /// Returns the items that define a name.
     pub(super) fn items_of(&self, name: &str) -> &[usize] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What a name is; `None` if the file has no such symbol.
+    /// Returns the kind of a name. `None` if the file has no such symbol.
     pub(super) fn symbol(&self, name: &str) -> Option<Symbol> {
         if self.aliases.contains(name) {
             return Some(Symbol::Other("an alias"));
         }
         let numbers = self.items_of(name);
-        // A definition says more than a prototype.
+        // A definition takes precedence over a prototype.
         let number = *numbers.iter().find(|&&number| self.has_body(number)).or(numbers.first())?;
         let item = &self.items[number];
         Some(match self.file.parts(item.first) {
@@ -182,10 +182,10 @@ impl<'f, 'a> Symbols<'f, 'a> {
         self.file.statements().kind(item.first) == StatementKind::Function && item.end.0 > item.first.0 + 1
     }
 
-    /// What an item uses and declares. O(tokens).
+    /// Returns the names that an item uses and declares. O(tokens).
     ///
     /// # Errors
-    /// Says what of a function is not understood.
+    /// The part of a function that is not understood.
     pub(super) fn uses(&self, number: usize) -> Result<Uses<'a>, String> {
         let (file, item) = (self.file, &self.items[number]);
         let text = file.text();
@@ -255,17 +255,17 @@ impl<'f, 'a> Symbols<'f, 'a> {
 }
 
 fn twice(name: &str) -> String {
-    format!("'{name}' has two meanings in it")
+    format!("'{name}' has two meanings in one function")
 }
 
-/// The words of a statement, in order.
+/// Returns the words of a statement, in order.
 pub(super) fn words(file: &File<'_>, statement: Statement) -> impl Iterator<Item = Token> {
     let text = file.text();
     let (first, end) = (file.statements().first(statement), file.statements().end(text, statement));
     (first.index()..end.index()).map(Token::new).filter(move |&token| text.kind(token) == TokenKind::Word)
 }
 
-/// The function that an instruction calls, or the register that has its address.
+/// Returns the function that an instruction calls, or the register with its address.
 pub(super) fn callee(operands: &[Operand]) -> Option<Token> {
     operands.iter().find_map(|operand| match operand {
         Operand::Name(name) => Some(name.word),

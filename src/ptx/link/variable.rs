@@ -1,24 +1,24 @@
-//! What a variable or a parameter is in memory: space, bytes, alignment, initial bytes.
+//! The memory of a variable or parameter: space, bytes, alignment, initial bytes.
 
 use crate::ptx::parts::Declaration;
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};
 
-/// Initialisers with more bytes are not read.
+/// The longest initialiser that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// Who sees a variable.
+/// The linkage of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Linkage {
-    /// Code of its own file. The host finds it by name, too.
+    /// Visible to code of its own file, and to the host by name.
     Internal,
-    /// Code of all files; this one defines it.
+    /// Visible to code of all files, and defined here.
     Visible,
-    /// Code of all files; another one may define it.
+    /// Visible to code of all files. Another file may define it.
     Weak,
-    /// Code of all files; another one defines it.
+    /// Visible to code of all files, and defined in another file.
     Extern,
-    /// Code of all files, of which several may define it.
+    /// Visible to code of all files. Several files may define it.
     Common,
 }
 
@@ -34,27 +34,27 @@ impl Linkage {
         }
     }
 
-    /// Whether the file itself has the one definition.
+    /// Whether the file itself has the only definition.
     pub(super) fn is_own(self) -> bool {
         matches!(self, Self::Internal | Self::Visible)
     }
 }
 
-/// The type of a variable or a parameter.
+/// The memory layout of a variable or a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// `None`: another file or the launch says how many.
+    /// The size. `None` if another file or the launch defines it.
     pub(super) bytes: Option<u64>,
     pub(super) alignment: u64,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     width: u64,
 }
 
 impl Shape {
-    /// The shape of what a declaration declares at a place.
+    /// Returns the shape of a declarator, by its position in the declaration.
     ///
     /// # Errors
-    /// Says why it has none.
+    /// The reason why it has none.
     pub(super) fn new(text: &Text<'_>, declaration: &Declaration, place: usize) -> Result<Self, String> {
         let is_reference = |word: &str| [".texref", ".samplerref", ".surfref"].contains(&word);
         let space = text.str(declaration.space);
@@ -65,7 +65,7 @@ impl Shape {
         let width = bits.filter(|bits| [8, 16, 32, 64, 128].contains(bits)).ok_or("has no type of known size")? / 8;
         let vector = declaration.words(text).find_map(|word| word.strip_prefix(".v")?.parse::<u64>().ok());
         let element = width * vector.filter(|lanes| [2, 4].contains(lanes)).unwrap_or(1);
-        // What is said of a pointer's alignment is said of what it points to.
+        // The alignment of a pointer is the alignment of the memory that it points to.
         let is_pointer = declaration.words(text).any(|word| word == ".ptr");
         let said = declaration.alignment(text).filter(|_| !is_pointer);
         let alignment = said.map_or(Ok(element), str::parse).map_err(|_| "has an alignment that is no number")?;
@@ -90,17 +90,17 @@ pub(super) struct Variable<'a> {
     pub(super) space: &'a str,
     pub(super) linkage: Linkage,
     pub(super) shape: Shape,
-    /// Whether the text gives an initial value.
+    /// Whether the declaration has an initial value.
     pub(super) is_initialised: bool,
-    /// The initial bytes; of shared memory, which has none, nothing.
+    /// The initial bytes. Empty for shared memory, which has no initial value.
     pub(super) initial: Vec<u8>,
 }
 
 impl<'a> Variable<'a> {
-    /// The variable that a declaration declares at a place.
+    /// Returns the variable of a declarator, by its position in the declaration.
     ///
     /// # Errors
-    /// Says what of it is not understood.
+    /// The part that is not understood.
     pub(super) fn new(text: &Text<'a>, declaration: &Declaration, place: usize) -> Result<Self, String> {
         let shape = Shape::new(text, declaration, place)?;
         let has_attribute =
@@ -130,13 +130,13 @@ impl<'a> Variable<'a> {
         Ok(Self { space, linkage, shape, is_initialised: given.is_some(), initial })
     }
 
-    /// Whether shared memory has a size that only the launch says.
+    /// Whether the variable is shared memory whose size the launch defines.
     pub(super) fn is_sized_at_launch(&self) -> bool {
         self.space == ".shared" && self.linkage == Linkage::Extern && self.shape.bytes.is_none()
     }
 
-    /// Whether both are the same data that no source writes: `const` variables of the device, which clang puts into constant
-    /// memory and nvcc into global memory. Both put other variables into the same memory.
+    /// Whether both are the same data that no source writes: `const` device variables, which clang puts in constant
+    /// memory and nvcc in global memory. The compilers agree on the memory of other variables.
     pub(super) fn is_constant_like(&self, other: &Self) -> bool {
         let is_internal = |one: &Self| one.linkage == Linkage::Internal && one.is_initialised;
         let spaces = [self.space, other.space];
@@ -147,7 +147,7 @@ impl<'a> Variable<'a> {
             && self.initial == other.initial
     }
 
-    /// Whether this object can serve where another one is meant: it has the same bytes and at least its alignment.
+    /// Checks that this object can replace another one: it has the same bytes and at least the same alignment.
     pub(super) fn serves_as(&self, other: &Self) -> Result<(), &'static str> {
         let linkages = [self.linkage, other.linkage];
         match () {
@@ -163,7 +163,7 @@ impl<'a> Variable<'a> {
     }
 }
 
-/// The bytes of an initialiser that is a number or a flat list of numbers.
+/// Returns the bytes of an initialiser that is a number or a flat list of numbers.
 fn bytes(text: &Text<'_>, (first, end): (Token, Token), width: u64) -> Option<Vec<u8>> {
     let tokens = (first.0..end.0).map(Token).filter(|&token| text.kind(token) != TokenKind::Trivia);
     let mut tokens: Vec<Token> = tokens.collect();
@@ -188,7 +188,7 @@ fn bytes(text: &Text<'_>, (first, end): (Token, Token), width: u64) -> Option<Ve
     Some(bytes)
 }
 
-/// The bits of a number: an integer, or a floating-point number by its bits.
+/// Returns the bits of a number: an integer, or a floating-point number by its bits.
 fn number(digits: &str, width: u64) -> Option<u64> {
     let digits = digits.trim_end_matches(['u', 'U']);
     let radix = |prefix: [&str; 2]| prefix.iter().find_map(|prefix| digits.strip_prefix(prefix));
@@ -197,7 +197,7 @@ fn number(digits: &str, width: u64) -> Option<u64> {
         () if radix(["0f", "0F"]).is_some() && width == 4 => (radix(["0f", "0F"])?, 16),
         () if radix(["0d", "0D"]).is_some() && width == 8 => (radix(["0d", "0D"])?, 16),
         () if radix(["0b", "0B"]).is_some() => (radix(["0b", "0B"])?, 2),
-        // What begins with a zero is octal.
+        // A leading zero means octal.
         () if digits.len() > 1 && digits.starts_with('0') => (digits, 8),
         () => (digits, 10),
     };

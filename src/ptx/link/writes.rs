@@ -1,7 +1,8 @@
-//! Which variables of a file its code may write: an address that reaches a store, or that is followed no further, counts.
+//! The variables of a file that its code may write. A variable counts as written if its address reaches a store or
+//! escapes.
 //!
-//! Addresses are followed from register to register within a function, without regard to the order of its code. An
-//! address that is stored, given to a function, or named in an initialiser is lost sight of.
+//! Addresses are tracked from register to register within a function, without regard to the order of its code. An
+//! address escapes if it is stored, passed to a function, or part of an initialiser.
 
 use std::collections::BTreeSet;
 
@@ -12,24 +13,24 @@ use crate::ptx::parts::{Instruction, Operand, Parts};
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::Token;
 
-/// Functions of the system that write nothing through their arguments.
+/// System functions that write nothing through their arguments.
 const READERS: [&str; 2] = ["vprintf", "__assertfail"];
 
-/// Instructions that make no address and write none of what they get.
+/// Instructions that create no address and write to none of their operands.
 const HARMLESS: [&str; 11] =
     ["ld", "ldu", "prefetch", "prefetchu", "setp", "isspacep", "bra", "ret", "exit", "bar", "membar"];
 
-/// What a statement does with addresses.
+/// The effect of a statement on addresses.
 enum Step<'a> {
-    /// What the second words have, the first ones have, too.
+    /// The first words may get the addresses of the second words.
     Flow(Vec<&'a str>, Vec<&'a str>),
-    /// What the words have is written, or lost sight of.
+    /// The addresses of the words are written to, or escape.
     Escape(Vec<&'a str>),
     /// These names are declared anew.
     Forget(Vec<&'a str>),
 }
 
-/// The variables of a file that its code may write. O(statements · variables) at worst.
+/// Returns the variables of a file that its code may write. O(statements · variables) in the worst case.
 pub(super) fn written<'a>(symbols: &Symbols<'_, 'a>) -> FxHashSet<&'a str> {
     let mut written = FxHashSet::default();
     for number in 0..symbols.items.len() {
@@ -37,7 +38,7 @@ pub(super) fn written<'a>(symbols: &Symbols<'_, 'a>) -> FxHashSet<&'a str> {
         match symbols.file.statements().kind(item.first) {
             StatementKind::Function if symbols.has_body(number) => match symbols.uses(number) {
                 Ok(uses) => in_function(symbols, number, &uses, &mut written),
-                // All that a function names, if it is not understood.
+                // If the function is not understood, all names in it count.
                 Err(_) => {
                     let statements = (item.first.0..item.end.0).map(Statement);
                     let words = statements.flat_map(|statement| words(symbols.file, statement));
@@ -61,7 +62,7 @@ fn in_function<'a>(symbols: &Symbols<'_, 'a>, number: usize, uses: &Uses<'a>, wr
         return;
     }
     let steps = steps(symbols, number);
-    // What is declared anew for each call gets its addresses again in each round.
+    // Names that are declared anew for each call get their addresses again in each iteration.
     let of_call: FxHashSet<&str> = steps
         .iter()
         .flat_map(|step| match step {

@@ -5,23 +5,23 @@ use super::writer::Writer;
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};
 
-/// What stands ahead of `.global`.
+/// Linkage words before `.global`.
 const LINKAGE: [&str; 4] = [".visible", ".extern", ".weak", ".common"];
 
 /// A declaration: `.visible .global .align 4 .b32 a[4] = {1, 2}, b;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// `.visible` and the like.
+    /// `.visible` and similar words.
     pub linkage: Vec<Token>,
-    /// `.reg`, `.param`, `.global` and the like.
+    /// `.reg`, `.param`, `.global` and similar words.
     pub space: Token,
     /// Type, alignment and attributes.
     pub specifiers: Vec<Specifier>,
-    /// What is declared.
+    /// The declared names.
     pub declarators: Vec<Declarator>,
 }
 
-/// A word of a declaration ahead of its name.
+/// A word of a declaration before its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Specifier {
     /// `.b32`, `.v4`, `.ptr`, `.global`.
@@ -32,26 +32,26 @@ pub enum Specifier {
     Attribute {
         /// `.attribute`.
         word: Token,
-        /// What stands in the parentheses: its first token, and the one that closes them.
+        /// The contents of the parentheses: the first token, and the closing parenthesis.
         inside: (Token, Token),
     },
 }
 
-/// A name and what is said of it.
+/// A declared name with its count, dimensions and initial value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declarator {
-    /// The name; `None` of a parameter that has none.
+    /// The name. `None` for an unnamed parameter.
     pub name: Option<Token>,
-    /// `<10>`: ten registers with numbers behind the name.
+    /// `<10>`: ten registers with numbers after the name.
     pub count: Option<Token>,
-    /// The dimensions of an array: the first token in the brackets, and the one that closes them.
+    /// The dimensions of an array: the first token in the brackets, and the closing bracket.
     pub dimensions: Vec<(Token, Token)>,
-    /// The initial value: its first token, and the one behind it.
+    /// The initial value: its first token, and the token after it.
     pub initial: Option<(Token, Token)>,
 }
 
 impl Declaration {
-    /// The declaration that is a whole statement.
+    /// Reads a declaration that is a whole statement.
     pub(super) fn read(mut reader: Reader<'_, '_>) -> Option<Self> {
         let mut declaration = Self::head(&mut reader)?;
         loop {
@@ -65,7 +65,7 @@ impl Declaration {
         Some(declaration)
     }
 
-    /// A parameter of a function.
+    /// Reads a parameter of a function.
     pub(super) fn parameter(reader: &mut Reader<'_, '_>) -> Option<Self> {
         let mut declaration = Self::head(reader)?;
         declaration.declarators.push(Declarator::read(reader, false)?);
@@ -97,7 +97,7 @@ impl Declaration {
         writer.list(&self.declarators, |writer, declarator| declarator.write(writer));
     }
 
-    /// The word of the type: `.b32`.
+    /// Returns the word of the type: `.b32`.
     pub fn type_name<'a>(&self, text: &Text<'a>) -> &'a str {
         let is_type = |word: &&str| {
             let bits = word.get(2..).unwrap_or_default();
@@ -107,7 +107,7 @@ impl Declaration {
         self.words(text).rfind(is_type).unwrap_or_default()
     }
 
-    /// The alignment that is asked for, as text; of a pointer, that of what it points to.
+    /// Returns the requested alignment. For a pointer, it is the alignment of the memory that it points to.
     pub fn alignment<'a>(&self, text: &Text<'a>) -> Option<&'a str> {
         self.specifiers.iter().find_map(|specifier| match specifier {
             Specifier::Valued(word, value) if text.of(*word) == b".align" => Some(text.str(*value)),
@@ -115,7 +115,7 @@ impl Declaration {
         })
     }
 
-    /// The words of the declaration that have no value.
+    /// Returns the words of the declaration without a value.
     pub fn words<'s, 'a>(&'s self, text: &'s Text<'a>) -> impl DoubleEndedIterator<Item = &'a str> + 's {
         self.specifiers.iter().filter_map(|specifier| match specifier {
             Specifier::Word(word) => Some(text.str(*word)),
@@ -192,7 +192,7 @@ impl Declarator {
     }
 }
 
-/// What stands up to a bracket that closes; moves behind it.
+/// Reads the tokens up to the closing bracket, and moves after it.
 pub(super) fn balanced(reader: &mut Reader<'_, '_>, brackets: &[u8; 2]) -> Option<(Token, Token)> {
     let first = reader.peek()?;
     let mut depth = 0usize;
@@ -210,7 +210,7 @@ pub(super) fn balanced(reader: &mut Reader<'_, '_>, brackets: &[u8; 2]) -> Optio
     }
 }
 
-/// An initial value: up to a comma or semicolon outside all brackets.
+/// Reads an initial value: up to a comma or semicolon outside all brackets.
 fn initial(reader: &mut Reader<'_, '_>) -> Option<(Token, Token)> {
     let first = reader.peek()?;
     let mut end = first;

@@ -1,4 +1,4 @@
-//! Directives that are a word and its values, lines of source code, and sections of debug information.
+//! Directives with values, source lines, and sections of debug information.
 
 use super::reader::Reader;
 use super::writer::Writer;
@@ -9,9 +9,9 @@ use crate::ptx::token::{Token, TokenKind};
 pub struct Values {
     /// The directive.
     pub word: Token,
-    /// The values, each with whether a comma stands ahead of it.
+    /// The values, each with whether a comma precedes it.
     pub values: Vec<(bool, Token)>,
-    /// A semicolon follows.
+    /// Whether a semicolon follows.
     pub has_semicolon: bool,
 }
 
@@ -22,20 +22,20 @@ pub struct Loc {
     pub word: Token,
     /// File, line and column.
     pub place: [Token; 3],
-    /// What stands behind commas.
+    /// The clauses after commas.
     pub clauses: Vec<LocClause>,
 }
 
-/// What a source line says of the function that it is inlined from.
+/// A clause about the function that a source line is inlined from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocClause {
     /// `function_name LABEL + N`.
     Function {
         /// `function_name`.
         word: Token,
-        /// A label in the section of strings.
+        /// A label in the string section.
         label: Token,
-        /// What is added to it.
+        /// The offset from the label.
         offset: Option<Token>,
     },
     /// `inlined_at FILE LINE COLUMN`.
@@ -52,14 +52,14 @@ pub enum LocClause {
 pub struct Section {
     /// `.section`.
     pub word: Token,
-    /// Its name.
+    /// The name.
     pub name: Token,
-    /// What stands in its braces: the first token, and the brace that closes them.
+    /// The contents of the braces: the first token, and the closing brace.
     pub inside: (Token, Token),
 }
 
-/// A directive and the values behind it, without its semicolon. A list in parentheses is as many values as it has words,
-/// numbers and characters: no directive of today has such a list.
+/// Reads a directive and its values, without its semicolon. A list in parentheses counts as separate words, numbers and
+/// characters: no current directive has such a list.
 pub(super) fn read_values(reader: &mut Reader<'_, '_>) -> Option<Values> {
     let word = reader.of_kind(TokenKind::DotWord)?;
     let (mut values, mut depth) = (Vec::new(), 0usize);

@@ -1,4 +1,4 @@
-//! The heads of functions, and the prototypes of calls.
+//! Function heads, and call prototypes.
 
 use super::declaration::{Declaration, Specifier};
 use super::directive::{Values, read_values, write_values};
@@ -9,21 +9,21 @@ use crate::ptx::token::{Token, TokenKind};
 /// The head of a function: `.visible .entry k(.param .b32 n) .maxntid 128`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionHead {
-    /// `.visible` and the like.
+    /// `.visible` and similar words.
     pub linkage: Vec<Token>,
     /// `.entry` or `.func`.
     pub word: Token,
-    /// `.attribute(…)` and other words ahead of the name.
+    /// `.attribute(…)` and other words before the name.
     pub specifiers: Vec<Specifier>,
-    /// What it returns, in parentheses.
+    /// The results, in parentheses.
     pub returns: Option<Vec<Declaration>>,
-    /// Its name.
+    /// The name.
     pub name: Token,
-    /// Its parameters, in parentheses.
+    /// The parameters, in parentheses.
     pub parameters: Option<Vec<Declaration>>,
-    /// Directives behind the parameters, with their values. The semicolon of a `.pragma` is no end of the head.
+    /// Directives after the parameters, with their values. The semicolon of a `.pragma` does not end the head.
     pub directives: Vec<Values>,
-    /// It has no body.
+    /// Whether the function has no body.
     pub is_prototype: bool,
 }
 
@@ -60,18 +60,18 @@ impl FunctionHead {
     }
 }
 
-/// A prototype of calls: `.callprototype (.param .b32 _) _ (.param .b64 _);`.
+/// A call prototype: `.callprototype (.param .b32 _) _ (.param .b64 _);`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallPrototype {
     /// `.callprototype`.
     pub word: Token,
-    /// What it returns, in parentheses.
+    /// The results, in parentheses.
     pub returns: Option<Vec<Declaration>>,
     /// `_`.
     pub name: Token,
-    /// Its parameters, in parentheses.
+    /// The parameters, in parentheses.
     pub parameters: Option<Vec<Declaration>>,
-    /// `.noreturn` and the like, with their values.
+    /// `.noreturn` and similar directives, with their values.
     pub directives: Vec<Values>,
 }
 
@@ -94,10 +94,10 @@ impl CallPrototype {
     }
 }
 
-/// What functions return, their name, their parameters, and their directives.
+/// The results, the name, the parameters, and the directives of a function.
 type Signature = (Option<Vec<Declaration>>, Token, Option<Vec<Declaration>>, Vec<Values>);
 
-/// The signature of a statement. The last semicolon is not part of it, unless a body follows.
+/// Reads the signature of a statement. The last semicolon is not part of it, unless a body follows.
 fn signature(reader: &mut Reader<'_, '_>, has_body: bool) -> Option<Signature> {
     let returns = parameters(reader)?;
     let name = reader.of_kind(TokenKind::Word)?;
@@ -115,7 +115,7 @@ fn signature(reader: &mut Reader<'_, '_>, has_body: bool) -> Option<Signature> {
     Some((returns, name, parameters, directives))
 }
 
-/// Parameters in parentheses. `Some(None)`: there are no parentheses.
+/// Reads parameters in parentheses. `Some(None)` if there are no parentheses.
 #[allow(clippy::option_option, reason = "the outer one says that the text is no list of parameters")]
 fn parameters(reader: &mut Reader<'_, '_>) -> Option<Option<Vec<Declaration>>> {
     if !reader.eat(b'(') {

@@ -1,4 +1,4 @@
-//! Instructions: predicate, mnemonic with its modifiers, operands.
+//! Instructions: guard predicate, mnemonic with its modifiers, operands.
 
 use super::operand::{self, Name, Operand, write_name, write_operand};
 use super::reader::Reader;
@@ -10,7 +10,7 @@ use crate::target::ptx::{Meaning, Writes};
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// The predicate that it stands under.
+    /// The guard predicate.
     pub guard: Option<Guard>,
     /// The first word of the mnemonic.
     pub word: Token,
@@ -23,7 +23,7 @@ pub struct Instruction {
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
-    /// Whether the instruction runs where the predicate is false.
+    /// Whether the instruction executes if the predicate is false.
     pub is_negated: bool,
     /// The predicate.
     pub name: Name,
@@ -62,7 +62,8 @@ impl Instruction {
         writer.punctuation(b';');
     }
 
-    /// The operands that it writes; of one that is not known, the first, unless that is an address.
+    /// Returns the operands that the instruction writes. For an unknown instruction, returns the first operand, unless
+    /// it is an address.
     pub fn results(&self, text: &Text<'_>) -> impl Iterator<Item = &Operand> {
         let writes = Meaning::of(&self.mnemonic(text)).map_or(Writes::FirstIfRegister, |meaning| meaning.writes);
         let is_result = move |(number, operand): &(usize, &Operand)| {
@@ -71,7 +72,7 @@ impl Instruction {
         self.operands.iter().enumerate().filter(is_result).map(|(_, operand)| operand)
     }
 
-    /// The mnemonic with its modifiers, as `ld.global.b32`.
+    /// Returns the mnemonic with its modifiers, such as `ld.global.b32`.
     pub fn mnemonic(&self, text: &Text<'_>) -> String {
         let words = std::iter::once(&self.word).chain(&self.modifiers);
         words.map(|&word| text.str(word)).collect()

@@ -1,6 +1,6 @@
-//! The parts of statements: read from their tokens when they are asked for, and written again.
+//! The parts of statements, read from their tokens on demand and written again.
 //!
-//! A statement whose parts cannot be read is *opaque*: it is kept as it stands.
+//! A statement whose parts cannot be read is *opaque*: it is kept unchanged.
 
 mod declaration;
 mod directive;
@@ -23,7 +23,7 @@ use directive::{read_values, write_values};
 use reader::Reader;
 use writer::Writer;
 
-/// The parts of a longer instruction are not read: no real one has as many tokens.
+/// The most tokens of an instruction whose parts are read. No real instruction has as many.
 const MOST_TOKENS: usize = 1 << 16;
 
 /// The parts of a statement.
@@ -35,7 +35,7 @@ pub enum Parts {
     Label(Token),
     /// `{` or `}`.
     Brace(u8),
-    /// A source line.
+    /// A source line statement.
     Loc(Loc),
     /// A directive and its values.
     Values(Values),
@@ -45,18 +45,18 @@ pub enum Parts {
     Function(FunctionHead),
     /// A section of debug information.
     Section(Section),
-    /// A prototype of calls.
+    /// A call prototype.
     CallPrototype(CallPrototype),
-    /// So many semicolons.
+    /// A number of semicolons.
     Empty(usize),
     /// A line that is kept whole.
     Line(Token),
-    /// The end of the text.
+    /// The end of the file.
     End,
 }
 
 impl Parts {
-    /// Reads the parts of a statement; `None` where it is opaque. O(tokens of the statement).
+    /// Reads the parts of a statement. `None` if it is opaque. O(tokens of the statement).
     pub fn read(text: &Text<'_>, statements: &Statements, statement: Statement) -> Option<Self> {
         let (first, end) = (statements.first(statement), statements.end(text, statement));
         let mut reader = Reader::new(text, first, end);
@@ -99,7 +99,7 @@ impl Parts {
         })
     }
 
-    /// Writes a statement from its parts. What its text has beside them, white space and comments, comes from the text.
+    /// Writes a statement from its parts. White space and comments come from the file.
     pub fn write(&self, text: &Text<'_>, statements: &Statements, statement: Statement) -> Vec<u8> {
         let (first, end) = (statements.first(statement), statements.end(text, statement));
         let mut writer = Writer::new(text, first);
@@ -118,7 +118,7 @@ impl Parts {
             Self::CallPrototype(prototype) => prototype.write(&mut writer),
             Self::Empty(count) => (0..*count).for_each(|_| writer.punctuation(b';')),
             Self::Line(line) => writer.token(*line),
-            // What follows the last statement is all trivia.
+            // Only white space and comments follow the last statement.
             Self::End => return text.bytes()[text.start(first)..text.start(end)].to_vec(),
         }
         writer.finish()

@@ -4,27 +4,27 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::ptx::token::{Token, TokenKind};
 
-/// Operands nest no deeper than this: a vector in an address in the list of a call.
+/// The deepest nesting of operands: a vector in an address in the argument list of a call.
 const DEEPEST: u32 = 8;
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A register, label, variable, `_`, or a number that has a name.
+    /// A register, label, variable, `_`, or a named number.
     Name(Name),
     /// A number.
     Number(Number),
     /// `!p`.
     Not(Name),
-    /// `-%r1`, of a register.
+    /// `-%r1`: a negated register.
     Negative(Name),
     /// `symbol + 4` or `%r1 - 8`.
     Sum {
-        /// What comes first.
+        /// The base.
         base: Name,
         /// `+` or `-`.
         sign: u8,
-        /// What is added.
+        /// The offset.
         offset: Number,
     },
     /// `p | q`, or `d | p`.
@@ -33,7 +33,7 @@ pub enum Operand {
     Vector(Vec<Operand>),
     /// `[a]`, or for a texture or tensor `[a, {x, y}]`.
     Address(Vec<Operand>),
-    /// `(a, b)`, of a call.
+    /// `(a, b)`: the arguments or results of a call.
     List(Vec<Operand>),
     /// `a[4]`.
     Element {
@@ -42,17 +42,17 @@ pub enum Operand {
         /// The index.
         index: Number,
     },
-    /// Any other constant expression: so many tokens from the first on, with trivia.
+    /// Any other constant expression: a range of tokens, with white space.
     Expression {
         /// The first token.
         first: Token,
-        /// The token behind the last one.
+        /// The token after the last one.
         end: Token,
     },
 }
 
 impl Operand {
-    /// Adds the words of the registers, variables and labels in it, but for those of constant expressions.
+    /// Adds the words of its registers, variables and labels, except in constant expressions.
     pub fn add_words(&self, out: &mut Vec<Token>) {
         match self {
             Self::Name(name) | Self::Not(name) | Self::Negative(name) => out.push(name.word),
@@ -67,25 +67,25 @@ impl Operand {
     }
 }
 
-/// A word and what stands behind its dots: `%r1`, `%tid.x`, `%r2.b0`.
+/// A word and the part after its dot: `%r1`, `%tid.x`, `%r2.b0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The word.
     pub word: Token,
-    /// The part of it that is meant.
+    /// The selected part.
     pub part: Option<Token>,
 }
 
 /// A number with its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// Whether a `-` stands ahead of it.
+    /// Whether a `-` precedes it.
     pub is_negative: bool,
     /// The digits.
     pub digits: Token,
 }
 
-/// Operands with commas between them, up to what cannot follow.
+/// Reads operands separated by commas, up to a token that cannot follow.
 pub(super) fn operands(reader: &mut Reader<'_, '_>, depth: u32) -> Option<Vec<Operand>> {
     let mut operands = vec![operand(reader, depth)?];
     while reader.eat(b',') {
@@ -111,7 +111,7 @@ fn single(reader: &mut Reader<'_, '_>, depth: u32) -> Option<Operand> {
         *reader = before;
         simple(reader)
     });
-    // What follows shows whether the operand is read whole.
+    // The following token shows whether the operand was read completely.
     match found {
         Some(found) if ends(reader) => Some(found),
         _ => {
@@ -179,7 +179,7 @@ fn number(reader: &mut Reader<'_, '_>) -> Option<Number> {
     Some(Number { is_negative, digits: reader.of_kind(TokenKind::Number)? })
 }
 
-/// A constant expression: names, numbers and operators, with parentheses that match.
+/// Reads a constant expression: names, numbers and operators, with matching parentheses.
 fn expression(reader: &mut Reader<'_, '_>) -> Option<Operand> {
     let first = reader.peek()?;
     let mut end = first;

@@ -4,7 +4,7 @@ use crate::index::EntityIndex;
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};
 
-/// A cursor. Each method moves behind what it finds, and nowhere if it finds nothing.
+/// A cursor. Each method advances after the part that it finds, and does not move if it finds nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'t, 'a> {
     pub(super) text: &'t Text<'a>,
@@ -25,17 +25,17 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// The next token; `None` at the end.
+    /// Returns the next token. `None` at the end.
     pub(super) fn peek(&self) -> Option<Token> {
         (self.at.0 < self.end.0).then_some(self.at)
     }
 
-    /// The kind of the next token.
+    /// Returns the kind of the next token.
     pub(super) fn peek_kind(&self) -> Option<TokenKind> {
         self.peek().map(|token| self.text.kind(token))
     }
 
-    /// Whether the next token is that character.
+    /// Whether the next token is a character.
     pub(super) fn is(&self, character: u8) -> bool {
         self.peek().is_some_and(|token| self.text.is(token, character))
     }
@@ -63,19 +63,19 @@ impl<'t, 'a> Reader<'t, 'a> {
         if self.peek_kind()? == kind { self.next() } else { None }
     }
 
-    /// A word with a dot that is one of these.
+    /// Reads a word with a dot that is in a list.
     pub(super) fn one_of(&mut self, words: &[&str]) -> Option<Token> {
         let token = self.peek()?;
         let is_one = words.iter().any(|word| self.text.of(token) == word.as_bytes());
         if is_one { self.next() } else { None }
     }
 
-    /// `None` unless all is read.
+    /// Returns `None` unless all tokens are read.
     pub(super) fn finish(&self) -> Option<()> {
         self.peek().is_none().then_some(())
     }
 
-    /// A cursor over the same tokens without the last one, which must be that character.
+    /// Returns a cursor over the same tokens without the last one, which must be a given character.
     pub(super) fn before(&self, character: u8) -> Option<Self> {
         let mut last = self.end;
         while last.0 > self.at.0 {
@@ -87,12 +87,12 @@ impl<'t, 'a> Reader<'t, 'a> {
         None
     }
 
-    /// Moves to where another cursor over the same statement is.
+    /// Moves to the position of another cursor over the same statement.
     pub(super) fn move_to(&mut self, other: &Self) {
         self.at = other.at;
     }
 
-    /// How many tokens are left, trivia included.
+    /// Returns the number of tokens that are left, white space included.
     pub(super) fn left(&self) -> usize {
         self.end.index().saturating_sub(self.at.index())
     }

@@ -1,12 +1,12 @@
 //! Writes statements from their parts.
 //!
-//! Parts say which words follow each other and write all punctuation themselves. White space and comments come from the
-//! text: those ahead of the first, second, … token of the statement. Parts that do not follow the text give other bytes.
+//! The parts define the order of the words and all punctuation. White space and comments come from the original
+//! statement: those before its first, second, … token. Parts that differ from the original statement give other bytes.
 
 use crate::ptx::text::Text;
 use crate::ptx::token::{Token, TokenKind};
 
-/// Writes one statement after another.
+/// A writer of statements, one after another.
 #[derive(Debug)]
 pub(super) struct Writer<'t, 'a> {
     text: &'t Text<'a>,
@@ -15,24 +15,24 @@ pub(super) struct Writer<'t, 'a> {
 }
 
 impl<'t, 'a> Writer<'t, 'a> {
-    /// A writer of the statement that begins with a token.
+    /// Creates a writer of the statement that begins with a token.
     pub(super) fn new(text: &'t Text<'a>, first: Token) -> Self {
         Self { text, at: first, out: Vec::new() }
     }
 
-    /// A word, number or string of the text.
+    /// Writes a word, number or string of the file.
     pub(super) fn token(&mut self, token: Token) {
         self.trivia();
         self.out.extend_from_slice(self.text.of(token));
     }
 
-    /// A character of punctuation.
+    /// Writes a punctuation character.
     pub(super) fn punctuation(&mut self, character: u8) {
         self.trivia();
         self.out.push(character);
     }
 
-    /// Things with commas between them.
+    /// Writes items separated by commas.
     pub(super) fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         for (number, item) in items.iter().enumerate() {
             if number > 0 {
@@ -42,7 +42,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         }
     }
 
-    /// The trivia ahead of the next token.
+    /// Writes the white space and comments before the next token.
     fn trivia(&mut self) {
         let next = self.text.skip_trivia(self.at);
         while self.at.0 < next.0 {
@@ -56,7 +56,7 @@ impl<'t, 'a> Writer<'t, 'a> {
         self.out
     }
 
-    /// Everything up to a token as it stands.
+    /// Copies everything up to a token.
     pub(super) fn verbatim(&mut self, first: Token, end: Token) {
         for number in first.0..end.0 {
             if self.text.kind(Token(number)) != TokenKind::Trivia {

@@ -1,4 +1,4 @@
-//! Edits change the lines that they name, and no others.
+//! Edits change only the lines that they concern.
 
 use super::{edited, kernel, view};
 
@@ -18,7 +18,7 @@ const BODY: &str = "\t.reg .pred \t%p<3>;\n\t.reg .f32 \t%f<3>;\n\t.reg .b32 \t%
 
 // The registers are %0 = %rd1, %1 = %r1, %2 = %r2, %3 = %p1; the instructions are i0 to i8.
 
-/// The lines that edits take away, and those that they add.
+/// Returns the lines that edits remove, and the lines that they add.
 fn difference(edits: &str) -> (Vec<String>, Vec<String>) {
     let before = kernel(BODY);
     let after = edited(&before, edits).unwrap_or_else(|reason| panic!("{reason}"));
@@ -49,7 +49,7 @@ fn expect(edits: &str, gone: &[&str], new: &[&str]) {
     );
 }
 
-/// Each kind of edit, and the lines that differ.
+/// Each kind of edit changes the expected lines.
 #[test]
 fn every_kind() {
     expect(
@@ -78,7 +78,7 @@ fn every_kind() {
     expect("set-attribute \"nvvm.maxnreg\" \"64\"", &[], &[".maxnreg 64"]);
 }
 
-/// A pragma that ptxas ignores is repeated behind the label, once.
+/// A pragma that ptxas ignores is repeated once after the label.
 #[test]
 fn pragmas_behind_labels() {
     let pragma = "\t.pragma \"nounroll\";\n";
@@ -91,7 +91,7 @@ fn pragmas_behind_labels() {
     assert_eq!(of(&after).as_deref(), Some("bb1: frequency 10.0 depth 1 nounroll -> bb1 bb2"));
 }
 
-/// Moved instructions keep their lines; what is no instruction keeps its place.
+/// Moved instructions keep their lines. Other statements keep their places.
 #[test]
 fn other_orders() {
     let after = edited(&kernel(BODY), "permute bb0 i1 i0 i2 i3").unwrap_or_else(|reason| panic!("{reason}"));
@@ -104,7 +104,7 @@ fn other_orders() {
     assert!(place("$L__BB0_1:") < place("nounroll") && place("nounroll") < place("[%rd1], %r2"), "{after}");
 }
 
-/// A new block on an edge stands behind all others and ends in a branch.
+/// A new block on an edge follows all other blocks and ends with a branch.
 #[test]
 fn split_edges() {
     expect(
@@ -118,7 +118,7 @@ fn split_edges() {
             "bra.uni $L__BB0_1;",
         ],
     );
-    // The edge that falls through gets a branch, and its end a label.
+    // The fall-through edge gets a branch, and its target a label.
     expect(
         "split-edge bb3 from bb1 to bb2",
         &[],
@@ -126,8 +126,8 @@ fn split_edges() {
     );
 }
 
-/// Slots are in local memory, at an address that ptxas does not know, or are a thread's parts of an array in shared memory.
-/// The start computes the addresses, with the size of a slot for each.
+/// Slots are in local memory, at an address that ptxas does not know, or are a thread's part of an array in shared
+/// memory. The start computes the addresses, with the size of a slot for each.
 #[test]
 fn slots() {
     expect(
@@ -172,7 +172,8 @@ fn slots() {
     );
 }
 
-/// Predicates are kept as bits of a register that holds none at the start, which a jump to the first label does not reach.
+/// Spilled predicates are bits of a register that is cleared at the start. A jump to the first label does not reach the
+/// start.
 #[test]
 fn bits() {
     let body = "\t.reg .pred \t%p<2>;\n\t.reg .b32 \t%r<2>;\n$first:\n\tmov.u32 \t%r1, %tid.x;\n\tsetp.eq.s32 \t%p1, %r1, 0;\n\t@%p1 bra \t$first;\n\tret;";
@@ -201,7 +202,7 @@ fn bits() {
     assert!(after.find("mov.b32 %vr0, 0;") < after.find("$first:"), "{after}");
 }
 
-/// A constant sets its bit, or clears it, without a predicate; any number but 0 is true.
+/// A constant sets or clears its bit without a predicate. Any number but 0 is true.
 #[test]
 fn bits_of_constants() {
     let body = "\t.reg .pred \t%p<3>;\n\tmov.pred \t%p1, 2;\n\tmov.pred \t%p2, 0;\n\t@%p1 bra \t$end;\n\t@%p2 bra \t$end;\n$end:\n\tret;";
@@ -216,7 +217,7 @@ fn bits_of_constants() {
     assert_eq!(new, expected);
 }
 
-/// Registers of 128 bits are stored whole, and their slots in local memory are aligned to that.
+/// Registers of 128 bits are stored whole, and their slots in local memory have this alignment.
 #[test]
 fn slots_of_128_bits() {
     let body = "\t.reg .b64 \t%rd<3>;\n\t.reg .b128 \t%rq<2>;\n\tmov.b64 \t%rd1, 7;\n\tmov.b128 \t%rq1, {%rd1, %rd1};\n\
@@ -236,8 +237,8 @@ fn slots_of_128_bits() {
     }
 }
 
-/// A kernel whose blocks may have any size says how large they are, with an array that counts on it; slots of two bytes lie
-/// two bytes apart.
+/// A kernel with blocks of any size computes their size, and its array allows for it. Slots of two bytes are two bytes
+/// apart.
 #[test]
 fn threads_and_halves() {
     let body = "\t.reg .b16 \t%rs<2>;\n\tld.global.b16 \t%rs1, [g];\n\tst.global.b16 \t[g], %rs1;\n\tret;";
@@ -252,7 +253,7 @@ fn threads_and_halves() {
     assert_eq!(new.last().map(|line| &**line), Some("st.volatile.shared.b16 [%vr0+192], %rs1;"));
 }
 
-/// A register that takes another's place gets a type that all instructions take.
+/// A register that replaces another gets a type that all instructions accept.
 #[test]
 fn types_fit() {
     let text = kernel(
@@ -262,7 +263,7 @@ fn types_fit() {
     assert!(after.contains(".reg .b32 \t%f<3>;") && after.contains("mov.b32 \t%f1, %f1;"), "{after}");
 }
 
-/// Moved instructions take their source lines along, and what a line is inlined at stands ahead of it.
+/// Moved instructions keep their source lines. The places that a line is inlined at precede it.
 #[test]
 fn source_lines() {
     let text = kernel(
@@ -289,8 +290,8 @@ fn source_lines() {
     );
 }
 
-/// What the text cannot say is refused: a register that keeps its old value is one register, a scope hides a name, and
-/// debug information names registers.
+/// Impossible edits are refused: a register that keeps its old value must be one register, a scope hides a name, and
+/// debug information refers to registers.
 #[test]
 fn refusals() {
     let conditional =
@@ -301,12 +302,12 @@ fn refusals() {
         "\t.reg .b32 %r<4>;\n\tmov.b32 %r1, 1;\n\tmov.b32 %r2, 2;\n\t{ .reg .b32 %r1; mov.b32 %r1, %r2; add.s32 %r3, %r1, %r2; }\n\tret;",
     );
     let refused = edited(&hidden, "merge %1 into %0");
-    assert!(refused.is_err_and(|reason| reason.contains("of its own")));
+    assert!(refused.is_err_and(|reason| reason.contains("declares its own")));
     let debug = kernel(BODY) + ".section .debug_loc { .b8 1 }\n";
     assert!(edited(&debug, "delete i3").is_err_and(|reason| reason.contains("debug information")));
 }
 
-/// A name that the text has already is not taken for a new register.
+/// A new register does not get an existing name.
 #[test]
 fn fresh_names() {
     let text = kernel("\t.reg .b32 %vr<4>;\n\tmov.b32 %vr1, 1;\n\tret;");

@@ -1,4 +1,4 @@
-//! Tests of the reader and of what is built on it.
+//! Tests of the PTX reader, views and edits.
 
 mod editing;
 mod numbering;
@@ -10,21 +10,21 @@ mod viewing;
 use super::Module;
 use crate::function::EditList;
 
-/// A kernel with a body.
+/// Returns a kernel with a body.
 fn kernel(body: &str) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n{{\n{body}\n}}\n"
     )
 }
 
-/// The view of the only function of a text, as text.
+/// Prints the view of the only function of a file.
 fn view(text: &str) -> String {
     let module = Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let view = module.view(&module.bodies()[0]).unwrap_or_else(|reason| panic!("{reason}\n{text}"));
     view.function.to_string()
 }
 
-/// A text with edits, or why it cannot follow.
+/// Returns a file with edits, or the reason why they are impossible.
 fn edited(text: &str, edits: &str) -> Result<String, String> {
     let module = Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let body = &module.bodies()[0];

@@ -1,4 +1,4 @@
-//! Statements with numbers as their source lines.
+//! Statements numbered by source lines.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const TEXT: &str = ".version 8.7\n.target sm_90a, debug\n.address_size 64\n.file
     \t{ .reg .b32 %t; mov.b32 %t, %r3; add.s32 %r5, %t, %r4; }\n\tst.global.b32 [%rd1], %r5;\n\t@%p1 bra $L;\n\tret;\n}\n\
     .section .debug_str\n{\n.b8 65,0\n}\n";
 
-/// A product goes to memory only if no sum that reads it was computed together with it.
+/// A product is spilled only if no sum that reads it was fused with it.
 #[test]
 fn products_and_sums() {
     let text = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n\t.reg .f32 %f<9>;\n\
@@ -23,7 +23,7 @@ fn products_and_sums() {
     assert!(!is_fused("%f1", &[1, 4]) && !is_fused("%f3", &[2, 4]) && !is_fused("%f2", &[2, 4]));
 }
 
-/// Each instruction has a line of its own, labels and declarations have none, and what said lines before is gone.
+/// Each instruction has a line of its own. Labels and declarations have none. The original lines are removed.
 #[test]
 fn every_instruction_has_a_line() {
     let numbered = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right").numbered();
@@ -48,21 +48,21 @@ fn every_instruction_has_a_line() {
     }));
 }
 
-/// A word of what a statement computes is in the register that the statement names for it; where a statement has one
-/// register, all words of it are.
+/// Each word of a statement's result is in the register that the statement names for it. If a statement has one
+/// register, all words are in it.
 #[test]
 fn registers_of_words() {
     let numbered = Module::read("k.ptx", TEXT.as_bytes()).expect("it is right").numbered();
     assert_eq!(numbered.register(1, 1, 2), Some("%rd1"));
     assert_eq!([0, 1, 3].map(|word| numbered.register(2, word, 4)), [Some("%r1"), Some("%r2"), Some("%r4")]);
-    // Another number of words than the machine instruction writes tells nothing.
+    // If the machine instruction writes another number of words, the register is unknown.
     assert_eq!((numbered.register(2, 0, 2), numbered.register(2, 4, 4)), (None, None));
-    // Predicates are in no register of 32 bits, and an inner scope has none that is known outside.
+    // Predicates are in no 32-bit register, and registers of an inner scope are unknown outside.
     assert_eq!((numbered.register(3, 0, 1), numbered.register(4, 0, 1)), (None, Some("%rd1")));
     assert_eq!([5, 7, 0, 99].map(|line| numbered.register(line, 0, 1)), [None; 4]);
 }
 
-/// What is read only to be packed is in the pack.
+/// A value that is only packed is in the packed register.
 #[test]
 fn carriers() {
     let numbered = numbered(
@@ -72,8 +72,8 @@ fn carriers() {
     assert_eq!(carriers, ["%rd1", "%rd1", "%rd1", "%rd1", "%r4"]);
 }
 
-/// A load serves the reads whose lines its readers have, else those that lead to one of these lines; loads of the same read
-/// are one, and a load of nothing is none.
+/// A load serves the reads whose lines its readers have. If there are none, it serves the reads that lead to one of
+/// these lines. Loads of the same read are merged, and loads without a read are left out.
 #[test]
 fn reads_of_loads() {
     let numbered = numbered(

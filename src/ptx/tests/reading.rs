@@ -1,4 +1,4 @@
-//! Texts are cut and printed without a change.
+//! Files are divided and printed unchanged.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn all_directives() {
     assert!(file.print() == DIRECTIVES.as_bytes());
 }
 
-/// Statements are kinds of their own, several may stand on a line, and a label is one by itself.
+/// Statements have the right kinds, several may be on a line, and a label is a statement.
 #[test]
 fn kinds_of_statements() {
     let file = read("$L: .pragma \"nounroll\"; @!%p mov.u32 %r1, 5; { } ;; .loc 1 2 3\n.reg .b32 a;");
@@ -48,7 +48,7 @@ fn parts_of_an_instruction() {
     assert_eq!(instruction.operands.len(), 2);
 }
 
-/// What is not understood stays as it is, and is counted by its word.
+/// Statements that are not understood stay unchanged, and are counted by their words.
 #[test]
 fn opaque_statements() {
     let text = "@%p1 strange.b32 %r1, [[%r2;\nmov.u32 %r1, \"text\"; ? 5; .reg = 3;\n";
@@ -58,23 +58,23 @@ fn opaque_statements() {
     assert!(file.print() == text.as_bytes());
 }
 
-/// A text that cannot be cut gives line and column, and what to do.
+/// The error for a malformed file has line, column and a remedy.
 #[test]
 fn places_of_errors() {
-    let remedy = "check that the file is complete PTX; ptxas may say more";
+    let remedy = "check that the file is complete PTX; ptxas may print more details";
     let at = |place: &str, problem: &str| format!("nvptx-ra: a.ptx:{place}: {problem}; {remedy}");
     assert_eq!(error("\n\n  {\n  mov"), at("4:3", "this statement does not end with a semicolon"));
     assert_eq!(error("\n { ret; "), at("2:2", "this brace is never closed"));
-    assert_eq!(error("ret; }"), at("1:6", "this brace closes nothing"));
+    assert_eq!(error("ret; }"), at("1:6", "this brace has no opening brace"));
     assert_eq!(error(" .file 1 \"abc"), at("1:10", "a string does not end"));
     assert_eq!(error(".version 9.0 /* abc"), at("1:14", "a comment does not end"));
     assert_eq!(error(".visible .entry k(\n"), at("1:1", "the head of this function does not end"));
     assert_eq!(error("\t.loc 1 2"), at("1:2", "this .loc lacks a number"));
     assert_eq!(error(".section .debug_info {"), at("1:1", "this section does not end"));
-    assert_eq!(error(".version"), at("1:1", "this directive lacks its value"));
+    assert_eq!(error(".version"), at("1:1", "this directive lacks a value"));
 }
 
-/// A text that is cut off anywhere is read or refused, and what is read prints the same.
+/// A file that is truncated anywhere is read or refused, and prints unchanged if it is read.
 #[test]
 fn cut_files() {
     for end in 0..DIRECTIVES.len() {
@@ -84,7 +84,7 @@ fn cut_files() {
     }
 }
 
-/// Many labels, a long statement and deep nesting take time and memory in proportion to the text.
+/// Many labels, a long statement and deep nesting take linear time and memory.
 #[test]
 fn hostile_texts() {
     let mut labels = String::new();

@@ -1,4 +1,4 @@
-//! Kernels as files of their own.
+//! Kernels as separate files.
 
 use crate::ptx::Module;
 
@@ -17,8 +17,8 @@ fn slice(file: &str, kernel: &str) -> Option<String> {
     module.slices(&[kernel]).remove(0).map(|slice| String::from_utf8(slice).expect("it was text"))
 }
 
-/// A kernel has what it names, directly or not, what belongs to the whole file, and nothing else; all keeps its bytes and
-/// its order.
+/// A slice has everything that the kernel refers to directly or indirectly, the items of the whole file, and nothing
+/// else. All items keep their bytes and order.
 #[test]
 fn what_a_kernel_names() {
     let has = |slice: &str, parts: &[&str]| parts.iter().map(|part| slice.contains(part)).collect::<Vec<_>>();
@@ -32,7 +32,7 @@ fn what_a_kernel_names() {
     assert_eq!(slice(FILE, "d"), None);
 }
 
-/// A slice of a slice is the slice, and its functions have the text that they have in the file.
+/// A slice of a slice is the slice, and its functions have the same bytes as in the file.
 #[test]
 fn slices_of_slices() {
     let whole = Module::read("a.ptx", FILE.as_bytes()).expect("it is right");
@@ -48,7 +48,7 @@ fn slices_of_slices() {
     }
 }
 
-/// Debug information that forbids edits stays, so that nothing is edited that would not be in the whole file.
+/// Debug information that forbids edits stays, so a slice allows no edit that the whole file forbids.
 #[test]
 fn what_forbids_edits_stays() {
     let file = FILE.replace(".section .debug_abbrev\n{\n.b8 0", ".section .debug_loc\n{\n.b8 0");
@@ -57,7 +57,7 @@ fn what_forbids_edits_stays() {
     assert!(module.bodies().iter().all(|body| module.why_kept(body).is_some()));
 }
 
-/// What the head of the file says.
+/// The head of the file is read.
 #[test]
 fn headers() {
     let module = Module::read("a.ptx", FILE.as_bytes()).expect("it is right");

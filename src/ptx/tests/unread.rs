@@ -1,4 +1,4 @@
-//! Heads of functions, and functions that are not read.
+//! Function heads, and functions that are not read.
 
 use crate::function::LaunchBounds;
 use crate::ptx::Module;
@@ -7,14 +7,14 @@ fn read(text: &str) -> Module<'_> {
     Module::read("a.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The names of the functions that have a body.
+/// Returns the names of the functions with a body.
 fn names(text: &str) -> Vec<String> {
     let module = read(text);
     module.bodies().iter().map(|body| body.name(module.file()).to_owned()).collect()
 }
 
-/// How many functions a text has, bodies or not: its words `.entry` and `.func`, found without the reader. A word ends at
-/// white space, a bracket or a semicolon; comments and strings have no words.
+/// Returns the number of functions in a file, with or without bodies. The words `.entry` and `.func` are counted
+/// without the reader. A word ends at white space, a bracket or a semicolon. Comments and strings have no words.
 fn count(text: &str) -> usize {
     let (mut code, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -42,7 +42,7 @@ fn count(text: &str) -> usize {
     code.split_whitespace().filter(|word| [".entry", ".func"].contains(word)).count()
 }
 
-/// How many functions of a text are bodies, prototypes, or named as not read.
+/// Returns the numbers of bodies, prototypes, and functions that are reported as not read.
 fn accounted(text: &str) -> [usize; 3] {
     let module = read(text);
     let file = module.file();
@@ -58,8 +58,8 @@ fn accounted(text: &str) -> [usize; 3] {
     [module.bodies().len(), prototypes, unread.len()]
 }
 
-/// Every directive that a head may have, the `.pragma` with its semicolon, is read; the head prints again, and bounds behind a
-/// pragma count.
+/// Every directive of a head can be read, including `.pragma` with its semicolon. The head prints again, and bounds
+/// after a pragma count.
 #[test]
 fn heads_with_directives() {
     for head in [
@@ -98,7 +98,7 @@ fn prototypes() {
     assert_eq!(accounted(text), [2, 2, 0]);
 }
 
-/// A function whose head is not understood, or that stands where none is looked for, is named with its line.
+/// A function with an unknown head, or at an unexpected place, is reported with its line.
 #[test]
 fn functions_that_are_not_read() {
     let of = |text: &str| {
@@ -115,7 +115,7 @@ fn functions_that_are_not_read() {
     });
     assert_eq!(of(".entry 5() { ret; }"), named(1, ".entry", ""));
     assert_eq!(of(".entry k() ; { ret; }"), named(1, ".entry", "k"));
-    // The head ends at a semicolon that is no pragma's, and its body stands behind another statement.
+    // The head ends at a semicolon that belongs to no pragma, and its body follows another statement.
     assert_eq!(of(".entry k() .pragma \"x\"; = ; { ret; } .func f();"), named(1, ".entry", "k"));
     assert_eq!(of(".func f();\n.func g() .pragma \"x\"; .alias a, b; { { ret; } }\n.entry k() { ret; }"), {
         named(2, ".func", "g")
@@ -125,12 +125,13 @@ fn functions_that_are_not_read() {
         []
     );
     let said = read(".entry k() .x = 3 { ret; }").unread()[0].to_string();
-    let expected = "a.ptx:1: k (.entry) is left out: its head is not understood; check it with ptxas, and report the head \
-                    if ptxas takes it";
+    let expected = "a.ptx:1: k (.entry) is left out: the head of the function cannot be parsed; check the function with \
+                    ptxas, and report the head if ptxas accepts it";
     assert_eq!(said, expected);
 }
 
-/// Every function of the files of the tests is a body, a prototype, or named, and so it is with strange words in their heads.
+/// Every function in the test files is a body, a prototype, or reported. This also holds with unknown words in the
+/// heads.
 #[test]
 fn none_is_lost() {
     let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))];
@@ -156,11 +157,11 @@ fn none_is_lost() {
     }
     const STRANGE: [&str; 9] =
         [".pragma \"x\";", ".odd 1", ".odd(1)", "= 3", "word", ".pragma \"x\"; = ;", "[", ".alias a, b;", ", ,"];
-    // All that can be changed so is changed: how much of it random draws come to is the machine's business.
+    // All possible replacements are made, so the test does not depend on the number of random draws.
     let mut named = [0; STRANGE.len()];
     for text in &texts {
         let functions = [".entry", ".func"].into_iter().flat_map(|word| text.match_indices(word));
-        // Ahead of the word of a function, and behind the parenthesis that closes its parameters.
+        // Before the word of a function, and after the closing parenthesis of its parameters.
         let places = functions.flat_map(|(at, _)| [at, at + text[at..].find('{').unwrap_or(0)]);
         for (at, number) in places.flat_map(|at| (0..STRANGE.len()).map(move |number| (at, number))) {
             let changed = format!("{}{} {}", &text[..at], STRANGE[number], &text[at..]);

@@ -1,11 +1,11 @@
-//! Views show what the text says.
+//! Views agree with the PTX.
 
 use super::{kernel, view};
 use crate::ptx::Module;
 
 const REGISTERS: &str = "\t.reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<10>; .reg .b64 %rd<6>;\n";
 
-/// The instructions of a body, as the view prints them.
+/// Returns the instructions of a body, as the view prints them.
 fn insts(body: &str) -> Vec<String> {
     let text = view(&kernel(&format!("{REGISTERS}{body}")));
     text.lines().filter(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
@@ -20,7 +20,8 @@ fn reason(body: &str) -> String {
     }
 }
 
-/// A definition under a predicate reads what the register held; where the complement defines it, too, that is undefined.
+/// A definition under a predicate reads the old value. If the complement defines the register, too, the old value is
+/// undefined.
 #[test]
 fn conditional_definitions() {
     let alone = insts("@%p1 mov.u32 %r3, 5;");
@@ -78,7 +79,7 @@ fn names_of_llvm() {
     }
 }
 
-/// A variable of the stack is a slot, whose address LLVM's opcode computes.
+/// A stack variable is a slot, and LLVM's opcode computes its address.
 #[test]
 fn slots_of_the_stack() {
     let text = view(&kernel(&format!(
@@ -89,7 +90,7 @@ fn slots_of_the_stack() {
     assert!(text.contains("ST_i32 %2, 0, 0, 5, 32, slot0, 4"), "{text}");
 }
 
-/// Blocks begin at labels that branches name, and behind branches; labels that nobody names begin none.
+/// Blocks begin at labels that are branch targets, and after branches. Other labels begin no block.
 #[test]
 fn blocks_and_edges() {
     let text = view(&kernel(&format!(
@@ -102,8 +103,8 @@ fn blocks_and_edges() {
     assert!(edges[2].ends_with("-> bb3") && edges[3].ends_with("depth 0"), "{text}");
 }
 
-/// Where `.pragma "nounroll"` stands, as ptxas 13.0.88 obeys it: anywhere in the block of the loop's header, in a scope or among other
-/// values, too; in the head of the function; and outside of functions.
+/// `.pragma "nounroll"` has an effect at the places where ptxas 13.0.88 obeys it: anywhere in the block of the loop's
+/// header, also in a scope or among other values; in the head of the function; and outside of functions.
 #[test]
 fn pragmas_of_loops() {
     const PRAGMA: &str = ".pragma \"nounroll\";";
@@ -137,7 +138,8 @@ fn pragmas_of_loops() {
     }
 }
 
-/// A scope is one instruction, whose own names hide the function's; what it writes ahead of its last read is early.
+/// A scope is one instruction, and its own names hide the function's names. Its results that are written before its
+/// last read are early-clobber.
 #[test]
 fn scopes() {
     let scope = insts("{ .reg .b32 %r5; mov.b32 %r5, %r1; add.s32 %r2, %r5, %r5; xor.b32 %r3, %r4, %r2; }");
@@ -152,7 +154,7 @@ fn scopes() {
     assert!(waits[0].contains("opaque"), "{waits:?}");
 }
 
-/// A call with its parameters is one instruction: a call of the function that it names.
+/// A call with its parameters is one instruction, which calls a known function.
 #[test]
 fn calls() {
     let call =
@@ -161,7 +163,7 @@ fn calls() {
     assert!(call[0].starts_with("%1 = \"call/scope\" %0, @0, @1 :: call_sequence trap opaque"), "{call:?}");
 }
 
-/// Registers of asynchronous instructions are read and written by what waits for them.
+/// Registers of asynchronous instructions are read and written by the instructions that wait for them.
 #[test]
 fn asynchronous_instructions() {
     let insts = insts(
@@ -172,8 +174,8 @@ fn asynchronous_instructions() {
     assert!(insts[1].matches("def implicit").count() + insts[1].matches("implicit %").count() >= 8, "{insts:?}");
 }
 
-/// A wait has the registers of what may be in flight where it stands: not those of groups that an earlier wait for all
-/// has ended, and still those of groups that it does not wait for, and of what no group has.
+/// A wait has the registers of the groups that may be in flight there. Groups that an earlier wait for all has
+/// completed are excluded. Groups that the wait does not cover and instructions outside of groups are included.
 #[test]
 fn waits_for_what_is_in_flight() {
     let product = |registers: &str| {
@@ -189,12 +191,12 @@ fn waits_for_what_is_in_flight() {
     assert_eq!(ties(format!("{first}{commit}{wait}1;{second}{commit}{wait}0;")), [1, 2]);
     assert_eq!(ties(format!("{first}{wait}0;{second}{commit}{wait}0;{wait}0;")), [1, 2, 0]);
     assert_eq!(ties(format!("{first}{commit}@%p1 {wait}0;{second}{commit}{wait}0;")), [1, 2]);
-    // Around a loop, too.
+    // The same holds around a loop.
     let around = format!("$L: {wait}0;{first}{commit}@%p1 bra $L;{wait}0;");
     assert_eq!(ties(around), [1, 1]);
 }
 
-/// An old value is not needed where the predicate is always true.
+/// An old value is not needed if the predicate is always true.
 #[test]
 fn predicates_that_are_true() {
     let code = |value: &str| insts(&format!("mov.pred %p1, {value};\n@%p1 ld.global.b32 %r1, [%rd1];"))[1].clone();
@@ -205,7 +207,7 @@ fn predicates_that_are_true() {
     assert!(!insts("mov.pred %p1, 1; @!%p1 ld.global.b32 %r1, [%rd1];")[1].contains("undef %"));
 }
 
-/// A product that is not added to what its registers held needs nothing of them.
+/// A product without an addend does not read its registers.
 #[test]
 fn products_alone() {
     let product = |scale: &str| {
@@ -218,7 +220,7 @@ fn products_alone() {
     assert_eq!(["0", "%p1", "1", "%p2", "%p3"].map(product), [4, 4, 0, 0, 0]);
 }
 
-/// What is not known may read and write all that it names; the parts of a register keep the others.
+/// An unknown instruction may read and write all its registers. A partial write keeps the other parts of a register.
 #[test]
 fn conservative_reading() {
     let unknown = insts("strange.b32 %r1, [%rd1], {%r2};");
@@ -228,17 +230,17 @@ fn conservative_reading() {
     assert!(part[0].contains("implicit"), "{part:?}");
 }
 
-/// A function whose control flow or declarations the text hides is left alone, for a reason.
+/// A function with hidden control flow or declarations cannot be edited, and the reason is reported.
 #[test]
 fn odd_functions() {
     assert_eq!(reason("mov.b32 %r1, 5;"), "");
     assert!(reason("mov.b32 %r1, 5; .reg .b32 %late;").contains("between"));
     assert!(reason("{ bra $L; } $L: ret;").contains("leaves a scope"));
-    assert!(reason("bra $L; { $L: ret; }").contains("the function itself has not"));
-    assert!(reason(".param .b32 a; st.param.b32 [a], %r1;").contains("in no scope"));
+    assert!(reason("bra $L; { $L: ret; }").contains("not a label of the function itself"));
+    assert!(reason(".param .b32 a; st.param.b32 [a], %r1;").contains("outside of a scope"));
 }
 
-/// What waits for asynchronous instructions writes their registers, so that nothing reads a result ahead of it.
+/// An instruction that waits for asynchronous instructions writes their registers, so no result is read before it.
 #[test]
 fn results_come_with_the_wait() {
     let load = "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3];";
@@ -250,8 +252,8 @@ fn results_come_with_the_wait() {
     assert!(all[1].contains("tied") && all[1].contains("wgmma.wait_group"), "{all:?}");
 }
 
-/// A parameter of a device function is loaded as if nothing wrote it, unless the function takes the address of one; a kernel has its
-/// own in memory that nothing writes.
+/// A parameter of a device function is loaded as if it were never written, unless the function takes the address of
+/// one. A kernel's parameters are in memory that is never written.
 #[test]
 fn parameters_that_may_be_written() {
     let reads = |head: &str, body: &str| {

@@ -1,4 +1,4 @@
-//! What is known of a function while its view is made: names, symbols, parameters.
+//! The names, symbols and parameters of a function during the construction of its view.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,23 +10,23 @@ use crate::ptx::parts::{Declaration, Parts};
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::{Token, TokenKind};
 
-/// The variables of shared memory by name, each with its bytes; `None`: the launch says how many.
+/// The shared memory variables by name, each with its size in bytes. `None` if the launch defines the size.
 pub(in crate::ptx) type SharedVariables<'a> = FxHashMap<&'a str, Option<u64>>;
 
-/// What is known of the file.
+/// The facts about a file.
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Facts<'a> {
-    /// The variables of shared memory that it declares outside of functions.
+    /// The shared memory variables that it declares outside of functions.
     pub(in crate::ptx) shared: SharedVariables<'a>,
-    /// Its version, target and files.
+    /// The statements of its version, target and files.
     pub(in crate::ptx) headers: Vec<Statement>,
-    /// Whether it asks ptxas to unroll no loop, outside of functions.
+    /// Whether a pragma outside of functions asks ptxas to unroll no loop.
     pub(in crate::ptx) stops_unrolling: bool,
-    /// Why no function is to be edited.
+    /// The reason why no function can be edited.
     pub(in crate::ptx) odd: Option<&'static str>,
 }
 
-/// Adds the variables of shared memory that a statement declares.
+/// Adds the shared memory variables that a statement declares.
 pub(in crate::ptx) fn add_shared<'a>(file: &File<'a>, statement: Statement, variables: &mut SharedVariables<'a>) {
     if file.statements().kind(statement) != StatementKind::Variable {
         return;
@@ -44,7 +44,7 @@ pub(in crate::ptx) fn add_shared<'a>(file: &File<'a>, statement: Statement, vari
     }
 }
 
-/// The bytes of a variable; `None` where a dimension is no number.
+/// Returns the bytes of a variable. `None` if a dimension is no number.
 fn bytes_of(file: &File<'_>, declaration: &Declaration, dimensions: &[(Token, Token)]) -> Option<u64> {
     let text = file.text();
     let bits = declaration.type_name(text).get(2..)?.split('x').next()?.parse::<u64>().ok()?;
@@ -56,23 +56,24 @@ fn bytes_of(file: &File<'_>, declaration: &Declaration, dimensions: &[(Token, To
     Some(bytes)
 }
 
-/// What is known of a function.
+/// The facts about a function.
 pub(super) struct Context<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) names: Names<'a>,
     pub(super) parameters: FxHashSet<&'a str>,
-    /// It is a device function that takes the address of a parameter, through which it may write it.
+    /// Whether it is a device function that takes the address of a parameter, through which it may write the parameter.
     pub(super) may_write_parameters: bool,
     pub(super) facts: &'f Facts<'a>,
     own_shared: SharedVariables<'a>,
-    /// The variables of the function's stack.
+    /// The stack variables of the function.
     slots: FxHashMap<&'a str, Slot>,
     symbols: FxHashMap<String, Symbol>,
     pub(super) builder: FunctionBuilder,
 }
 
 impl<'f, 'a> Context<'f, 'a> {
-    /// The context of a function whose own declarations are given; and what is odd about them.
+    /// Creates the context of a function from its own declarations. Also returns the reason if the function cannot be
+    /// edited.
     pub(super) fn new(
         file: &'f File<'a>,
         body: &Body,
@@ -119,7 +120,7 @@ impl<'f, 'a> Context<'f, 'a> {
         Ok(context)
     }
 
-    /// Whether a parameter is named elsewhere than first in an address.
+    /// Whether a parameter occurs elsewhere than as the base of an address.
     fn takes_addresses(&self, body: &Body) -> bool {
         let (statements, text) = (self.file.statements(), self.file.text());
         if self.parameters.is_empty() || body.statements.is_empty() {
@@ -134,7 +135,7 @@ impl<'f, 'a> Context<'f, 'a> {
         })
     }
 
-    /// Takes variables of the stack whose size is known; others stay symbols.
+    /// Adds stack variables of a known size. Other variables stay symbols.
     fn add_slots(&mut self, declaration: &Declaration) {
         let text = self.file.text();
         let align = declaration.alignment(text).and_then(|align| align.parse().ok());
@@ -149,12 +150,12 @@ impl<'f, 'a> Context<'f, 'a> {
         }
     }
 
-    /// The variable of the stack that has a name.
+    /// Returns the stack variable with a name.
     pub(super) fn slot(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }
 
-    /// What a word of the function itself means.
+    /// Returns the meaning of a word in the function itself.
     pub(super) fn meant(&mut self, token: Token) -> NameMeaning {
         match self.names.register(self.file.text().str(token), token) {
             Some(reg) => NameMeaning::Register(reg),
@@ -162,7 +163,7 @@ impl<'f, 'a> Context<'f, 'a> {
         }
     }
 
-    /// The symbol of that text.
+    /// Returns the symbol with a text.
     pub(super) fn symbol(&mut self, text: String) -> Symbol {
         if let Some(&symbol) = self.symbols.get(&text) {
             return symbol;
@@ -177,7 +178,7 @@ impl<'f, 'a> Context<'f, 'a> {
         symbol
     }
 
-    /// The symbol of a name: a variable's, a function's or a special register's.
+    /// Returns the symbol of a name: a variable, a function or a special register.
     pub(super) fn named_symbol(&mut self, name: &str) -> Symbol {
         let is_plain = self.parameters.contains(name) || name.starts_with('%');
         self.symbol(if is_plain { name.to_owned() } else { format!("@{name}") })

@@ -1,19 +1,19 @@
-//! Instructions of the view while it is made, with the tokens that their operands are.
+//! Instructions of the view under construction, with the tokens of their operands.
 
 use super::names::Names;
 use crate::function::{Block, Effects, MemorySpace, Operand, OperandFlags, RegClass, VReg, Value};
 use crate::ptx::statement::Statement;
 use crate::ptx::token::Token;
 
-/// An operand and the tokens that name its register, or that are the offset of an address, with its sign. Other operands
-/// have none, as one that stands nowhere in the text.
+/// An operand and its tokens: the name of its register, or the offset of an address with its sign. Operands that are
+/// not written in the PTX, and other kinds, have no tokens.
 #[derive(Clone, Debug)]
 pub(super) struct DraftOperand {
     pub(super) operand: Operand,
     pub(super) tokens: Vec<Token>,
 }
 
-/// An instruction.
+/// An instruction of the view under construction.
 #[derive(Clone, Debug)]
 pub(super) struct DraftInst {
     pub(super) first: Statement,
@@ -24,11 +24,11 @@ pub(super) struct DraftInst {
     pub(super) effects: Effects,
     pub(super) space: MemorySpace,
     pub(super) line: u32,
-    /// The predicate that it stands under, and whether it runs where that is false.
+    /// The guard predicate, and whether the instruction executes if it is false.
     pub(super) guard: Option<(VReg, bool)>,
-    /// Whether control may go on to the next instruction.
+    /// Whether control may reach the next instruction.
     pub(super) goes_on: bool,
-    /// Whether it goes on when the next instruction begins, and whether it waits for such.
+    /// Whether the instruction is asynchronous, and whether it waits for asynchronous instructions.
     pub(super) is_asynchronous: bool,
     pub(super) is_wait: bool,
 }
@@ -42,13 +42,13 @@ impl DraftInst {
         self.operands.push(DraftOperand { operand, tokens: vec![token] });
     }
 
-    /// Adds an operand that is so many tokens.
+    /// Adds an operand with its tokens.
     pub(super) fn push_written(&mut self, operand: Operand, tokens: Vec<Token>) {
         self.operands.push(DraftOperand { operand, tokens });
     }
 
-    /// Adds a read of what the register held before, for each definition from `first` on that has none: the definition
-    /// keeps it, in part or under a predicate. Registers that a tie cannot reach stay as they are, which is an error.
+    /// Adds reads of the old values for definitions from `first` on without a tied operand, which keep a part or are
+    /// under a predicate. An operand number that a tie cannot express is an error.
     pub(super) fn keep_old_values(&mut self, first: usize) -> Result<(), String> {
         for def in first..self.operands.len() {
             let operand = self.operands[def].operand;
@@ -63,7 +63,7 @@ impl DraftInst {
         Ok(())
     }
 
-    /// The same for registers of several parts, of which one is written.
+    /// Adds reads of the old values for registers of several parts, of which one is written.
     pub(super) fn keep_old_values_of_parts(&mut self, names: &Names<'_>) -> Result<(), String> {
         let is_in_parts =
             |operand: &DraftOperand| operand.operand.def().is_some_and(|reg| names.class(reg) == RegClass::Other);

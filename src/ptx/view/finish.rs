@@ -19,10 +19,10 @@ use crate::ptx::lines::Lines;
 use crate::target::Classification;
 use crate::target::ptx::role;
 
-/// A loop is taken to turn so often.
+/// The assumed trip count of a loop.
 const TURNS: f64 = 10.0;
 
-/// Makes the view of a function's instructions.
+/// Creates the view from a function's instructions.
 pub(super) fn finish<'a>(
     mut context: Context<'_, 'a>,
     body: &Body,
@@ -88,7 +88,7 @@ pub(super) fn finish<'a>(
     })
 }
 
-/// The instructions of each block.
+/// Returns the instructions of each block.
 fn blocks_of(insts: &[DraftInst], num_blocks: usize) -> Vec<Range<usize>> {
     let mut next = 0;
     let range = |block| {
@@ -98,7 +98,7 @@ fn blocks_of(insts: &[DraftInst], num_blocks: usize) -> Vec<Range<usize>> {
     (0..num_blocks).map(Block::new).map(range).collect()
 }
 
-/// The blocks that may follow one with these instructions, each once: those that branches name, then the next one.
+/// Returns the successors of a block, each once: branch targets first, then the next block.
 fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block> {
     let (mut successors, mut known) = (Vec::new(), FxHashSet::default());
     let named = insts.iter().flat_map(|inst| &inst.operands).filter_map(|operand| match operand.operand.value {
@@ -115,7 +115,7 @@ fn successors(insts: &[DraftInst], block: Block, num_blocks: usize) -> Vec<Block
     successors
 }
 
-/// How often blocks run, by the loops that they are in.
+/// Estimates the frequency of blocks from the loops that contain them.
 fn estimate_frequencies(function: &mut Function) {
     let cfg = Cfg::new(function);
     let loops = Loops::new(&cfg, &Dominators::new(function, &cfg));

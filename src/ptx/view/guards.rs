@@ -1,15 +1,15 @@
-//! Where a definition under a predicate needs nothing of what the register held before.
+//! Definitions under a predicate that do not need the old value of the register.
 
 use rustc_hash::FxHashMap;
 
 use super::draft::DraftInst;
 use crate::function::{OperandFlags, VReg, Value};
 
-/// The complement of a predicate stands so near behind, where it does.
+/// The most instructions between a guarded definition and its complement.
 const NEAR: usize = 16;
 
-/// Marks the old value as undefined where the complement of the same predicate defines the register, too, ahead of any
-/// other read. O(instructions).
+/// Marks the old value as undefined if an instruction under the complement of the predicate defines the register, too,
+/// before any other read. O(instructions).
 pub(super) fn mark_complements(insts: &mut [DraftInst]) {
     for at in 0..insts.len() {
         let Some((predicate, is_negated)) = insts[at].guard else { continue };
@@ -22,9 +22,9 @@ pub(super) fn mark_complements(insts: &mut [DraftInst]) {
     }
 }
 
-/// Marks old values as undefined where a predicate is always the same: what stands under one that is true, as Triton's
-/// are where sizes are powers of two, and the sum of `wgmma` where its `scale-d` is false, so that the product alone is
-/// written. O(instructions).
+/// Marks old values as undefined if a predicate is constant. One case is an instruction under a true predicate, which
+/// Triton emits if sizes are powers of two. The other case is the addend of `wgmma` with a false `scale-d`, which
+/// writes only the product. O(instructions).
 pub(super) fn mark_constants(insts: &mut [DraftInst], is_predicate: impl Fn(VReg) -> bool) {
     let mut definitions: FxHashMap<VReg, (u32, Option<bool>)> = FxHashMap::default();
     for inst in insts.iter() {
@@ -62,8 +62,8 @@ fn truth(value: Value) -> Option<bool> {
     }
 }
 
-/// `scale-d` of a product: the first operand behind the registers of the matrices and their descriptors. It says whether
-/// the product is added to what the result's registers hold.
+/// Returns `scale-d` of a product: the first predicate or constant among the operands after the registers of the
+/// matrices and their descriptors. It selects whether the old contents of the result's registers are added.
 fn scale(inst: &DraftInst, is_predicate: impl Fn(VReg) -> bool) -> Option<Value> {
     let mut values = inst.operands.iter().map(|operand| operand.operand.value);
     values.find(|&value| match value {
@@ -72,14 +72,13 @@ fn scale(inst: &DraftInst, is_predicate: impl Fn(VReg) -> bool) -> Option<Value>
     })
 }
 
-/// Whether the instructions behind the first one define the register where its predicate is false, and read it nowhere
-/// else before.
+/// Whether later instructions define the register under the opposite predicate, without another read in between.
 fn reg_is_completed(insts: &[DraftInst], reg: VReg, predicate: VReg, is_negated: bool) -> bool {
     for inst in insts.iter().skip(1).take(NEAR).take_while(|inst| inst.block == insts[0].block) {
         let is_same = inst.guard == Some((predicate, is_negated));
         let is_complement = inst.guard == Some((predicate, !is_negated));
         let defines = |reg| inst.operands.iter().any(|operand| operand.operand.def() == Some(reg));
-        // A read that belongs to a definition of its own reads only what that keeps.
+        // A read that belongs to the instruction's own definition only keeps the old value.
         let reads = inst.operands.iter().any(|operand| {
             operand.operand.read_reg() == Some(reg) && !operand.operand.flags.contains(OperandFlags::IMPLICIT)
         });

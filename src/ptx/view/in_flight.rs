@@ -1,8 +1,8 @@
-//! Registers that asynchronous instructions keep: they stay what they are, and are written, until an instruction waits
-//! for them. A wait reads and writes the registers of all that may be in flight where it stands.
+//! Registers of asynchronous instructions. They are in use, and may be written, until an instruction waits for them. A
+//! wait reads and writes the registers of all asynchronous instructions that may be in flight there.
 //!
-//! "Accessing the registers … before the wait … is undefined" (PTX ISA, `wgmma.mma_async` and `tcgen05.ld`). Descriptors
-//! and predicates are read as the instruction is issued.
+//! "Accessing the registers … before the wait … is undefined" (PTX ISA, `wgmma.mma_async` and `tcgen05.ld`).
+//! Descriptors and predicates are read when the instruction is issued.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use super::draft::DraftInst;
 use crate::function::{Block, Operand, OperandFlags, RegClass, VReg, Value};
 use crate::index::EntityIndex;
 
-/// Adds to each wait what may be in flight ahead of it. `blocks` are the instructions of each block, in order, and
-/// `successors` the blocks behind each. O(instructions + blocks · registers in flight · depth of loops).
+/// Adds the registers that may be in flight to each wait. `blocks` are the instructions of each block, in order, and
+/// `successors` the successors of each. O(instructions + blocks · registers in flight · depth of loops).
 pub(super) fn keep_in_flight(
     insts: &mut [DraftInst],
     blocks: &[Range<usize>],
@@ -42,12 +42,13 @@ pub(super) fn keep_in_flight(
     Ok(())
 }
 
-/// The registers that may be in flight, by their numbers among all that asynchronous instructions have.
+/// The registers that may be in flight, as bits by their numbers among all registers of asynchronous instructions.
 #[derive(Clone)]
 struct InFlight {
-    /// Of groups that end with the next wait for all.
+    /// Registers of groups that the next wait for all completes.
     committed: Vec<u64>,
-    /// Of instructions that no group has yet, and of those that have no groups: no processor has both kinds.
+    /// Registers of instructions outside of groups: not yet in a group, or of a kind without groups. No processor has
+    /// both kinds.
     open: Vec<u64>,
 }
 
@@ -61,7 +62,7 @@ impl InFlight {
         (self.committed[at / 64] | self.open[at / 64]) >> (at % 64) & 1 != 0
     }
 
-    /// Adds what another one has. Whether anything is new.
+    /// Adds the registers of another set. Returns whether any is new.
     fn join(&mut self, other: &Self) -> bool {
         let mut is_new = false;
         let halves = [(&mut self.committed, &other.committed), (&mut self.open, &other.open)];
@@ -91,7 +92,7 @@ impl AsyncRegisters {
         Self { registers, numbers }
     }
 
-    /// Makes what is in flight ahead of an instruction what is behind it.
+    /// Updates the set from before an instruction to after it.
     fn pass(&self, inst: &DraftInst, in_flight: &mut InFlight) {
         if inst.is_asynchronous {
             for reg in inst.operands.iter().filter_map(|operand| operand.operand.reg()) {
@@ -114,7 +115,7 @@ impl AsyncRegisters {
         }
     }
 
-    /// What may be in flight at the start of each block.
+    /// Returns the registers that may be in flight at the start of each block.
     fn at_starts(&self, insts: &[DraftInst], blocks: &[Range<usize>], successors: &[Vec<Block>]) -> Vec<InFlight> {
         let mut starts = vec![InFlight::none(self.registers.len()); blocks.len()];
         let mut waiting: Vec<usize> = (0..blocks.len()).rev().collect();

@@ -1,4 +1,4 @@
-//! One instruction of the text, as an instruction of the view.
+//! One PTX instruction as an instruction of the view.
 
 use rustc_hash::FxHashMap;
 
@@ -14,11 +14,11 @@ use crate::ptx::statement::Statement;
 use crate::ptx::token::{Token, TokenKind};
 use crate::target::ptx::{Control, Meaning, Writes};
 
-/// The effects of what is not known.
+/// The effects of an unknown instruction.
 const UNKNOWN: Effects =
     Effects::OPAQUE.union(Effects::TRAP).union(Effects::READ).union(Effects::WRITE).union(Effects::ORDERED);
 
-/// An instruction without operands yet.
+/// Creates an instruction without operands.
 pub(super) fn empty(item: &Item) -> DraftInst {
     DraftInst {
         first: item.first,
@@ -39,7 +39,7 @@ pub(super) fn empty(item: &Item) -> DraftInst {
 /// Reads an item that is one statement.
 ///
 /// # Errors
-/// Says why the function cannot be shown.
+/// The reason why the function has no view.
 pub(super) fn instruction<'a>(
     context: &mut Context<'_, 'a>,
     items: &Items<'a>,
@@ -72,7 +72,7 @@ pub(super) fn instruction<'a>(
     Ok(inst)
 }
 
-/// Adds the operands, and names the opcode.
+/// Adds the operands, and chooses the opcode.
 fn flatten(
     flattener: &mut Flattener<'_, '_, '_>,
     parts: &Instruction,
@@ -118,7 +118,7 @@ fn flatten(
     flattener.inst.keep_old_values(0)
 }
 
-/// The form of a `mov` of a special register: its name.
+/// Returns the name of the special register that a `mov` reads.
 fn special_register(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, mnemonic: &str) -> Option<String> {
     let [_, Operand::Name(name)] = parts.operands.as_slice() else { return None };
     if !mnemonic.starts_with("mov.") || flattener.is_register(name) {
@@ -144,7 +144,10 @@ fn branch(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, items: &It
     others.iter().for_each(|operand| flattener.operand(operand, false));
     let label = text.str(target.word);
     let block_of = |labels: &FxHashMap<&str, Block>, label: &str| {
-        labels.get(label).copied().ok_or_else(|| format!("a branch goes to {label}, which the function itself has not"))
+        labels
+            .get(label)
+            .copied()
+            .ok_or_else(|| format!("a branch goes to {label}, which is not a label of the function itself"))
     };
     let targets = match items.lists.get(label) {
         Some(list) => list.clone(),
@@ -158,15 +161,15 @@ fn branch(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction, items: &It
     Ok(())
 }
 
-/// A call without a scope: results, the function, arguments, a prototype.
+/// Adds the operands of a call without a scope: results, the function, arguments, a prototype.
 fn call(flattener: &mut Flattener<'_, '_, '_>, parts: &Instruction) {
     for (number, operand) in parts.operands.iter().enumerate() {
         flattener.operand(operand, number == 0 && matches!(operand, Operand::List(_)));
     }
 }
 
-/// What the operands say of effects: a load of the function's own parameter is pure unless the function may write it, and one of
-/// a call's result is not.
+/// Adjusts the effects by the operands. A load of the function's own parameter is pure unless the function may write
+/// it. A load of a call's result is not pure.
 fn finish_effects(context: &Context<'_, '_>, inst: &mut DraftInst, parts: &Instruction, mnemonic: &str) {
     let accesses_parameters = mnemonic.split('.').any(|word| word.starts_with("param"));
     if !accesses_parameters || !mnemonic.starts_with("ld.") {
@@ -192,7 +195,7 @@ fn finish_effects(context: &Context<'_, '_>, inst: &mut DraftInst, parts: &Instr
     }
 }
 
-/// What is not understood may read and write all registers that it names, and all memory.
+/// Adds the operands of an unknown instruction, which may read and write all its registers and all memory.
 fn unknown(context: &mut Context<'_, '_>, inst: &mut DraftInst, statement: Statement) -> Result<(), String> {
     let (file, text) = (context.file, context.file.text());
     let word = file.first_word(statement).to_owned();

@@ -1,4 +1,4 @@
-//! What a body consists of: instructions and scopes, in blocks.
+//! The contents of a body: instructions and scopes, in blocks.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,43 +11,43 @@ use crate::ptx::parts::{Operand, Parts};
 use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::Token;
 
-/// One instruction of the view: an instruction of the text, or a scope with all that is in it.
+/// One instruction of the view: a PTX instruction, or a scope with all its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ptx) struct Item {
-    /// Its first statement.
+    /// The first statement.
     pub(in crate::ptx) first: Statement,
-    /// Its last statement: the same, or the brace that closes the scope.
+    /// The last statement: the same, or the closing brace of the scope.
     pub(in crate::ptx) last: Statement,
     pub(in crate::ptx) block: Block,
 }
 
-/// The items of a body, and where control may go.
+/// The items of a body, and its control flow.
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Items<'a> {
     pub(in crate::ptx) items: Vec<Item>,
     pub(in crate::ptx) num_blocks: usize,
-    /// The statement with which each block begins: its label, or its first instruction.
+    /// The first statement of each block: its label, or its first instruction.
     pub(in crate::ptx) starts: Vec<Statement>,
-    /// The label of each block that branches name.
+    /// The label of each block that is a branch target.
     pub(in crate::ptx) block_labels: Vec<Option<Token>>,
-    /// What each block says of the unrolling of loops, as far as its function's head says nothing.
+    /// The unrolling pragma of each block. The pragma of the function's head is not included.
     pub(in crate::ptx) no_unroll: Vec<NoUnroll>,
-    /// The blocks of labels that branches name.
+    /// The blocks of labels that are branch targets.
     pub(in crate::ptx) labels: FxHashMap<&'a str, Block>,
     /// The labels of each list of branch targets, by the list's own label.
     pub(in crate::ptx) lists: FxHashMap<&'a str, Vec<Token>>,
-    /// Where declarations of the function itself are.
+    /// The declarations of the function itself.
     pub(in crate::ptx) declarations: Vec<Statement>,
-    /// Why the function is not to be edited.
+    /// The reason why the function cannot be edited.
     pub(in crate::ptx) odd: Option<String>,
 }
 
-/// Whether the instruction with that first word ends a block.
+/// Whether the instruction with a first word ends a block.
 fn is_terminator(word: &str) -> bool {
     matches!(word, "bra" | "brx" | "ret" | "exit")
 }
 
-/// The labels that branches name, in lists and by themselves.
+/// Returns the labels that are branch targets, in lists and by themselves.
 fn targets<'a>(file: &File<'a>, body: &Body) -> FxHashSet<&'a str> {
     let text = file.text();
     let mut targets = FxHashSet::default();
@@ -81,7 +81,7 @@ impl<'a> Items<'a> {
         self.no_unroll.push(NoUnroll::Absent);
     }
 
-    /// A `.pragma "nounroll"` stands in the last block.
+    /// Records a `.pragma "nounroll"` in the last block.
     fn stop_unrolling(&mut self) {
         if let Some(last) = self.no_unroll.last_mut() {
             *last = NoUnroll::Here;
@@ -91,7 +91,7 @@ impl<'a> Items<'a> {
     /// Finds the items of a body. O(statements).
     ///
     /// # Errors
-    /// Says why the body cannot be shown.
+    /// The reason why the body has no view.
     pub(in crate::ptx) fn new(file: &File<'a>, body: &Body) -> Result<Self, String> {
         let targets = targets(file, body);
         let (statements, text) = (file.statements(), file.text());
@@ -106,7 +106,7 @@ impl<'a> Items<'a> {
         // Whether the last item ends its block, and whether the block has a label but no item.
         let (mut has_ended, mut is_fresh) = (false, false);
         let mut pending: Option<&'a str> = None;
-        // Whether a pragma stands here, with no instruction behind it.
+        // Whether a pragma is here that no instruction follows yet.
         let mut is_ahead = false;
         let mut at = body.statements.start;
         while at < body.statements.end {
@@ -114,7 +114,9 @@ impl<'a> Items<'a> {
             let mut last = at;
             match kind {
                 StatementKind::Label => {
-                    let Some(Parts::Label(label)) = file.parts(at) else { return Err("a label is strange".into()) };
+                    let Some(Parts::Label(label)) = file.parts(at) else {
+                        return Err("a label cannot be parsed".into());
+                    };
                     let (word, label) = (label, text.str(label));
                     pending = Some(label);
                     if targets.contains(label) {
@@ -141,10 +143,10 @@ impl<'a> Items<'a> {
                 }
                 StatementKind::Variable => {
                     if !items.items.is_empty() && file.first_word(at) == ".reg" {
-                        items.odd.get_or_insert_with(|| "it declares registers between its instructions".into());
+                        items.odd.get_or_insert_with(|| "registers are declared between instructions".into());
                     }
                     if file.first_word(at) == ".param" {
-                        items.odd.get_or_insert_with(|| "it has the parameters of a call in no scope".into());
+                        items.odd.get_or_insert_with(|| "parameters of a call are outside of a scope".into());
                     }
                     items.declarations.push(at);
                 }
@@ -168,7 +170,7 @@ impl<'a> Items<'a> {
             at = Statement(last.0 + 1);
         }
         if has_ended {
-            // Control never gets there, unless a predicate is false at the end.
+            // Control never reaches the next instruction, unless a predicate is false at the end.
             let last = items.items.last().map(|item| item.first);
             let is_guarded = last.is_some_and(|last| text.is(text.skip_trivia(statements.first(last)), b'@'));
             if is_guarded {
@@ -179,7 +181,7 @@ impl<'a> Items<'a> {
     }
 }
 
-/// The statement that closes a scope.
+/// Returns the statement that closes a scope.
 fn closing(file: &File<'_>, body: &Body, open: Statement) -> Statement {
     let mut depth = 0usize;
     let mut at = open;

@@ -1,4 +1,4 @@
-//! Views of functions: what passes see of PTX.
+//! Views of PTX functions for passes.
 //!
 //! In the order of the files:
 //! * [`items`]: instructions and scopes of a body, and their blocks;
@@ -6,9 +6,9 @@
 //! * [`instruction`], [`operands`], [`moves`]: one instruction, its operands, and LLVM's names of moves and accesses;
 //! * [`scope`]: a scope as one instruction;
 //! * [`guards`]: definitions under predicates that need no old value;
-//! * [`in_flight`]: registers that asynchronous instructions keep up to a wait;
+//! * [`in_flight`]: registers of asynchronous instructions up to a wait;
 //! * [`finish`]: blocks, edges and the function itself;
-//! * [`webs`]: registers by what they hold.
+//! * [`webs`]: one register for each web.
 
 mod context;
 mod draft;
@@ -39,29 +39,29 @@ use context::Context;
 use items::Items;
 use names::Names;
 
-/// A function of the view, and where its parts are in the text.
+/// A function of the view, and the positions of its parts in the PTX.
 #[derive(Debug)]
 pub struct View<'a> {
     /// The function.
     pub function: Function,
-    /// What its opcodes are.
+    /// The classification of its opcodes.
     pub classification: Arc<Classification>,
-    /// Why it is not to be edited.
+    /// The reason why it cannot be edited.
     pub odd: Option<String>,
     /// The first and the last statement of each instruction.
     pub(super) statements: IndexVec<Inst, (Statement, Statement)>,
-    /// The tokens of operand `i` of the function: `token_start[i]..token_start[i + 1]`.
+    /// The tokens of operand `i` of the function are `token_start[i]..token_start[i + 1]`.
     pub(super) token_start: Vec<u32>,
     pub(super) tokens: Vec<Token>,
     pub(super) names: Names<'a>,
-    /// The statement with which each block begins.
+    /// The first statement of each block.
     pub(super) block_start: IndexVec<Block, Statement>,
-    /// The label of each block that branches name.
+    /// The label of each block that is a branch target.
     pub(super) block_label: IndexVec<Block, Option<Token>>,
 }
 
 impl View<'_> {
-    /// The same, but that definitions under a predicate do not read the old value.
+    /// Creates a wrong view, in which definitions under a predicate do not read the old value.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn without_old_values(mut self) -> Self {
         use crate::function::OperandFlags;
@@ -73,23 +73,23 @@ impl View<'_> {
         self
     }
 
-    /// The tokens of an operand of an instruction.
+    /// Returns the tokens of an operand of an instruction.
     pub(super) fn tokens_of(&self, inst: Inst, operand: u32) -> &[Token] {
         let at = (self.function.operand_start[inst.0 as usize] + operand) as usize;
         &self.tokens[self.token_start[at] as usize..self.token_start[at + 1] as usize]
     }
 }
 
-/// The view of a function of a file.
+/// Returns the view of a function of a file.
 ///
 /// # Errors
-/// Says why the function cannot be shown.
+/// The reason why the function has no view.
 pub(super) fn view<'a>(file: &File<'a>, body: &Body, facts: &Facts<'a>) -> Result<View<'a>, String> {
     let mut items = Items::new(file, body)?;
     let is_register = |parameter: &Declaration| file.text().of(parameter.space) == b".reg";
     let lists = [&body.parts.parameters, &body.parts.returns];
     if lists.into_iter().flatten().flatten().any(is_register) {
-        items.odd.get_or_insert_with(|| "it has parameters or results in registers".into());
+        items.odd.get_or_insert_with(|| "parameters or results are in registers".into());
     }
     let mut builder = FunctionBuilder::new(body.name(file), Arc::default());
     if let Some(bounds) = body.launch_bounds(file) {

@@ -1,13 +1,13 @@
-//! Moves, loads and stores, which the view names as LLVM does: passes and the forecast look at their operands.
+//! Moves, loads and stores, which have LLVM's names in the view, because passes and the forecast read their operands.
 
 use super::operands::Flattener;
 use crate::function::{MemorySpace, Operand as ViewOperand, RegClass, Value};
 use crate::ptx::parts::{Name, Operand};
 
-/// Where LLVM's loads and stores say that they are volatile.
+/// The flag of volatile accesses in LLVM's loads and stores.
 const VOLATILE: i64 = 8;
 
-/// The bits of a type, without the letter for its kind.
+/// Returns the bits of a type from its word, without the letter for its kind.
 fn bits_of(word: &str) -> Option<u32> {
     match word {
         "pred" => Some(1),
@@ -17,7 +17,7 @@ fn bits_of(word: &str) -> Option<u32> {
 }
 
 impl Flattener<'_, '_, '_> {
-    /// The name that LLVM has for a `mov` that stands under no predicate; its operands are added.
+    /// Returns LLVM's name of a `mov` without a guard, and adds its operands.
     pub(super) fn move_name(&mut self, mnemonic: &str, operands: &[Operand]) -> Option<String> {
         let bits = bits_of(mnemonic.strip_prefix("mov.")?)?;
         let [to, from] = operands else { return None };
@@ -58,7 +58,7 @@ impl Flattener<'_, '_, '_> {
         Some(name)
     }
 
-    /// The address of a variable of the stack: LLVM has an opcode for it whose operands are the variable and an offset.
+    /// Returns LLVM's opcode for the address of a stack variable. Its operands are the variable and an offset.
     fn frame_address(&mut self, bits: u32, to: &Operand, from: &Operand) -> Option<String> {
         let (Operand::Name(base) | Operand::Sum { base, .. }) = from else { return None };
         self.context.slot(self.context.file.text().str(base.word)).filter(|_| matches!(bits, 32 | 64))?;
@@ -67,7 +67,7 @@ impl Flattener<'_, '_, '_> {
         Some(if bits == 64 { "LEA_ADDRi64" } else { "LEA_ADDRi" }.to_owned())
     }
 
-    /// The name of a move of an address; `None` of a special register.
+    /// Returns the name of a move of an address. `None` for a special register.
     fn symbol_name(&mut self, bits: u32, name: &Name) -> Option<String> {
         let word = self.context.file.text().str(name.word);
         if name.part.is_some() || word.starts_with('%') || word == "_" || !matches!(bits, 32 | 64) {
@@ -109,13 +109,13 @@ impl Flattener<'_, '_, '_> {
         Some(name.to_owned())
     }
 
-    /// The class of operands that are all registers of one class.
+    /// Returns the class of operands that are all registers of one class.
     fn same_class(&mut self, operands: &[Operand]) -> Option<RegClass> {
         let class = self.class_of(operands.first()?)?;
         operands.iter().all(|operand| self.class_of(operand) == Some(class)).then_some(class)
     }
 
-    /// The name that LLVM has for a plain load or store that stands under no predicate; its operands are added.
+    /// Returns LLVM's name of a plain load or store without a guard, and adds its operands.
     pub(super) fn access_name(&mut self, mnemonic: &str, operands: &[Operand]) -> Option<String> {
         let mut words = mnemonic.split('.');
         let is_store = match words.next()? {

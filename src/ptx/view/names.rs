@@ -1,4 +1,4 @@
-//! The names of registers, and the registers of the view that they are.
+//! The names of registers, and the registers of the view that they stand for.
 
 use rustc_hash::FxHashMap;
 
@@ -11,33 +11,33 @@ use crate::ptx::token::Token;
 /// A declaration of registers in a function.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ptx) struct Declared {
-    /// The word of its type.
+    /// The word of the type.
     pub(in crate::ptx) type_word: Token,
     pub(in crate::ptx) class: RegClass,
 }
 
-/// A register of the view, as the text has it.
+/// A register of the view, as it is declared in PTX.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ptx) struct RegisterName {
-    /// A token that is its name.
+    /// A token with its name.
     pub(in crate::ptx) token: Token,
     /// The number of its declaration.
     pub(in crate::ptx) declaration: u32,
 }
 
-/// What a name stands for in a function or scope.
+/// The meaning of a name in a function or scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ptx) enum NameMeaning {
     /// A register of the function.
     Register(VReg),
-    /// Something else: a variable, a label, a special register.
+    /// Another meaning: a variable, a label, a special register.
     Other,
 }
 
-/// The registers of a function. A family of a million registers takes no memory until their names occur.
+/// The registers of a function. A family of a million registers takes no memory until its names occur.
 #[derive(Debug, Default)]
 pub(in crate::ptx) struct Names<'a> {
-    /// Single names, and the beginnings of families with their numbers.
+    /// Declarations of single names, and of the prefixes of families.
     singles: FxHashMap<&'a str, u32>,
     families: FxHashMap<&'a str, (u32, u32)>,
     pub(in crate::ptx) declarations: Vec<Declared>,
@@ -46,7 +46,7 @@ pub(in crate::ptx) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Takes a declaration of registers. Of one that it does not understand it is told.
+    /// Adds a declaration of registers. The error means that it is not understood.
     pub(in crate::ptx) fn declare(&mut self, file: &File<'a>, declaration: &Declaration) -> Result<(), ()> {
         let text = file.text();
         let is_vector = declaration.words(text).any(|word| matches!(word, ".v2" | ".v4" | ".v8"));
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// The register of that name, if the function has it.
+    /// Returns the register with a name, if the function declares it.
     pub(in crate::ptx) fn register(&mut self, name: &'a str, token: Token) -> Option<VReg> {
         if let Some(&known) = self.known.get(name) {
             return Some(known);
@@ -84,7 +84,7 @@ impl<'a> Names<'a> {
         Some(reg)
     }
 
-    /// The number of the declaration that has a name.
+    /// Returns the number of the declaration of a name.
     pub(in crate::ptx) fn declaration(&self, name: &str) -> Option<u32> {
         if let Some(&number) = self.singles.get(name) {
             return Some(number);
@@ -98,23 +98,23 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The class of a register.
+    /// Returns the class of a register.
     pub(in crate::ptx) fn class(&self, reg: VReg) -> RegClass {
         self.declarations[self.registers[reg].declaration as usize].class
     }
 
-    /// How many registers occur.
+    /// Returns the number of registers that occur.
     pub(in crate::ptx) fn len(&self) -> usize {
         self.registers.ids().len()
     }
 
-    /// The registers, in the order in which they occur.
+    /// Returns the registers, in the order of their first occurrence.
     pub(in crate::ptx) fn ids(&self) -> impl Iterator<Item = VReg> + use<'a> {
         (0..self.len()).map(VReg::new)
     }
 }
 
-/// The class of registers of a type.
+/// Returns the register class of a type.
 pub(in crate::ptx) fn class_of(type_name: &str) -> RegClass {
     match type_name {
         ".pred" => RegClass::B1,

@@ -9,7 +9,7 @@ use crate::index::EntityIndex;
 use crate::ptx::parts::{Name, Number, Operand};
 use crate::ptx::token::Token;
 
-/// A number as the view has it: an integer, the bits of a floating-point number, or `None` of one in another form.
+/// Returns a number as a value of the view: an integer, or the bits of a floating-point number. `None` for other forms.
 pub(super) fn number_value(text: &str, is_negative: bool) -> Option<Value> {
     let lower = text.to_ascii_lowercase();
     if let Some(bits) = lower.strip_prefix("0f").or_else(|| lower.strip_prefix("0d")) {
@@ -29,12 +29,12 @@ pub(super) fn number_value(text: &str, is_negative: bool) -> Option<Value> {
     Some(Value::Immediate(if is_negative { value.wrapping_neg() } else { value }))
 }
 
-/// Adds operands to an instruction.
+/// A builder of an instruction's operands.
 pub(super) struct Flattener<'c, 'f, 'a> {
     pub(super) context: &'c mut Context<'f, 'a>,
     pub(super) inst: &'c mut DraftInst,
     pub(super) form: Form,
-    /// A register is named in an expression, where nobody reads it as one.
+    /// Whether a register occurs in an expression that is not read as an operand.
     pub(super) is_strange: bool,
 }
 
@@ -74,7 +74,7 @@ impl Flattener<'_, '_, '_> {
         }
     }
 
-    /// The operands of an address: a base and an offset, and whatever follows them.
+    /// Adds the operands of an address: a base and an offset, and whatever follows them.
     pub(super) fn address(&mut self, operands: &[Operand]) {
         let Some((base, others)) = operands.split_first() else { return };
         self.form.push('a');
@@ -84,7 +84,7 @@ impl Flattener<'_, '_, '_> {
         others.iter().for_each(|operand| self.operand(operand, false));
     }
 
-    /// The base of an address, and its offset.
+    /// Adds the base of an address, and its offset.
     pub(super) fn base_operands(&mut self, base: &Operand) {
         match base {
             Operand::Sum { base: name, sign, offset } => {
@@ -151,7 +151,7 @@ impl Flattener<'_, '_, '_> {
         })
     }
 
-    /// A variable with an offset or index, as one symbol.
+    /// Returns a variable with an offset or index, as one symbol.
     fn variable_part(&mut self, operand: &Operand) -> Value {
         let text = self.context.file.text();
         let (name, behind) = match operand {
@@ -183,7 +183,7 @@ impl Flattener<'_, '_, '_> {
         Value::Symbol(self.context.symbol(words))
     }
 
-    /// The class of the register that an operand is, without a part.
+    /// Returns the class of an operand that is a whole register.
     pub(super) fn class_of(&mut self, operand: &Operand) -> Option<RegClass> {
         match operand {
             Operand::Name(Name { word, part: None }) => match self.context.meant(*word) {

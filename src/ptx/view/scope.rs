@@ -1,6 +1,6 @@
-//! A scope in braces, as one instruction of the view: like inline assembly, or a call.
+//! A scope in braces as one instruction of the view, like inline assembly or a call.
 //!
-//! Names that the scope declares are its own. Of the function's registers, it tells which values come in and which go out.
+//! Names that the scope declares are local. The instruction reads and writes the function's registers in the scope.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,28 +16,28 @@ use crate::ptx::statement::{Statement, StatementKind};
 use crate::ptx::token::{Token, TokenKind};
 use crate::target::ptx::{Control, Meaning, Writes};
 
-/// Scopes nest no deeper than this in a function that is shown.
+/// The deepest nesting of scopes in a function with a view.
 const DEEPEST: usize = 16;
 
-/// What LLVM puts ahead of an operand of inline assembly: what it is, and that it is one register.
+/// The numbers that LLVM puts before an operand of inline assembly: its kind, for one register.
 const WRITTEN: i64 = 10;
 const WRITTEN_EARLY: i64 = 11;
 const READ: i64 = 9;
 const TIED: i64 = 1 << 31;
 
-/// What happens to a register of the function in the scope.
+/// The uses of a function's register in the scope.
 #[derive(Debug, Default)]
 struct Use {
-    /// Tokens that read what came in.
+    /// Tokens that read the incoming value.
     reads: Vec<Token>,
-    /// Tokens of what goes out.
+    /// Tokens of the outgoing value.
     writes: Vec<Token>,
-    /// When it is first written, and when what came in is last read.
+    /// The position of the first write, and of the last read of the incoming value.
     first_write: usize,
     last_read: usize,
-    /// What came in may go out.
+    /// Whether the incoming value may be the outgoing value.
     keeps_old: bool,
-    /// It is written for sure.
+    /// Whether the register is always written.
     is_defined: bool,
 }
 
@@ -46,10 +46,10 @@ struct Walk<'c, 'f, 'a> {
     context: &'c mut Context<'f, 'a>,
     inner: Vec<(Names<'a>, FxHashSet<&'a str>)>,
     uses: FxHashMap<VReg, Use>,
-    /// The registers of the function in the order in which they occur.
+    /// The registers of the function in the order of their first occurrence.
     order: Vec<VReg>,
     time: usize,
-    /// Whether the rest may run several times or not at all.
+    /// Whether the rest may execute several times or not at all.
     is_conditional: bool,
     effects: Effects,
     spaces: Vec<MemorySpace>,
@@ -60,7 +60,7 @@ struct Walk<'c, 'f, 'a> {
 /// Reads a scope.
 ///
 /// # Errors
-/// Says why the function cannot be shown.
+/// The reason why the function has no view.
 pub(super) fn scope<'a>(context: &mut Context<'_, 'a>, item: &Item) -> Result<DraftInst, String> {
     let labels = labels(context, item);
     let mut walk = Walk {
@@ -84,7 +84,7 @@ pub(super) fn scope<'a>(context: &mut Context<'_, 'a>, item: &Item) -> Result<Dr
 fn labels<'a>(context: &Context<'_, 'a>, item: &Item) -> FxHashSet<&'a str> {
     let (file, ids) = (context.file, item.first.0..=item.last.0);
     let is_label = |&statement: &Statement| file.statements().kind(statement) == StatementKind::Label;
-    // The label of a prototype or a list is none that control reaches.
+    // The label of a prototype or a list is not reached by control.
     let is_place = |statement: &Statement| {
         !matches!(
             file.statements().kind(Statement(statement.0 + 1)),
@@ -101,7 +101,7 @@ impl<'a> Walk<'_, '_, 'a> {
             StatementKind::Open => {
                 self.inner.push(Default::default());
                 if self.inner.len() > DEEPEST {
-                    return Err("its scopes nest too deep".into());
+                    return Err("scopes are nested too deeply".into());
                 }
             }
             StatementKind::Close => _ = self.inner.pop(),
@@ -132,7 +132,7 @@ impl<'a> Walk<'_, '_, 'a> {
         self.inner.iter().any(|(names, others)| others.contains(word) || names.declaration(word).is_some())
     }
 
-    /// The function's register that a token is.
+    /// Returns the function's register for a token.
     fn register(&mut self, token: Token) -> Option<VReg> {
         if self.is_inner(self.context.file.text().str(token)) {
             return None;
@@ -232,7 +232,7 @@ impl<'a> Walk<'_, '_, 'a> {
         self.callee = callee;
     }
 
-    /// Reads come ahead of writes.
+    /// Reads precede writes.
     fn operands(&mut self, operands: &[Operand], writes: Writes, is_guarded: bool) {
         let is_written = |number: usize, operand: &Operand| match writes {
             Writes::Call => number == 0 && matches!(operand, Operand::List(_)),
@@ -258,11 +258,11 @@ impl<'a> Walk<'_, '_, 'a> {
     fn finish(mut self, item: &Item) -> Result<DraftInst, String> {
         let mut inst = empty(item);
         let order = std::mem::take(&mut self.order);
-        // What is written ahead of the last read of another register must not share its place.
+        // A register that is written before the last read of another one must not share its place (early clobber).
         let last_read = self.uses.values().map(|one| one.last_read).max().unwrap_or_default();
         let mut groups: Vec<(i64, DraftOperand, Option<usize>)> = Vec::new();
         let mut spelled: FxHashMap<Token, usize> = FxHashMap::default();
-        // In the order of the text, whatever names registers have.
+        // The order is the order of the text, independent of register names.
         let mut written: Vec<VReg> = order.iter().copied().filter(|reg| !self.uses[reg].writes.is_empty()).collect();
         written.sort_by_key(|reg| self.uses[reg].writes.first().copied());
         for reg in written {
@@ -304,7 +304,7 @@ impl<'a> Walk<'_, '_, 'a> {
 
     fn effects_of(&self, inst: &mut DraftInst, item: &Item) {
         inst.effects = self.effects;
-        // With control flow of its own it may run for ever, and is not to be copied.
+        // A scope with its own control flow may not terminate, and must not be duplicated.
         if self.is_conditional {
             inst.effects |= Effects::OPAQUE | Effects::TRAP;
         }
@@ -325,11 +325,11 @@ impl<'a> Walk<'_, '_, 'a> {
         text: String,
     ) -> Result<(), String> {
         inst.name = "INLINEASM".into();
-        // Without the sign that LLVM prints ahead of a text: no edit can change this one.
+        // The symbol lacks the prefix that LLVM prints before a string, so no edit can change it.
         let symbol = self.context.symbol(text);
         inst.push(ViewOperand::plain(Value::Symbol(symbol)));
         inst.push(ViewOperand::immediate(i64::from(!inst.effects.is_pure())));
-        // Operands stand behind their descriptions.
+        // Operands follow their descriptions.
         let place = |group: usize| u16::try_from(3 + 2 * group).map_err(|_| "a scope has too many operands".to_owned());
         for (number, (word, mut operand, tied)) in groups.into_iter().enumerate() {
             inst.push(ViewOperand::immediate(word));
@@ -369,7 +369,7 @@ impl<'a> Walk<'_, '_, 'a> {
         Ok(())
     }
 
-    /// The text of the scope, with `$N` for the operands and without comments.
+    /// Returns the text of the scope, with `$N` for the operands and without comments.
     fn spell(&self, item: &Item, spelled: &FxHashMap<Token, usize>) -> String {
         let (file, text) = (self.context.file, self.context.file.text());
         let first = text.skip_trivia(file.statements().first(item.first));
@@ -386,7 +386,7 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 }
 
-/// The words of an operand that may be registers, and whether each is only part of one.
+/// Returns the words of an operand that may be registers, and whether each is only a part of one.
 fn words(context: &Context<'_, '_>, operand: &Operand) -> Vec<(Token, bool)> {
     let mut found = Vec::new();
     let mut left = vec![operand];

@@ -1,16 +1,15 @@
-//! Registers by what they hold, not by their names.
+//! One register of the view for each web.
 //!
-//! A compiler may use one name for values that have nothing to do with each other. Each set of definitions that reach a
-//! common read, a *web*, is a register of the view by itself, so that passes see what they would see if every value had a
-//! name of its own.
+//! A compiler may use one name for unrelated values. Each set of definitions that reach a common read, a *web*, becomes
+//! a separate register of the view. Passes then see the same function as if every value had its own name.
 
 use crate::analysis::{Cfg, Dominators, LiveRanges, Occurrences, Point, ValueDef, ValueNumber};
 use crate::disjoint_sets::DisjointSets;
 use crate::function::{Function, Inst, OperandFlags, VReg, Value};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Gives each web a register of its own. The first web of a register keeps it. Returns the register that each new one
-/// was part of. O(n log n) in operands and live blocks.
+/// Gives each web its own register. The first web of a register keeps the register. Returns, for each new register, the
+/// register that it was part of. O(n log n) in operands and live blocks.
 pub(super) fn split_webs(function: &mut Function) -> Vec<VReg> {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -49,7 +48,7 @@ fn values_of(live: &LiveRanges, reg: VReg) -> impl Iterator<Item = ValueNumber> 
     (values.start.index()..values.end.index()).map(ValueNumber::new)
 }
 
-/// The value that an operand of an instruction defines.
+/// Returns the value that an operand of an instruction defines.
 fn value_of_definition(live: &LiveRanges, reg: VReg, inst: Inst) -> Option<ValueNumber> {
     live.value_at(reg, Point::late(inst))
         .filter(|&value| is_made_by(live, value, inst))
@@ -60,7 +59,7 @@ fn is_made_by(live: &LiveRanges, value: ValueNumber, inst: Inst) -> bool {
     matches!(live.value_def(value), ValueDef::Inst { inst: maker, .. } if maker == inst)
 }
 
-/// Joins values that meet, those of operands that must be one register, and those that one instruction defines.
+/// Joins values that meet, values of tied operands, and values that one instruction defines.
 fn join_values(
     function: &Function,
     cfg: &Cfg,

@@ -1,27 +1,28 @@
-//! Sections of attributes: `.nv.info` for the file, `.nv.info.NAME` for a kernel.
+//! Attribute sections: `.nv.info` for the file, `.nv.info.NAME` for a kernel.
 //!
-//! NVIDIA documents no form; it was found by comparing bytes with what `cuobjdump -elf` prints of them. An attribute has a
-//! byte for its form, a byte for its number, and a value: of two bytes in the place of a length, or of so many bytes.
+//! NVIDIA does not document the format. It was found by a comparison of bytes with the output of `cuobjdump -elf`. An
+//! attribute has a byte for its form, a byte for its number, and two more bytes. The two bytes are the value, or the
+//! length of the value that follows.
 
 use std::ops::Range;
 
-/// An attribute's forms: a number of one byte or two bytes in the place of a length, and bytes of a length.
+/// The forms of an attribute: a value of one byte, a value of two bytes, and a length with its bytes.
 const BYTE: u8 = 2;
 const SHORT: u8 = 3;
 const BYTES: u8 = 4;
 
-/// Where the bank of constants has the parameters: a symbol, an offset and a size.
+/// The place of the parameters in the constant bank: a symbol, an offset and a size.
 pub const PARAMETER_BANK: u8 = 0x0a;
 /// A parameter of a kernel.
 pub const PARAMETER: u8 = 0x17;
-/// The most threads of a block, by dimension.
+/// The most threads of a block, by dimension (`maxntid`).
 pub const MAX_THREADS: u8 = 0x05;
-/// The threads of a block, by dimension.
+/// The exact number of threads of a block, by dimension (`reqntid`).
 pub const REQUIRED_THREADS: u8 = 0x10;
-/// Bytes of stack of a function with all that it calls.
+/// The stack bytes of a function and all its callees.
 pub const MIN_STACK_SIZE: u8 = 0x12;
 
-/// The attributes of a section as far as they can be read: their numbers, and where their values stand.
+/// Returns the attributes of known forms, up to a truncated one: numbers, and positions of the values.
 pub fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(&[form, number, low, high]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -43,11 +44,11 @@ pub fn attributes(bytes: &[u8]) -> Vec<(u8, Range<usize>)> {
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parameter {
-    /// Its number.
+    /// The number.
     pub number: u16,
-    /// Where it begins, in bytes from the first one.
+    /// The offset from the first parameter, in bytes.
     pub offset: u16,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u16,
 }
 
@@ -59,13 +60,13 @@ impl Parameter {
     }
 }
 
-/// The offset and the bytes of all parameters in their bank of constants.
+/// Reads the offset and the size, in bytes, of all parameters in their constant bank.
 pub fn parameter_bank(value: &[u8]) -> Option<(u32, u32)> {
     let short = |at: usize| Some(u32::from(u16::from_le_bytes(*value.get(at..)?.first_chunk()?)));
     Some((short(4)?, short(6)?))
 }
 
-/// The three words of an attribute.
+/// Reads the three words of an attribute.
 pub fn dimensions(value: &[u8]) -> Option<[u32; 3]> {
     let (words, _) = value.as_chunks::<4>();
     let mut words = words.iter().map(|&bytes| u32::from_le_bytes(bytes));
@@ -76,7 +77,7 @@ pub fn dimensions(value: &[u8]) -> Option<[u32; 3]> {
 mod tests {
     use super::*;
 
-    /// Attributes of all forms stand in a row; one that is cut ends them.
+    /// Attributes of all forms follow each other. A truncated attribute ends the list.
     #[test]
     fn attributes_in_a_row() {
         let bytes = [4, 0x37, 4, 0, 0x82, 0, 0, 0, 3, 0x1b, 0xff, 0, 1, 2, 0, 0, 4, 5, 12, 0, 32, 0];

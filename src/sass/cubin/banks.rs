@@ -1,36 +1,37 @@
-//! Where a processor keeps what a launch gives to a kernel: the first bytes of the first bank of constants.
+//! The launch values of a kernel in constant bank 0: the words before the parameters.
 //!
-//! NVIDIA documents none of this. Offsets are read off what ptxas makes of `%ntid`, `%nctaid`, `cvta` and stack frames.
+//! NVIDIA documents none of the offsets. They were read from ptxas's code for `%ntid`, `%nctaid`, `cvta` and stack
+//! frames.
 
-/// What a word of the bank holds.
+/// The meaning of a word of the bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// Threads of a block in a dimension.
+    /// The threads of a block in a dimension.
     BlockSize(u8),
-    /// Blocks of the grid in a dimension.
+    /// The blocks of the grid in a dimension.
     GridSize(u8),
-    /// The lower and upper half of the generic address of local memory.
+    /// The lower or upper half of the generic address of local memory.
     LocalWindow(u8),
-    /// The same of shared memory.
+    /// The lower or upper half of the generic address of shared memory.
     SharedWindow(u8),
-    /// Where the stack begins: an address of local memory; its upper half.
+    /// The start of the stack: an address of local memory, or its upper half.
     Stack(u8),
-    /// The lower and upper half of the generic address of the parameters.
+    /// The lower or upper half of the generic address of the parameters.
     Parameters(u8),
-    /// Whether blocks are launched in clusters. Here none are: each block is a cluster.
+    /// Whether blocks are launched in clusters. The emulator launches no clusters: each block is its own cluster.
     HasClusters,
-    /// Blocks of a cluster in a dimension, and in all.
+    /// The blocks of a cluster: in a dimension, and in total.
     ClusterSize(u8),
     ClusterBlocks,
-    /// What the number of a block is multiplied with, as a float, for that of its cluster.
+    /// The factor, as a float, that turns the index of a block into the index of its cluster.
     ClusterShare(u8),
-    /// Clusters of the grid in a dimension.
+    /// The clusters of the grid in a dimension.
     NumClusters(u8),
-    /// The descriptor of global memory, by halves. Nothing depends on its value.
+    /// The lower or upper half of the descriptor of global memory. No result depends on its value.
     Descriptor(u8),
 }
 
-/// The words that are known, for processors up to sm_90 and from sm_100 on, with offsets in bytes.
+/// The known words and their offsets in bytes: before sm_90, additional words of sm_90, and since sm_100.
 const FORMER: [(u32, Word); 14] = [
     (0x00, Word::BlockSize(0)),
     (0x04, Word::BlockSize(1)),
@@ -78,7 +79,7 @@ const BLACKWELL: [(u32, Word); 11] = [
     (0x2fc, Word::LocalWindow(1)),
 ];
 
-/// What a word at an offset of the bank holds on a processor, if that is known.
+/// Returns the meaning of the word at an offset of the bank. `None` if it is unknown for the processor.
 pub(crate) fn word(processor: u32, offset: u32) -> Option<Word> {
     let find = |words: &[(u32, Word)]| words.iter().find(|word| word.0 == offset).map(|word| word.1);
     match processor {

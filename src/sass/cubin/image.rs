@@ -1,4 +1,4 @@
-//! Code, constants and variables of a cubin, and what they name each other by.
+//! Code, constants and variables of a cubin, and the symbols and relocations that connect them.
 
 use std::collections::BTreeMap;
 
@@ -9,57 +9,57 @@ use super::attributes::{
     parameter_bank,
 };
 
-/// A variable or function.
+/// A symbol: a variable or a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The section that it is in; empty where another file defines it.
+    /// The section that contains the symbol. Empty if another file defines the symbol.
     pub section: String,
-    /// Where it begins in its section.
+    /// The offset in the section.
     pub offset: u64,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
-/// A place that holds an address.
+/// A relocation: a place in a section that holds an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// The place, in bytes from the start of its section.
+    /// The offset of the place in its section, in bytes.
     pub offset: u64,
-    /// What is found there.
+    /// The symbol, by number.
     pub symbol: usize,
-    /// What is added to the symbol's address.
+    /// The number that is added to the symbol's address.
     pub addend: i64,
 }
 
-/// A section with its bytes and the addresses in it.
+/// A section with its bytes and its relocations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// The bytes; zeros where the file has none.
+    /// The bytes. They are zero if the file has no contents for the section.
     pub bytes: Vec<u8>,
-    /// The addresses, by place.
+    /// The relocations, sorted by offset.
     pub relocations: Vec<Relocation>,
 }
 
-/// What is said of a kernel.
+/// The attributes of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its parameters, in order.
+    /// The parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// Where they begin in the first bank of constants.
+    /// The offset of the parameters in constant bank 0.
     pub parameters_at: u32,
-    /// All of their bytes.
+    /// The size of all parameters in bytes.
     pub parameter_bytes: u32,
-    /// The most threads of a block.
+    /// The most threads of a block, by dimension.
     pub largest_block: Option<[u32; 3]>,
-    /// The threads of a block.
+    /// The exact number of threads of a block, by dimension.
     pub required_block: Option<[u32; 3]>,
-    /// Bytes of stack.
+    /// The stack size in bytes.
     pub stack: u32,
 }
 
-/// A file of machine code.
+/// A cubin, parsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cubin {
     /// The processor: 90 for sm_90.
@@ -72,19 +72,19 @@ pub struct Cubin {
     pub kernels: BTreeMap<String, Kernel>,
 }
 
-/// The bit of a symbol that makes it a kernel: `STO_CUDA_ENTRY`.
+/// The bit of a symbol that marks a kernel: `STO_CUDA_ENTRY`.
 const ENTRY: u8 = 0x10;
-/// From this version of the form on, the processor stands in the second byte of the file's flags.
+/// The first ELF ABI version with the processor in the second byte of the file's flags.
 const SECOND_BYTE: u8 = 8;
 
-/// The processor that a file is for: 90 for sm_90.
+/// Returns the processor that a file is for: 90 for sm_90.
 pub fn processor(file: &object::File<'_>) -> Option<u32> {
     let object::FileFlags::Elf { e_flags, abi_version, .. } = file.flags() else { return None };
     Some(if abi_version >= SECOND_BYTE { e_flags >> 8 & 0xff } else { e_flags & 0xff })
 }
 
 impl Cubin {
-    /// Reads a file; `None` where it is no cubin.
+    /// Reads a file. `None` if the file is not a cubin.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let file = object::File::parse(bytes).ok()?;
         let mut cubin = Self { processor: processor(&file)?, ..Self::default() };
@@ -146,7 +146,7 @@ impl Cubin {
         Some(cubin)
     }
 
-    /// Reads what the file's attributes say of the stacks of kernels.
+    /// Reads the stack sizes of kernels from the file's attributes.
     fn read_stacks(&mut self) {
         let info = self.sections.get(".nv.info").map_or(&[][..], |section| &section.bytes);
         for (attribute, value) in attributes(info) {
@@ -160,7 +160,7 @@ impl Cubin {
         }
     }
 
-    /// The code of each function, by name.
+    /// Returns the code of each function, by name.
     pub fn code(&self) -> BTreeMap<String, &[u8]> {
         self.sections
             .iter()
@@ -168,7 +168,7 @@ impl Cubin {
             .collect()
     }
 
-    /// The address that a place of a section holds: a symbol, and what is added to its address.
+    /// Returns the address that a place of a section holds: a symbol and an addend.
     pub fn address_at(&self, section: &str, offset: u64) -> Option<(&Symbol, i64)> {
         let section = self.sections.get(section)?;
         let found = section.relocations.binary_search_by_key(&offset, |relocation| relocation.offset).ok()?;
@@ -177,7 +177,7 @@ impl Cubin {
     }
 }
 
-/// The most bytes of a section that the file has none of: more than any kernel's.
+/// The most bytes of a section without contents in the file. No kernel's section is larger.
 const MOST_BYTES: usize = 1 << 28;
 
 fn words(value: &[u8]) -> Option<[u32; 2]> {

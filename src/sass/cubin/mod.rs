@@ -1,8 +1,8 @@
-//! A cubin: the file of machine code that ptxas writes.
+//! A cubin: the machine code file that ptxas writes.
 //!
-//! * [`attributes`]: what sections of attributes say of kernels;
-//! * [`banks`]: where a processor keeps what a launch gives to a kernel;
-//! * [`image`]: code, constants, variables and what they name each other by.
+//! * [`attributes`]: the attribute sections of kernels;
+//! * [`banks`]: the launch values in constant bank 0, by processor;
+//! * [`image`]: code, constants, variables, symbols and relocations.
 
 pub mod attributes;
 pub(crate) mod banks;

@@ -1,4 +1,4 @@
-//! What is atomic, and what orders accesses.
+//! Atomic operations, fences, and other operations that order accesses.
 
 use super::super::operand::{Address, Operand, RZ};
 use super::memory::{EVICTION, ORDER, WIDE_ADDRESS, base, distance, global_at, late, late_scaled, unscaled};
@@ -7,9 +7,9 @@ use super::row::*;
 use super::slots;
 
 const OPERATIONS: &[&str] = &["ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH"];
-/// The types of integers, where floats are another operation.
+/// The integer types of operations that are separate from their float forms.
 const INTEGERS: Modifier = names(73, 3, &["", "S32", "64", "S64"]);
-/// The types ahead of sm_90.
+/// The types before sm_90.
 const ANY_TYPE: Modifier = names(73, 3, &["", "S32", "64", "F32.FTZ.RN", "F16x2.RN", "S64", "F64.RN"]);
 const FLOATS: Modifier = names(
     73,
@@ -138,8 +138,8 @@ const RETURNING: &[Slot] = &[predicate(81), D, rule(described), register(32)];
 const SWAPPING: &[Slot] = &[predicate(81), D, rule(unscaled), register(32), register(64)];
 const REDUCING: &[Slot] = &[rule(reduced), register(32)];
 
-/// The address of an operation that gives what stood there. Since sm_100, the highest bit of the distance says that the
-/// register has 64 bits.
+/// Reads the address of an atomic operation that returns the old value. Since sm_100, the highest bit of the offset
+/// says whether the register has 64 bits.
 fn returning(reader: &mut Reader, described: u8) -> Option<Address> {
     if reader.processor < 100 {
         return global_at(reader, 64, 70, 71);
@@ -158,14 +158,14 @@ fn float_described(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<(
     Some(())
 }
 
-/// The address of an operation that gives nothing.
+/// Reads the address of an atomic operation without a result.
 fn reduced(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let described = if reader.processor < 100 { 71 } else { 81 };
     operands.push(Operand::Address(global_at(reader, 64, 90, described)?));
     Some(())
 }
 
-/// A register with a factor, and a distance.
+/// Reads an address of a scaled register and an offset.
 fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = super::memory::scale(reader)?;
     let base = base(reader, 24);
@@ -174,7 +174,7 @@ fn late_scaled_alone(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option
     Some(())
 }
 
-/// The address of a count, which names its uniform register even where that is zero.
+/// Reads the address of a counter. Its form always has a uniform register, which may be URZ.
 fn counted(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let scale = super::memory::scale(reader)?;
     let base = base(reader, 24);
@@ -185,7 +185,8 @@ fn counted(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The space that QSPC asks for: global, local or shared memory, or that of another block of the cluster.
+/// Returns the address space that QSPC tests for: global, local, shared, or shared memory of another block of the
+/// cluster.
 fn space(reader: &mut Reader) -> Option<&'static str> {
     match reader.take(73, 2) {
         0 => Some("G"),
@@ -195,7 +196,7 @@ fn space(reader: &mut Reader) -> Option<&'static str> {
     }
 }
 
-/// An address in a register of the warp.
+/// Reads an address in a uniform register.
 fn of_warp(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let number = slots::uniform(reader, 24)?.number;
     let uniform = Some(number).filter(|&number| number != RZ);

@@ -1,4 +1,4 @@
-//! Bulk copies, copies of tensors, and what arrives at mbarriers behind copies.
+//! Bulk copies, tensor copies, and the arrival of copies at mbarriers.
 
 use super::super::operand::{Address, Operand, RZ};
 use super::memory::late;
@@ -73,7 +73,7 @@ const STORED: &[Slot] = &[rule(first), rule(second), rule(policy)];
 const TYPES: &[&str] =
     &["", "S32", "U64", "S64", "F16.RN", "F32.RN", "F32.FTZ.RN", "F64.RN", "BF16.RN", NO, NO, NO, NO, NO, NO, NO];
 
-/// Where a copy goes to and where it comes from.
+/// Returns the spaces of a copy's destination and source.
 fn spaces(reader: &mut Reader) -> Option<&'static str> {
     Some(match (reader.bit(73), reader.bit(74)) {
         (true, false) => "S.G",
@@ -98,7 +98,7 @@ fn second(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// What caches do with the bytes, printed if a bit says so.
+/// Reads the cache policy, which is printed if a bit is set.
 fn policy(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     if reader.bit(76) {
         let descriptor = Some(slots::uniform(reader, 40)?.number);

@@ -9,7 +9,7 @@ use super::slots;
 pub(super) const ROUNDING: Modifier = names(78, 2, &["", "RM", "RP", "RZ"]);
 pub(super) const TO_INTEGER: Modifier = names(78, 2, &["", "FLOOR", "CEIL", "TRUNC"]);
 pub(super) const FLUSHED: Modifier = flag(80, &["", "FTZ"]);
-/// What becomes of denormal numbers: kept, of products alone zero, zero.
+/// The treatment of denormal numbers: kept, zero in products only, zero.
 pub(super) const DENORMAL: Modifier = split((76, 1), (80, 1), &["", "FMZ", "FTZ", NO]);
 pub(super) const SATURATED: Modifier = flag(77, &["", "SAT"]);
 const BRAIN: Modifier = flag(85, &["", "BF16_V2"]);
@@ -257,7 +257,7 @@ pub(super) const ROWS: &[Row] = &[
     .on(SINCE_86),
 ];
 
-/// Whether signs are multiplied, which sm_80 cannot do.
+/// Returns the modifier that multiplies the signs. sm_80 does not have it.
 fn sign(reader: &mut Reader) -> Option<&'static str> {
     match (reader.bit(82), reader.processor) {
         (true, 80) => None,
@@ -266,12 +266,12 @@ fn sign(reader: &mut Reader) -> Option<&'static str> {
     }
 }
 
-/// Conversions from or to 64 bits are operations of their own: bit 4 is set.
+/// Requires bit 4 of the operation. It is set if a conversion's source or result has 64 bits.
 fn is_wide(reader: &mut Reader, wide: bool) -> Option<()> {
     reader.must(4, wide)
 }
 
-/// The types of F2F: of the result (bits 75 to 77), and of the source (84 to 86).
+/// Returns the types of F2F: bits 75 to 77 are the type of the result, 84 and 85 the type of the source.
 fn float_types(reader: &mut Reader) -> Option<&'static str> {
     let types = (reader.take(75, 3), reader.take(84, 2));
     is_wide(reader, types.0 == 3 || types.1 == 3)?;
@@ -288,7 +288,7 @@ fn float_types(reader: &mut Reader) -> Option<&'static str> {
     })
 }
 
-/// The types of F2I: bit 72 is the sign, 75 and 76 the size of the result, 84 and 85 that of the source.
+/// Returns the types of F2I: bit 72 is the sign, 75 and 76 the size of the result, 84 and 85 the size of the source.
 fn integer_of_float(reader: &mut Reader) -> Option<&'static str> {
     let types = (reader.take(75, 2), reader.bit(72), reader.take(84, 2));
     is_wide(reader, types.0 == 3 || types.2 == 3)?;
@@ -317,7 +317,8 @@ fn integer_of_float(reader: &mut Reader) -> Option<&'static str> {
     })
 }
 
-/// The types of I2F: bits 75 to 77 are that of the result, 74 is the sign, 84 and 85 the size of the source.
+/// Returns the types of I2F: bits 75 to 77 are the type of the result, 74 is the sign, 84 and 85 the size of the
+/// source.
 fn float_of_integer(reader: &mut Reader) -> Option<&'static str> {
     let (result, size) = (reader.take(75, 3), reader.take(84, 2));
     if result == 4 && reader.processor < 90 {
@@ -335,7 +336,7 @@ fn float_of_integer(reader: &mut Reader) -> Option<&'static str> {
     names.get(source as usize).copied()
 }
 
-/// The type of FRND, twice.
+/// Returns the type of FRND. Result and source must have the same type.
 fn rounded(reader: &mut Reader) -> Option<&'static str> {
     let types = (reader.take(75, 3), reader.take(84, 2));
     is_wide(reader, types.0 == 3)?;
@@ -347,7 +348,7 @@ fn rounded(reader: &mut Reader) -> Option<&'static str> {
     })
 }
 
-/// The types of F2FP. sm_89 has more of them, and since then all are printed.
+/// Returns the types of F2FP. sm_89 adds types, so the disassembler prints all of them since sm_89.
 fn packed_types(reader: &mut Reader) -> Option<&'static str> {
     Some(match (reader.bit(76), reader.processor < 89) {
         (false, true) => "PACK_AB",
@@ -357,7 +358,7 @@ fn packed_types(reader: &mut Reader) -> Option<&'static str> {
     })
 }
 
-/// The source of I2F: a byte of a register, if it is one.
+/// Reads the source of I2F, with the byte of the register if the source has 8 bits.
 fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     slots::read(&WIDE, reader, operands)?;
     if reader.form() == 1
@@ -369,7 +370,7 @@ fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The type of MUFU, if it is not a float of 32 bits.
+/// Returns the type of MUFU. It is empty for floats of 32 bits.
 fn half_of_function(reader: &mut Reader) -> Option<&'static str> {
     match (reader.take(72, 2), reader.processor < 90) {
         (0, _) => Some(""),

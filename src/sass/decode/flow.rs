@@ -1,4 +1,4 @@
-//! Branches, calls, and what makes threads meet.
+//! Branches, calls, and the convergence of threads.
 
 use super::super::operand::{Changes, Operand};
 use super::reader::Reader;
@@ -124,40 +124,40 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// What is known of where threads meet, since sm_100: one of two modifiers.
+/// The convergence modifier since sm_100.
 const RECONVERGENT: Modifier = Modifier::Rule(reconvergent);
 const CALLS: Modifier = names(85, 2, &["", "INC", "DEC", NO]);
 const NO_INCREMENT: Modifier = flag(86, &["", "NOINC"]);
 const EXITS: &[&str] =
     &["", "KEEPREFCOUNT", "PREEMPTED", NO, "NO_ATEXIT", "KEEPREFCOUNT.NO_ATEXIT", "PREEMPTED.NO_ATEXIT", NO];
 
-/// Where threads of BSSY meet: a distance of 30 bits, in words.
+/// Reads the target of BSSY, at which threads reconverge: a distance of 30 bits, in words.
 fn near_target(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let next = i64::from(reader.address) + 16;
     operands.push(Operand::Target(next + reader.signed(34, 30) * 4));
     Some(())
 }
 
-/// What is added to the register of an indirect branch.
+/// Reads the number that is added to the register of an indirect branch.
 fn distance(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Immediate(i32::try_from(slots::distance(reader)).ok()? as u32));
     Some(())
 }
 
-/// The address that LEPC gives: 58 bits of bytes from 24 on.
+/// Reads the address that LEPC returns: 58 bits from bit 24, in bytes.
 fn place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let next = i64::from(reader.address) + 16;
     operands.push(Operand::Target(next.wrapping_add(reader.signed(24, 58))));
     Some(())
 }
 
-/// The scoreboard that DEPBAR waits for.
+/// Reads the scoreboard that DEPBAR waits for.
 fn scoreboard(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Scoreboard(Some(reader.take(44, 3) as u8).filter(|&number| number < 6)?));
     Some(())
 }
 
-/// Other scoreboards that DEPBAR waits for, as bits, printed if there are any.
+/// Reads the other scoreboards that DEPBAR waits for, as bits. They are printed if a bit is set.
 fn others(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let others = reader.take(32, 6) as u32;
     if others != 0 {
@@ -166,7 +166,7 @@ fn others(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The barrier of a block: a register, or a number of four bits.
+/// Reads the barrier of a block: a register, or a number of four bits.
 fn barrier(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
         1 | 2 => Operand::Register(slots::register(reader, 32), Changes::default()),
@@ -175,7 +175,7 @@ fn barrier(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// How many threads meet at it: a register, or a number of twelve bits.
+/// Reads the number of threads at a barrier: a register, or a number of twelve bits.
 fn some_threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
         1 | 4 => Operand::Register(slots::register(reader, 32), Changes::default()),
@@ -184,7 +184,7 @@ fn some_threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> 
     Some(())
 }
 
-/// The same, printed unless it is zero, which stands for all of the block.
+/// Reads the number of threads at a barrier. Zero stands for the whole block and is not printed.
 fn threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     some_threads(reader, operands)?;
     if operands.last() == Some(&Operand::Immediate(0)) {
@@ -193,7 +193,7 @@ fn threads(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The number of a trap, printed unless it is zero.
+/// Reads the number of a trap, which is printed unless it is zero.
 fn trap(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let number = reader.take(34, 3) as u32;
     if number != 0 {
@@ -202,7 +202,7 @@ fn trap(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// `RELIABLE` or `RECONVERGENT`.
+/// Returns `RELIABLE`, `RECONVERGENT`, or an empty modifier.
 fn reconvergent(reader: &mut Reader) -> Option<&'static str> {
     match reader.take(72, 2) {
         0 => Some(""),

@@ -1,11 +1,11 @@
-//! Products of matrices by four warps.
+//! Matrix products of a warp group.
 
 use super::super::operand::{Changes, Factors, Operand, PT, Predicate};
 use super::reader::Reader;
 use super::row::*;
 use super::slots;
 
-/// The names of 32 shapes, by how many times eight columns the product has, for a depth.
+/// The names of 32 shapes for one depth. Their numbers are the columns of the product, divided by eight, minus one.
 macro_rules! shapes {
     ($depth:literal) => {
         shapes!($depth; 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216
@@ -87,7 +87,7 @@ fn shape_of_bytes(reader: &mut Reader) -> Option<&'static str> {
     BYTES.get(reader.take(53, 5) as usize).copied()
 }
 
-/// Integers have fewer widths; each is three numbers behind the one before.
+/// Returns the shape of an integer product. Integers have fewer widths, and their numbers are multiples of three.
 fn shape_of_integers(reader: &mut Reader) -> Option<&'static str> {
     const EIGHTHS: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32];
     let number = reader.take(53, 6) as usize;
@@ -95,7 +95,7 @@ fn shape_of_integers(reader: &mut Reader) -> Option<&'static str> {
     BYTES.get(eighths - 1).copied()
 }
 
-/// The left factor, where registers hold it.
+/// Reads the left factor if it is in registers.
 fn left(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     if reader.form() == 6 {
         let changes = Changes { negated: reader.bit(72), ..Changes::default() };
@@ -104,7 +104,7 @@ fn left(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The factors in shared memory.
+/// Reads the factors in shared memory.
 fn factors(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let is_both = reader.form() == 4;
     let register = slots::uniform(reader, if is_both { 24 } else { 32 })?.number;
@@ -114,7 +114,7 @@ fn factors(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The predicate without which nothing is added to, printed unless it always holds. Its number is written inverted.
+/// Reads the predicate that enables the addend. It is printed unless it is always true. Its number is stored inverted.
 fn adds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let number = PT - reader.take(87, 3) as u8;
     let negated = reader.bit(90);
@@ -124,7 +124,7 @@ fn adds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The barrier that the product counts at, printed if there is one.
+/// Reads the scoreboard that the product signals, which is printed if there is one.
 fn scoreboard(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     match reader.take(84, 3) {
         0 => operands.push(Operand::GroupScoreboard),

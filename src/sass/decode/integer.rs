@@ -7,13 +7,13 @@ use super::slots;
 
 const TYPES: &[&str] = &["S64", "U64", "S32", "U32"];
 const COMPARISONS: &[&str] = &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"];
-/// How a comparison is combined with a predicate.
+/// The operations that combine a comparison with a predicate.
 pub(super) const COMBINED: &[&str] = &["AND", "OR", "XOR", NO];
-/// `.U32` where the bit is zero.
+/// `.U32` if the bit is zero.
 pub(super) const UNSIGNED: &[&str; 2] = &["U32", ""];
-/// The same, with bit 80 for 64 bits, which came with sm_120.
+/// `.U32` if the bit is zero; with bit 80, which exists since sm_120, types of 64 bits.
 pub(super) const SIZES: &[&str] = &["U32", "", "U64", "S64"];
-/// `.X`: with a carry.
+/// `.X`: with a carry input.
 pub(super) const CARRY: Modifier = flag(74, &["", "X"]);
 const BYTES: &[&str] = &["", "B1", "B2", "B3"];
 const SIGNS: Modifier = names(73, 2, &["U8.U8", "S8.U8", "U8.S8", "S8.S8"]);
@@ -214,7 +214,7 @@ const PRODUCT: &[Slot] = &[D, A, SECOND, THIRD.negated().inverted_if(74), condit
 const PRODUCT_WITH_CARRY: &[Slot] =
     &[D, predicate(81).unless_true(), A, SECOND, THIRD.negated().inverted_if(74), condition(87).shown_if(74)];
 
-/// The bytes that MOV writes, printed unless it writes all.
+/// Reads the bytes that MOV writes. They are printed unless all bytes are written.
 fn lanes(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let lanes = reader.take(72, 4) as u32;
     if lanes != 15 {
@@ -223,7 +223,7 @@ fn lanes(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The predicates that R2P writes, as bits, printed unless they are all.
+/// Reads the predicates that R2P writes, as bits. They are printed unless all predicates are written.
 fn mask(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let mask = reader.take(32, 32) as u32;
     if mask != 0xff {
@@ -232,7 +232,7 @@ fn mask(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The byte of a register that R2P reads.
+/// Reads the byte of a register that is the source of R2P.
 fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let register = slots::register(reader, 24);
     let byte = Some(reader.take(76, 2) as u8).filter(|&byte| byte != 0);
@@ -240,7 +240,8 @@ fn byte(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The upper half of what LEA.HI shifts. LEA.HI.SX32 makes it of the lower one, and LEA has none.
+/// Reads the upper half of the value that LEA.HI shifts. LEA.HI.SX32 extends the lower half instead, and LEA has no
+/// upper half.
 fn upper(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let register = slots::register(reader, 64);
     if reader.bit(80) && !reader.bit(73) {
@@ -249,21 +250,22 @@ fn upper(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The third predicate of PLOP3, of the thread or of the warp.
+/// Reads the third predicate of PLOP3. A bit says whether the predicate is uniform.
 fn third_predicate(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let is_uniform = reader.bit(67);
     operands.push(slots::predicate(reader, 68, Some(71), is_uniform));
     Some(())
 }
 
-/// The table of PLOP3: eight bits in two places.
+/// Reads the truth table of PLOP3: eight bits in two places.
 pub(super) fn table(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let low = reader.take(64, 3) as u32;
     operands.push(Operand::Immediate(low | (reader.take(72, 5) as u32) << 3));
     Some(())
 }
 
-/// ptxas moves, adds and shifts by IMAD, too, and the disassembler says so.
+/// Returns the suffix of an IMAD that ptxas uses as a move, an addition or a shift. The disassembler prints this
+/// suffix.
 fn instead_of_product(reader: &mut Reader) -> Option<&'static str> {
     const ZERO: u64 = 255;
     let (first, late) = (reader.take(24, 8), reader.take(64, 8));
@@ -277,7 +279,7 @@ fn instead_of_product(reader: &mut Reader) -> Option<&'static str> {
         4 => match (reader.take(32, 32), late) {
             (0, _) | (1, ZERO) => "MOV",
             (1, _) => "IADD",
-            // A shift by half of a word is not said to be one.
+            // The disassembler prints no suffix for shifts by 16 and by 31.
             (0x1_0000 | 0x8000_0000, ZERO) => "",
             (factor, ZERO) if factor.is_power_of_two() => "SHL",
             _ => "",

@@ -5,15 +5,15 @@ use super::reader::Reader;
 use super::row::*;
 use super::slots;
 
-/// What an access moves.
+/// The size of an access.
 const SIZE: Modifier = names(73, 3, &["U8", "S8", "U16", "S16", "", "64", "128", NO]);
 /// `.E`: addresses have 64 bits.
 pub(super) const WIDE_ADDRESS: Modifier = flag(72, &["", "E"]);
-/// What becomes of the line in the cache.
+/// The eviction priority of the cache line.
 pub(super) const EVICTION: Modifier = names(84, 3, &["EF", "", "EL", "LU", "EU", "NA", NO, NO]);
-/// How much of the line is fetched.
+/// The size of a prefetch into L2.
 const PREFETCH: Modifier = names(68, 2, &["", "LTC64B", "LTC128B", "LTC256B"]);
-/// How the access is ordered with those of others.
+/// The memory order and scope of an access.
 const LOAD_ORDER: Modifier = names(
     77,
     4,
@@ -100,9 +100,9 @@ pub(super) const ROWS: &[Row] = &[
 
 const COPY: &[Slot] = &[rule(copied_to), rule(copied_from), condition(87).unless_true()];
 
-/// An address of global memory: the register at 24, beside it a descriptor or a uniform register, and a distance of 24
-/// bits. One bit says that the register has 64 bits, one that the uniform register has a descriptor, which the
-/// disassembler does not print ahead of sm_90.
+/// Reads an address of global memory: the register at bit 24, a descriptor or uniform register beside it, and an offset
+/// of 24 bits. One bit says whether the register has 64 bits. Another bit says whether the uniform register holds a
+/// descriptor, which the disassembler does not print before sm_90.
 pub(super) fn global_at(reader: &mut Reader, uniform_at: u8, wide: u8, described: u8) -> Option<Address> {
     reader.must(91, true)?;
     reader.must(72, true)?;
@@ -126,13 +126,13 @@ pub(super) fn base(reader: &mut Reader, at: u8) -> Option<u8> {
     Some(slots::register(reader, at).number).filter(|&number| number != RZ)
 }
 
-/// The address of LDG.
+/// Reads the address of LDG.
 fn global(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Address(global_at(reader, 32, 90, 76)?));
     Some(())
 }
 
-/// A register of 64 bits and a distance.
+/// Reads an address of an unscaled register (64 bits) and an offset.
 pub(super) fn unscaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let base = base(reader, 24);
     let offset = distance(reader, base.is_some());
@@ -140,7 +140,7 @@ pub(super) fn unscaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> Opti
     Some(())
 }
 
-/// The address of LD, which may stand without a uniform register.
+/// Reads the address of LD, which may lack the uniform register.
 fn generic(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     if reader.bit(91) {
         return global(reader, operands);
@@ -150,13 +150,13 @@ fn generic(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The address of a store.
+/// Reads the address of a store.
 fn stored(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Address(global_at(reader, 64, 90, 76)?));
     Some(())
 }
 
-/// The predicate without which a load reads nothing, printed unless it always holds. Its number is written inverted.
+/// Reads the predicate that enables a load. It is printed unless it is always true. Its number is stored inverted.
 fn holds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let number = PT - reader.take(64, 3) as u8;
     let negated = reader.bit(67);
@@ -166,7 +166,7 @@ fn holds(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// A place of a bank, with a register beside it.
+/// Reads a place in a constant bank, with an index register.
 fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let index = slots::register(reader, 24);
     let place = slots::constant(reader);
@@ -175,7 +175,7 @@ fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// An address of shared or local memory, with the uniform register, if there is one, at some place.
+/// Reads an address of shared or local memory. An optional uniform register is at the given bit.
 pub(super) fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     let has_uniform = reader.bit(91);
     let uniform = if has_uniform { Some(slots::uniform(reader, uniform_at)?.number) } else { None };
@@ -185,7 +185,7 @@ pub(super) fn near(reader: &mut Reader, uniform_at: u8) -> Option<Address> {
     Some(Address { base, scale: 1, uniform, offset, ..Address::default() })
 }
 
-/// The 24 bits that are added to registers. An address without any has no sign.
+/// Reads the 24 bits that are added to registers. They are signed only if the address has a register.
 pub(super) fn distance(reader: &mut Reader, has_register: bool) -> i32 {
     if has_register { reader.signed(40, 24) as i32 } else { reader.take(40, 24) as i32 }
 }
@@ -200,20 +200,20 @@ pub(super) fn late(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<(
     Some(())
 }
 
-/// The factor of the register of an address; without a register there is none.
+/// Reads the scale of an address's register. An address without a register has scale 1.
 pub(super) fn scale(reader: &mut Reader) -> Option<u8> {
     let scale = [1, 4, 8, 16][reader.take(78, 2) as usize];
     (scale == 1 || base(reader, 24).is_some()).then_some(scale)
 }
 
-/// The address of LDSM, whose distance always has a sign.
+/// Reads the address of LDSM. Its offset is always signed.
 pub(super) fn of_matrix(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let offset = reader.signed(40, 24) as i32;
     operands.push(Operand::Address(Address { offset, ..near(reader, 32)? }));
     Some(())
 }
 
-/// The address of STSM.
+/// Reads the address of STSM. Its offset is always signed.
 pub(super) fn to_matrix(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let offset = reader.signed(40, 24) as i32;
     operands.push(Operand::Address(Address { offset, ..near(reader, 64)? }));
@@ -232,14 +232,14 @@ pub(super) fn late_scaled(reader: &mut Reader, operands: &mut Vec<Operand>) -> O
     Some(())
 }
 
-/// Where LDGSTS writes: an address of shared memory.
+/// Reads the destination of LDGSTS: an address of shared memory.
 fn copied_to(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let offset = reader.signed(44, 20) as i32;
     operands.push(Operand::Address(Address { base: base(reader, 16), scale: 1, offset, ..Address::default() }));
     Some(())
 }
 
-/// Where LDGSTS reads: an address of global memory.
+/// Reads the source of LDGSTS: an address of global memory.
 fn copied_from(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     reader.must(91, true)?;
     let uniform = slots::uniform(reader, 64)?.number;

@@ -1,12 +1,13 @@
-//! Machine code, decoded by tables of our own: the same instructions that [`super::text`] reads of the disassembler's
-//! text, in a thousandth of its time or less.
+//! A table-driven decoder of machine code. It returns the same instructions that [`super::text`] reads from the
+//! disassembler's text, in a thousandth of the time or less.
 //!
-//! NVIDIA documents no encoding. The tables were found by flipping each bit of instructions that ptxas made and reading
-//! what the disassembler made of it. They say what every bit means that they read; an operation that is in no table, a
-//! value without a name, or a bit that nothing reads, is unknown: then the disassembler has to be asked.
+//! NVIDIA documents no encoding. The tables were found by an experiment: each bit of instructions from ptxas was
+//! flipped, and the disassembler printed the result. The tables give a meaning to every bit that they read. An
+//! instruction is unknown if its operation is in no table, if a value has no name, or if a set bit is not read. The
+//! caller then needs the disassembler.
 //!
 //! * `reader`: bits, and which of them have been read;
-//! * `row`: what a table is made of; `slots`: operands, read from their places;
+//! * `row`: the parts of a table; `slots`: operands, read from their bits;
 //! * the tables, by family.
 
 mod atomic;
@@ -34,7 +35,7 @@ use super::operand::{PT, Predicate};
 use reader::Reader;
 use row::{Modifier, NO, Row};
 
-/// The tables.
+/// The tables, by family.
 const TABLES: &[&[Row]] = &[
     integer::ROWS,
     wide::ROWS,
@@ -49,7 +50,7 @@ const TABLES: &[&[Row]] = &[
     bulk::ROWS,
 ];
 
-/// The rows of each operation and form.
+/// Returns the rows of an operation with its form (12 bits).
 fn rows(operation: usize) -> &'static [&'static Row] {
     static ROWS: OnceLock<Vec<Vec<&'static Row>>> = OnceLock::new();
     let rows = ROWS.get_or_init(|| {
@@ -64,11 +65,11 @@ fn rows(operation: usize) -> &'static [&'static Row] {
     &rows[operation & 0xfff]
 }
 
-/// An instruction from its bits, where it stands in its function (in bytes), and the processor (90 for sm_90).
-/// None where the operation, or the value of a bit, is unknown.
+/// Decodes an instruction from its bits, its position in the function (in bytes) and the processor (90 for sm_90).
+/// `None` if the operation, or the value of a bit, is unknown.
 ///
-/// A target is what the bits say. Where a relocation stands at the instruction, the linker has yet to write the bits,
-/// and the target is that of the relocation.
+/// A target is computed from the bits. If the instruction has a relocation, the linker has not written the bits yet,
+/// and the relocation gives the target.
 pub fn decode(bits: u128, address: u32, processor: u32) -> Option<Instruction> {
     let fits = |row: &&&Row| (row.processors.0..=row.processors.1).contains(&processor);
     rows(bits as usize & 0xfff).iter().filter(fits).find_map(|row| by_row(row, bits, address, processor))
@@ -114,7 +115,7 @@ fn by_row(row: &Row, bits: u128, address: u32, processor: u32) -> Option<Instruc
     })
 }
 
-/// The guard, bits 12 to 15; none where it is the predicate that always holds.
+/// Reads the guard, bits 12 to 15. `None` if the predicate is always true.
 fn guard(bits: u128, is_uniform: bool) -> Option<Predicate> {
     let (number, negated) = ((bits >> 12) as u8 & 7, bits >> 15 & 1 == 1);
     (number != PT || negated).then_some(Predicate { number, is_uniform, negated })

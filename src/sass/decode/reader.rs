@@ -1,11 +1,11 @@
 //! An instruction's bits, and which of them have been read.
 
-/// The bits of an instruction. Every read claims its bits: what nothing claims has no meaning that is known here.
+/// The bits of an instruction. Every read marks its bits as read. A bit that is never read has no known meaning.
 #[derive(Clone, Copy)]
 pub(super) struct Reader {
     bits: u128,
     claimed: u128,
-    /// Where the instruction stands, in bytes from the start of the function.
+    /// The position of the instruction, in bytes from the start of the function.
     pub address: u32,
     /// The processor: 80, 86, 89, 90, 100, 120.
     pub processor: u32,
@@ -15,40 +15,41 @@ pub(super) struct Reader {
 const COMMON: u128 = 0xffff | ((1 << 21) - 1) << 105;
 
 impl Reader {
-    /// A reader of these bits. Operation, guard and control codes count as read.
+    /// Creates a reader. Operation, guard and control codes count as read.
     pub(super) fn new(bits: u128, address: u32, processor: u32) -> Self {
         Self { bits, claimed: COMMON, address, processor }
     }
 
-    /// So many bits from one on, at most 64.
+    /// Reads `count` bits from a bit on, at most 64.
     pub(super) fn take(&mut self, from: u8, count: u8) -> u64 {
         let mask = (1u128 << count) - 1;
         self.claimed |= mask << from;
         ((self.bits >> from) & mask) as u64
     }
 
-    /// The same as a number with a sign.
+    /// Reads `count` bits from a bit on, as a signed number.
     pub(super) fn signed(&mut self, from: u8, count: u8) -> i64 {
         let unused = 64 - u32::from(count);
         (self.take(from, count) << unused) as i64 >> unused
     }
 
-    /// One bit.
+    /// Reads one bit.
     pub(super) fn bit(&mut self, at: u8) -> bool {
         self.take(at, 1) == 1
     }
 
-    /// Some if a bit is as it has to be.
+    /// Reads one bit. `None` if it does not have the required value.
     pub(super) fn must(&mut self, at: u8, value: bool) -> Option<()> {
         (self.bit(at) == value).then_some(())
     }
 
-    /// The form of the operands, bits 9 to 11: which of them is a constant, of the bank, or a uniform register.
+    /// Returns the form of the operands, bits 9 to 11. It says which operand is an immediate, a constant of a bank or a
+    /// uniform register.
     pub(super) fn form(&self) -> u8 {
         (self.bits >> 9) as u8 & 7
     }
 
-    /// Whether each bit that is set has been read.
+    /// Whether each set bit has been read.
     pub(super) fn is_done(&self) -> bool {
         self.bits & !self.claimed == 0
     }

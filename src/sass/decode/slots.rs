@@ -1,10 +1,10 @@
-//! Operands, read from their places.
+//! Operands, read from their bits.
 
 use super::super::operand::{Changes, Constant, Half, Operand, PT, Predicate, RZ, Register};
 use super::reader::Reader;
 use super::row::{ByPlace, Kind, OperandModifiers, PrintCondition, Slot};
 
-/// Appends an operand to a list, if it is printed. None where its bits mean nothing that is known.
+/// Reads an operand and appends it to the list if it is printed. `None` if its bits have no known meaning.
 pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let changing = &slot.changing;
     let operand = match slot.kind {
@@ -41,12 +41,13 @@ pub(super) fn read(slot: &Slot, reader: &mut Reader, operands: &mut Vec<Operand>
     Some(())
 }
 
-/// A register of the thread.
+/// Reads a register of a thread.
 pub(super) fn register(reader: &mut Reader, at: u8) -> Register {
     Register { number: reader.take(at, 8) as u8, is_uniform: false }
 }
 
-/// A register of the warp: six bits ahead of sm_100, eight since. The last number is the register that is zero.
+/// Reads a uniform register. It has six bits before sm_100, and eight since. The highest number is URZ, which reads as
+/// zero.
 pub(super) fn uniform(reader: &mut Reader, at: u8) -> Option<Register> {
     let count = if reader.processor < 100 { 6 } else { 8 };
     let number = reader.take(at, count) as u8;
@@ -54,26 +55,27 @@ pub(super) fn uniform(reader: &mut Reader, at: u8) -> Option<Register> {
     Some(Register { number, is_uniform: true })
 }
 
-/// A predicate, with the bit that negates it.
+/// Reads a predicate, with the bit that negates it.
 pub(super) fn predicate(reader: &mut Reader, at: u8, negates: Option<u8>, is_uniform: bool) -> Operand {
     let number = reader.take(at, 3) as u8;
     let negated = negates.is_some_and(|bit| reader.bit(bit));
     Operand::Predicate(Predicate { number, is_uniform, negated })
 }
 
-/// Where a branch goes: its distance from the next instruction.
+/// Reads a branch target, which is stored as a distance from the next instruction.
 pub(super) fn target(reader: &mut Reader) -> i64 {
     let next = i64::from(reader.address) + 16;
     next.wrapping_add(distance(reader))
 }
 
-/// How far a branch goes: 48 bits of words from 34 on; since sm_90, the eight bits from 16 on are the lowest ones.
+/// Reads the distance of a branch: 48 bits from bit 34, in words. Since sm_90, the eight bits from bit 16 are the
+/// lowest bits.
 pub(super) fn distance(reader: &mut Reader) -> i64 {
     let high = reader.signed(34, 48);
     if reader.processor < 90 { high * 4 } else { (high * 256 + reader.take(16, 8) as i64) * 4 }
 }
 
-/// What stands at bit 32, as the form says.
+/// Reads the operand at bit 32, by the form.
 fn wide(changing: &OperandModifiers, reader: &mut Reader) -> Option<Operand> {
     Some(match reader.form() {
         1 => Operand::Register(register(reader, 32), changes(changing, reader, 32)?),
@@ -87,17 +89,17 @@ fn wide(changing: &OperandModifiers, reader: &mut Reader) -> Option<Operand> {
     })
 }
 
-/// The register at bit 64.
+/// Reads the register at bit 64.
 fn late(changing: &OperandModifiers, reader: &mut Reader) -> Option<Operand> {
     Some(Operand::Register(register(reader, 64), changes(changing, reader, 64)?))
 }
 
-/// A place of a bank of constants, in words.
+/// Reads a place in a constant bank, in words.
 fn aligned(reader: &mut Reader) -> Constant {
     Constant { offset: reader.signed(40, 14) as i32 * 4, bank: reader.take(54, 5) as u8, index: None }
 }
 
-/// A place of a bank of constants: 16 bits of bytes from 38 on, the bank behind them.
+/// Reads a place in a constant bank: 16 bits from bit 38, in bytes, followed by the bank.
 pub(super) fn constant(reader: &mut Reader) -> Constant {
     Constant { offset: reader.signed(38, 16) as i32, bank: reader.take(54, 5) as u8, index: None }
 }

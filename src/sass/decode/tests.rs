@@ -1,4 +1,4 @@
-//! The decoder gives what the disassembler's text says, and nothing where a bit has no known meaning.
+//! The decoder agrees with the disassembler's text, and returns nothing if a bit has no known meaning.
 //!
 //! tests/golden/sass/instructions.txt has instructions with their text; tests/bench/encoding.py writes it.
 
@@ -14,9 +14,9 @@ use super::decode;
 /// The instructions of a processor.
 struct Listed {
     processor: u32,
-    /// Those that are decoded, as they are read from the text.
+    /// The instructions that the decoder supports, as they are read from the text.
     known: Vec<Instruction>,
-    /// Bits and addresses of the others.
+    /// Bits and addresses of the other instructions.
     unknown: Vec<(u128, u32)>,
 }
 
@@ -58,7 +58,7 @@ fn listed(processor: u32, lines: &[&str]) -> Listed {
     Listed { processor, known, unknown: unknown.into_iter().map(|(address, bits)| (bits, address)).collect() }
 }
 
-/// The same, where raw code has numbers for targets.
+/// Whether two instructions are equal. Raw code has numbers as targets.
 fn same(read: &Instruction, decoded: &Instruction) -> bool {
     let is_as_long = read.operands.len() == decoded.operands.len();
     let operands = is_as_long
@@ -69,7 +69,7 @@ fn same(read: &Instruction, decoded: &Instruction) -> bool {
     operands && Instruction { operands: decoded.operands.clone(), ..read.clone() } == *decoded
 }
 
-/// Every instruction of the list is decoded as the disassembler prints it, and the others are not decoded.
+/// Every supported instruction of the list is decoded as the disassembler prints it. The others are not decoded.
 #[test]
 fn gives_what_the_disassembler_prints() {
     let mut wrong = Vec::new();
@@ -92,8 +92,8 @@ fn gives_what_the_disassembler_prints() {
     assert!(count > 900, "only {count} instructions");
 }
 
-/// Bits that the decoder knows and the disassembler does not print, by the name of the operation: a carry that is not
-/// read or not written, the second half of what is shifted by LEA, and descriptors ahead of sm_90.
+/// Bits that the decoder accepts and the disassembler does not print, by operation: carries that are not read or not
+/// written, the upper half of the value that LEA shifts, and descriptors before sm_90.
 const SILENT: &str = "
 ATOM {64, 65, 66, 67, 68, 69}
 F2FP {64, 65, 66, 67, 68, 69, 70, 71}
@@ -109,7 +109,7 @@ UISETP {68, 69, 70, 71}
 ULEA {64, 65, 66, 67, 68, 69, 87, 88, 89, 90}
 ";
 
-/// With another bit, an instruction is another one or unknown, but for the bits that nothing is printed of.
+/// An instruction with one flipped bit is another instruction or unknown, except for bits that are not printed.
 #[test]
 fn every_bit_counts() {
     let mut silent: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn every_bit_counts() {
     assert_eq!(silent.join("\n"), SILENT.trim());
 }
 
-/// Any bits give an instruction or none, on any processor; and an instruction keeps its bits.
+/// Random bits decode to an instruction or to `None` on every processor. An instruction keeps its bits.
 #[test]
 fn decodes_or_says_nothing() {
     let mut state = 1u128;
@@ -138,7 +138,7 @@ fn decodes_or_says_nothing() {
         state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
         let bits = state ^ state >> 64;
         for processor in [80, 86, 89, 90, 100, 120] {
-            // Bits 92 to 104 mean nothing, and would leave nothing to decode.
+            // Bits 92 to 104 have no meaning. With random values there, no instruction would be decoded.
             let bits = bits & !(0x1fff << 92);
             if let Some(instruction) = decode(bits, 0x100, processor) {
                 decoded += 1;

@@ -1,4 +1,4 @@
-//! What a warp computes once.
+//! Uniform operations: values that a warp computes once.
 
 use super::super::operand::{Changes, Constant, Operand, RZ};
 use super::integer::{CARRY, COMBINED, SIZES, UNSIGNED, table};
@@ -6,7 +6,7 @@ use super::reader::Reader;
 use super::row::*;
 use super::slots;
 
-/// The bit that says that registers are uniform.
+/// The bit that makes the registers uniform.
 const WARP: Modifier = Modifier::Must(91, 1, 1);
 const COMPARISONS: &[&str] = &["F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"];
 const BYTES: &[&str] = &["", "B1", "B2", "B3"];
@@ -203,7 +203,7 @@ pub(super) const ROWS: &[Row] = &[
 
 const SIZE: Modifier = names(73, 3, &["U8", "S8", "U16", "S16", "", "64", NO, NO]);
 
-/// The lanes that VOTEU counts, printed unless nobody reads them.
+/// Reads the ballot result of VOTEU, which is printed unless it is URZ.
 fn result(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let register = slots::uniform(reader, 16)?;
     if register.number != RZ {
@@ -212,7 +212,7 @@ fn result(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The upper half of what ULEA.HI shifts.
+/// Reads the upper half of the value that ULEA.HI shifts.
 fn upper(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let register = slots::uniform(reader, 64)?;
     if reader.bit(80) && !reader.bit(73) {
@@ -234,7 +234,7 @@ fn indexed(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// A place of a bank, in bytes from bit 37 on, with a register beside it.
+/// Reads a place in a constant bank, in bytes from bit 37, with an index register.
 fn fine_place(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let index = Some(slots::uniform(reader, 24)?).filter(|register| register.number != RZ);
     let (offset, bank) = (reader.signed(37, 17) as i32, reader.take(54, 5) as u8);

@@ -1,14 +1,14 @@
-//! Floats that a warp computes once, which came with sm_120.
+//! Uniform float operations, which exist since sm_120.
 
 use super::float::{COMPARISONS, DENORMAL, FLUSHED, ROUNDING, SATURATED, TO_INTEGER};
 use super::integer::{COMBINED, UNSIGNED};
 use super::row::*;
 
-/// The bit that says that registers are uniform.
+/// The bit that makes the registers uniform.
 const WARP: Modifier = Modifier::Must(91, 1, 1);
-/// The first register as a float.
+/// The first uniform register as a float.
 const UNIFORM_A: Slot = UA.negated_by(72).absolute_by(73);
-/// The register at bit 64 as a float.
+/// The uniform register at bit 64 as a float.
 const UNIFORM_C: Slot = UC.negated_by(75).absolute_by(74);
 const CONDITION: Slot = uniform_condition(87);
 

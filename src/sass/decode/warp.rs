@@ -1,4 +1,4 @@
-//! What threads of a warp or a block do together, and matrices.
+//! Operations across the threads of a warp or a block, and matrix operations.
 
 use super::super::operand::{Changes, Operand, RZ};
 use super::memory::{of_matrix, to_matrix};
@@ -81,7 +81,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// The lane that SHFL reads, or its distance.
+/// Reads the source lane of SHFL, or the distance to it.
 fn lane(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
         1 | 2 => Operand::Register(slots::register(reader, 32), Changes::default()),
@@ -90,7 +90,7 @@ fn lane(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The segment that SHFL stays in.
+/// Reads the segment mask and clamp value of SHFL.
 fn segment(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(match reader.form() {
         1 | 4 => Operand::Register(slots::register(reader, 64), Changes::default()),
@@ -99,7 +99,7 @@ fn segment(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     Some(())
 }
 
-/// The lanes that VOTE counts, printed unless nobody reads them.
+/// Reads the ballot result of VOTE, which is printed unless it is RZ.
 fn result(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let register = slots::register(reader, 16);
     if register.number != RZ {
@@ -111,19 +111,19 @@ fn result(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
 const LIES: Changes =
     Changes { negated: false, absolute: false, inverted: false, half: None, is_wide: false, byte: None, lies: true };
 
-/// The first matrix, row by row.
+/// Reads the first matrix, which is row-major.
 fn rows(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Register(slots::register(reader, 24), LIES));
     reader.must(73, false)
 }
 
-/// The second matrix, column by column.
+/// Reads the second matrix, which is column-major.
 fn columns(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     operands.push(Operand::Register(slots::register(reader, 32), LIES));
     reader.must(74, true)
 }
 
-/// The rows, columns and depth of IMMA. Those of Turing went with sm_100.
+/// Returns the rows, columns and depth of IMMA. The shapes of Turing do not exist since sm_100.
 fn shape(reader: &mut Reader) -> Option<&'static str> {
     match (reader.take(85, 2), reader.take(75, 1)) {
         (0, 0) if reader.processor < 100 => Some("8816"),

@@ -1,4 +1,4 @@
-//! Integers of 64 bits in two registers, which came with sm_120.
+//! Operations on integers of 64 bits in register pairs, which exist since sm_120.
 
 use super::super::operand::Operand;
 use super::integer::CARRY;
@@ -83,19 +83,19 @@ pub(super) const ROWS: &[Row] = &[
     .on(SINCE_120),
 ];
 
-/// The bit that says that registers are uniform.
+/// The bit that makes the registers uniform.
 const WARP: Modifier = Modifier::Must(91, 1, 1);
 const NEAR_CONSTANT: Slot = rule(near_constant);
 const CONSTANT: Slot = rule(constant);
 
-/// The constant of MOV.64: 64 bits from 24 on, as two words.
+/// Reads the immediate of MOV.64: 64 bits from bit 24, as two words.
 fn constant(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let bits = reader.take(24, 64);
     operands.extend([Operand::Immediate(bits as u32), Operand::Immediate((bits >> 32) as u32)]);
     Some(())
 }
 
-/// The constant of SEL.64: 33 bits with a sign, as two words.
+/// Reads the immediate of SEL.64: 33 bits, signed, as two words.
 fn near_constant(reader: &mut Reader, operands: &mut Vec<Operand>) -> Option<()> {
     let bits = reader.signed(32, 33);
     operands.extend([Operand::Immediate(bits as u32), Operand::Immediate((bits >> 32) as u32)]);

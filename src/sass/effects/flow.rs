@@ -1,46 +1,46 @@
-//! Where the next instruction is.
+//! The successors of an instruction.
 
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Operand, PT, Predicate};
 
-/// Where the next instruction is.
+/// The successors of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Behind this one.
+    /// The next instruction in the code.
     Next,
-    /// At the target, in bytes from the start of the function; where `may_pass`, behind this one too.
+    /// A branch to the target, in bytes from the start of the function. If `may_pass`, also the next instruction.
     Branch {
         /// The target.
         target: i64,
-        /// A condition stands before it.
+        /// Whether the branch is conditional.
         may_pass: bool,
     },
-    /// At one of many targets: a table has them.
+    /// A branch to one of many targets in a table.
     Indirect,
-    /// At the target, and behind this one when that returns.
+    /// A call: the target, and the next instruction after the callee returns.
     Call {
-        /// The target; none where it is another function or stands in a register.
+        /// The target. `None` if it is another function or is in a register.
         target: Option<i64>,
     },
-    /// Behind the call that led here.
+    /// A return to the instruction after the call.
     Return {
-        /// A condition stands before it.
+        /// Whether the return is conditional.
         may_pass: bool,
     },
-    /// Nowhere: the thread ends.
+    /// The end of the thread.
     Exit {
-        /// A condition stands before it.
+        /// Whether the exit is conditional.
         may_pass: bool,
     },
-    /// In another function.
+    /// A jump into another function.
     Leave {
-        /// A condition stands before it.
+        /// Whether the jump is conditional.
         may_pass: bool,
     },
 }
 
 impl Flow {
-    /// Where the next instruction is behind an instruction.
+    /// Returns the successors of an instruction.
     pub fn of(instruction: &Instruction) -> Self {
         let never = |predicate: Predicate| predicate.number == PT && predicate.negated;
         if instruction.guard.is_some_and(never) {

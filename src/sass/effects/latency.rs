@@ -1,46 +1,46 @@
-//! When the results of an instruction are there.
+//! The latency of an instruction's results.
 
 use crate::sass::instruction::Instruction;
 
-/// When results are there.
+/// The kind of latency of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Latency {
-    /// After a number of cycles that ptxas knows, so it leaves enough of them between.
+    /// A fixed number of cycles. ptxas knows the number and leaves enough cycles before the reader.
     Fixed,
-    /// When the unit has done the work; a scoreboard says when.
+    /// A variable number of cycles in a unit. A scoreboard signals the end.
     Variable(Unit),
 }
 
-/// What does work whose end nobody can tell ahead.
+/// A unit with a variable latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
-    /// Transcendental functions, conversions, counts of bits.
+    /// Transcendental functions, conversions and bit counts.
     Special,
     /// Shared memory and shuffles.
     Shared,
     /// Global, local and generic memory.
     Memory,
-    /// Loads of constants, and special registers of a thread.
+    /// Loads from constant banks, and special registers of a thread.
     Constant,
-    /// Special registers that go to uniform registers.
+    /// Special registers that are read into uniform registers.
     Uniform,
-    /// Doubles, on processors with few units for them.
+    /// Double-precision operations, on processors with few units for them.
     Double,
-    /// Something else with a scoreboard.
+    /// Other operations that set a scoreboard.
     Other,
 }
 
 impl Unit {
-    /// The first in order.
+    /// The first unit in order.
     pub(crate) const FIRST: Self = Self::Special;
 
-    /// Whether the unit gives its results in the order in which it took the work: a scoreboard of an instruction then
-    /// covers all that the unit took before. ptxas leaves scoreboards out only for these units.
+    /// Whether the unit returns results in the order of its instructions. The scoreboard of an instruction then covers
+    /// all earlier instructions of the unit. ptxas omits scoreboards only for these units.
     pub fn is_in_order(self) -> bool {
         matches!(self, Self::Special | Self::Shared | Self::Uniform | Self::Double)
     }
 
-    /// Whether two units take their sources from one queue in order: a scoreboard of the later instruction then covers
+    /// Whether two units read their sources from one in-order queue. A scoreboard of the later instruction then covers
     /// the sources of the earlier one.
     pub fn shares_queue(self, other: Self) -> bool {
         let is_memory = |unit| matches!(unit, Self::Shared | Self::Memory);
@@ -49,7 +49,7 @@ impl Unit {
 }
 
 impl Latency {
-    /// The latency of an instruction. `sm` is the processor: 80, 89, 90.
+    /// Returns the latency of an instruction. `sm` is the processor: 80, 89, 90.
     pub fn of(instruction: &Instruction, sm: u32) -> Self {
         let control = instruction.control;
         let unit = match instruction.word() {
@@ -67,8 +67,8 @@ impl Latency {
     }
 }
 
-/// Whether a processor's units for doubles keep to a fixed latency: ptxas sets scoreboards for doubles on sm_80 and sm_89,
-/// and none on sm_90.
+/// Whether a processor's double-precision units have a fixed latency. ptxas sets scoreboards for doubles on sm_80 and
+/// sm_89, and none on sm_90.
 fn has_doubles(sm: u32) -> bool {
     sm == 90
 }

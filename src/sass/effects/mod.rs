@@ -1,9 +1,9 @@
-//! What an instruction reads and what it writes: registers of all files with their widths, memory, and where the next
-//! instruction is.
+//! Effects of an instruction: the registers of all files that it reads and writes, with their widths, and its
+//! successors.
 //!
-//! The disassembler prints results first. How many of the operands are results is a matter of the opcode
-//! ([`results`]); how many registers each operand covers is a matter of its modifiers ([`widths`]). NVIDIA documents
-//! neither; both are checked against the disassembler's own table of live registers.
+//! The disassembler prints results first. The number of results depends on the opcode ([`results`]). The number of
+//! registers of an operand depends on the modifiers ([`widths`]). NVIDIA documents neither. Both are checked against
+//! the disassembler's own table of live registers.
 
 pub mod flow;
 pub mod latency;
@@ -19,37 +19,37 @@ pub use flow::Flow;
 pub use latency::{Latency, Unit};
 pub use place::{PLACES, Place};
 
-/// Registers in a row that an instruction reads or writes for one of its operands.
+/// Consecutive registers that an instruction reads or writes for one of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The operand's number; none for the guard.
+    /// The operand's number. `None` for the guard.
     pub operand: Option<u8>,
-    /// Whether the registers are written; else they are read.
+    /// Whether the registers are written. They are read otherwise.
     pub is_write: bool,
-    /// The first of the registers.
+    /// The first register.
     pub first: Place,
-    /// How many there are.
+    /// The number of registers.
     pub count: u8,
 }
 
 impl Part {
-    /// The registers.
+    /// Returns the registers.
     pub fn places(self) -> impl Iterator<Item = Place> {
         (0..self.count).filter_map(move |distance| self.first.behind(distance))
     }
 }
 
-/// What an instruction does.
+/// The effects of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effects {
-    /// What it reads and writes, by operands in order. An operand that is read and written stands twice.
+    /// The reads and writes, by operand in order. An operand that is read and written has two entries.
     pub parts: Vec<Part>,
-    /// Where the next instruction is.
+    /// The successors.
     pub flow: Flow,
 }
 
 impl Effects {
-    /// The effects of an instruction; none where its opcode is not known.
+    /// Returns the effects of an instruction. `None` if its opcode is not known.
     pub fn of(instruction: &Instruction) -> Option<Self> {
         let results = results::count(instruction)?;
         let mut parts = Vec::new();
@@ -69,18 +69,18 @@ impl Effects {
         Some(Self { parts, flow: Flow::of(instruction) })
     }
 
-    /// The registers that are read, the guard among them. A register may come twice.
+    /// Returns the registers that are read, the guard included. A register may be listed twice.
     pub fn reads(&self) -> impl Iterator<Item = Place> {
         self.parts.iter().filter(|part| !part.is_write).flat_map(|part| part.places())
     }
 
-    /// The registers that are written.
+    /// Returns the registers that are written.
     pub fn writes(&self) -> impl Iterator<Item = Place> {
         self.parts.iter().filter(|part| part.is_write).flat_map(|part| part.places())
     }
 }
 
-/// The registers of an operand, which covers `width` registers if it is one.
+/// Calls `each` for the registers of an operand. A register operand covers `width` registers.
 fn operand_parts(operand: Operand, instruction: &Instruction, width: u8, mut each: impl FnMut(Place, u8)) {
     match operand {
         Operand::Register(register, _) => {
@@ -116,7 +116,7 @@ fn operand_parts(operand: Operand, instruction: &Instruction, width: u8, mut eac
     }
 }
 
-/// The registers of an address. Addresses of global memory and generic ones have 64 bits (`.E`).
+/// Calls `each` for the registers of an address. Global and generic addresses have 64 bits (`.E`).
 fn address_parts(address: Address, instruction: &Instruction, mut each: impl FnMut(Place, u8)) {
     let uniform = |number: u8| Place::of_register(Register { number, is_uniform: true });
     let is_far = instruction.has("E") && !widths::is_shared_end(instruction, address);

@@ -1,8 +1,8 @@
-//! Registers of all files under one name.
+//! One type for the registers of all files.
 
 use crate::sass::operand::{PT, Predicate, RZ, Register};
 
-/// A register of one of the five files. The registers that read as zero and the predicates that always hold are none.
+/// A register of one of the five files. Registers that read as zero and predicates that are always true are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// R0 to R254.
@@ -17,29 +17,29 @@ pub enum Place {
     Convergence(u8),
 }
 
-/// How many numbers [`Place::index`] may give.
+/// The number of values of [`Place::index`].
 pub const PLACES: usize = 2 * FILE + 2 * FEW + 16;
-/// Numbers of a file of registers.
+/// The numbers that are reserved for a register file.
 const FILE: usize = 256;
-/// Numbers of a file of predicates.
+/// The numbers that are reserved for a predicate file.
 const FEW: usize = 8;
 
 impl Place {
-    /// The register of an operand; none where it reads as zero.
+    /// Returns the register of an operand. `None` if it reads as zero.
     pub fn of_register(register: Register) -> Option<Self> {
         let Register { number, is_uniform } = register;
         let place = if is_uniform { Self::Uniform(number) } else { Self::General(number) };
         (number != RZ).then_some(place)
     }
 
-    /// The predicate of an operand; none where it always holds.
+    /// Returns the predicate of an operand. `None` if it is always true.
     pub fn of_predicate(predicate: Predicate) -> Option<Self> {
         let Predicate { number, is_uniform, .. } = predicate;
         let place = if is_uniform { Self::UniformPredicate(number) } else { Self::Predicate(number) };
         (number != PT).then_some(place)
     }
 
-    /// The register so many behind this one in its file; none behind the last.
+    /// Returns the register that is `distance` registers after this one in its file. `None` after the last register.
     pub fn behind(self, distance: u8) -> Option<Self> {
         let next = |number: u8| number.checked_add(distance);
         match self {
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// A number below [`PLACES`] that no other register has.
+    /// Returns a number below [`PLACES`] that is unique to the register.
     pub fn index(self) -> usize {
         match self {
             Self::General(number) => number.into(),
@@ -62,7 +62,7 @@ impl Place {
         }
     }
 
-    /// The register with a number of [`Self::index`].
+    /// Returns the register with a number of [`Self::index`].
     pub fn at(index: usize) -> Option<Self> {
         let number = |from: usize| (index - from) as u8;
         let place = match index {
@@ -95,7 +95,7 @@ impl std::fmt::Display for Place {
 mod tests {
     use super::*;
 
-    /// Each register has a number of its own, and each number that has a register leads back to it.
+    /// Each register has its own number, and each number of a register leads back to the register.
     #[test]
     fn numbers_and_registers_are_one_to_one() {
         let places: Vec<Place> = (0..PLACES + 10).filter_map(Place::at).collect();

@@ -1,16 +1,16 @@
-//! How many of an instruction's operands are results.
+//! The number of an instruction's operands that are results.
 
 use super::{Part, Place};
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::Operand;
 
-/// The number of operands, from the first on, that are results; none where the opcode is not known.
+/// Returns the number of leading operands that are results. `None` if the opcode is not known.
 pub(super) fn count(instruction: &Instruction) -> Option<usize> {
     let operands = &instruction.operands;
     let predicates =
         |from: usize| operands[from.min(operands.len())..].iter().take_while(|one| is_predicate(one)).count();
     let count = match instruction.word() {
-        // Predicates may stand ahead of the result or behind it.
+        // Predicates may precede or follow the result.
         "IMNMX" | "UIMNMX" if predicates(0) > 0 => predicates(0) + 1,
         "VIMNMX" if predicates(1) > 1 => 3,
         "IADD" => 1 + predicates(1).min(usize::from(operands.len() > 3 + usize::from(instruction.has("X")))),
@@ -23,12 +23,12 @@ pub(super) fn count(instruction: &Instruction) -> Option<usize> {
         | "UBMSK" | "UBREV" | "UFLO" | "UIABS" | "ULDC" | "UMOV" | "UP2UR" | "UR2UP" | "UPOPC" | "UPRMT" | "USEL"
         | "USGXT" | "USHF" | "UF2FP" | "UVIADD" | "UVIMNMX" | "UFADD" | "UFMUL" | "UFFMA" | "UFSEL" | "UFRND"
         | "UI2F" | "UI2FP" | "UF2I" | "LDCU" | "FMNMX3" | "CREDUX" => 1,
-        // A carry stands behind the result.
+        // Carries follow the result.
         "IADD3" | "IMAD" | "LEA" | "UIADD3" | "UIMAD" | "ULEA" => 1 + predicates(1),
-        // A predicate stands ahead of the result.
+        // A predicate precedes the result.
         "LOP3" | "ULOP3" | "SHFL" | "ATOM" | "ATOMG" | "ATOMS" | "MATCH" | "QSPC" | "R2UR" => predicates(0) + 1,
         "FSETP" | "DSETP" | "HSETP2" | "ISETP" | "PLOP3" | "UFSETP" | "UISETP" | "UPLOP3" => 2,
-        // A register, where there is one, and a predicate.
+        // An optional register, and a predicate.
         "VOTE" | "VOTEU" => operands.len().saturating_sub(1),
         "ST" | "STG" | "STL" | "STS" | "STSM" | "RED" | "REDG" | "LDGSTS" | "LDGDEPBAR" | "DEPBAR" | "MEMBAR"
         | "ERRBAR" | "CGAERRBAR" | "FENCE" | "CCTL" | "CCTLL" | "CCTLT" | "BAR" | "BRA" | "BRX" | "BRXU" | "JMP"
@@ -44,7 +44,7 @@ fn is_predicate(operand: &Operand) -> bool {
     matches!(operand, Operand::Predicate(_))
 }
 
-/// What an instruction does beside its operands' plain roles.
+/// Adds effects that do not follow from the operands' usual roles.
 pub(super) fn beside_operands(instruction: &Instruction, parts: &mut Vec<Part>) {
     let convergence = |(number, operand): (usize, &Operand)| match operand {
         Operand::Convergence(register) => Some((number as u8, Place::Convergence(*register))),
@@ -52,7 +52,7 @@ pub(super) fn beside_operands(instruction: &Instruction, parts: &mut Vec<Part>) 
     };
     let Some((operand, first)) = instruction.operands.iter().enumerate().find_map(convergence) else { return };
     match instruction.word() {
-        // Threads leave the set that the register holds.
+        // BREAK removes threads from the set in the register.
         "BREAK" => parts.push(Part { operand: Some(operand), is_write: true, first, count: 1 }),
         "BMOV" if instruction.has("CLEAR") && operand > 0 => {
             parts.push(Part { operand: Some(operand), is_write: true, first, count: 1 });
@@ -61,7 +61,7 @@ pub(super) fn beside_operands(instruction: &Instruction, parts: &mut Vec<Part>) 
     }
 }
 
-/// The predicates that `PR` means, as bits: the last operand is a mask.
+/// Returns the predicates that `PR` stands for, as bits. The last operand is a mask.
 pub(super) fn mask(instruction: &Instruction) -> u32 {
     match instruction.operands.last() {
         Some(&Operand::Immediate(mask)) => mask,

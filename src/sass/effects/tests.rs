@@ -1,4 +1,4 @@
-//! Effects of written instructions.
+//! Effects of hand-written instructions.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::{Effects, Flow, Place};
 use crate::sass::instruction::Function;
 use crate::sass::text;
 
-/// The function of some lines of the disassembler's text, 16 bytes each, with the label `L` for each line `L:`.
+/// Builds a function from lines of the disassembler's text, 16 bytes each. A line `L:` defines the label `L`.
 pub(crate) fn function(lines: &[&str]) -> Function {
     let mut section = String::from("//--------------------- .text.f ------\n");
     let mut address = 0;
@@ -28,7 +28,7 @@ fn effects(line: &str) -> Effects {
     Effects::of(&function(&[line]).instructions[0]).unwrap_or_else(|| panic!("{line} is not known"))
 }
 
-/// What an instruction reads and writes, in words.
+/// Prints the reads and writes of an instruction.
 fn shown(line: &str) -> String {
     let effects = effects(line);
     let words =
@@ -36,7 +36,7 @@ fn shown(line: &str) -> String {
     format!("{} <- {}", words(&mut effects.writes()), words(&mut effects.reads()))
 }
 
-/// Results and sources of each kind of opcode, with their widths.
+/// Each kind of opcode has the right results and sources, with their widths.
 #[test]
 fn results_and_sources() {
     for (line, expected) in [
@@ -85,13 +85,13 @@ fn results_and_sources() {
     }
 }
 
-/// An opcode that nobody described has no effects, rather than wrong ones.
+/// An undescribed opcode has no effects, instead of wrong ones.
 #[test]
 fn unknown_opcodes() {
     assert_eq!(Effects::of(&function(&["XADD R0, R1, R2"]).instructions[0]), None);
 }
 
-/// Branches fall through where a condition stands before them.
+/// A conditional branch falls through.
 #[test]
 fn flow() {
     let function = function(&[

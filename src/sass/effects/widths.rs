@@ -1,20 +1,21 @@
-//! How many registers an operand covers.
+//! The number of registers of an operand.
 
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Address, Operand};
 
-/// The registers of an operand by its number, if it is a register; `results` operands are results.
+/// Returns the number of registers of the operand `number`, if it is a register. The first `results` operands are
+/// results.
 pub(super) fn of(instruction: &Instruction, number: usize, results: usize) -> u8 {
     let is_result = number < results;
     let has = |modifier: &str| instruction.has(modifier);
-    // The place among the operands that are no results and no predicates.
+    // The position among the operands after the results.
     let source = || number - results;
     match instruction.word() {
         "DADD" | "DFMA" | "DMUL" => 2,
-        // Its results are predicates.
+        // The results are predicates.
         "DSETP" => 2,
         "IMAD" | "UIMAD" if has("WIDE") && (is_result || source() == 2) => 2,
-        // The addend of the upper half has both halves.
+        // The addend of IMAD.HI has 64 bits.
         "IMAD" | "UIMAD" if has("HI") && !is_result && source() == 2 => 2,
         "F2F" | "FRND" | "F2I" | "I2F" => converted(instruction, is_result),
         "CS2R" => {
@@ -51,7 +52,8 @@ fn memory(instruction: &Instruction) -> u8 {
     }
 }
 
-/// Conversions name the type of the result ahead of the source's, and leave out 32 bits.
+/// Returns the number of registers of a conversion's operand. The modifiers give the type of the result before the type
+/// of the source, and omit types of 32 bits.
 fn converted(instruction: &Instruction, is_result: bool) -> u8 {
     let mut types = instruction.modifiers().filter(|modifier| TYPES.contains(modifier));
     let is_wide = |name: Option<&str>| name.is_some_and(|name| name.ends_with("64"));
@@ -61,7 +63,7 @@ fn converted(instruction: &Instruction, is_result: bool) -> u8 {
             let both = types.next();
             (both, both)
         }
-        // An integer's type is left out where it has 32 bits and a sign, a float's where it has 32.
+        // An integer type is omitted if it is signed with 32 bits. A float type is omitted if it has 32 bits.
         "F2I" => {
             let all: Vec<&str> = types.collect();
             let find = |is_float: bool| all.iter().copied().find(|name| (name.starts_with(['F', 'B'])) == is_float);
@@ -78,8 +80,8 @@ fn converted(instruction: &Instruction, is_result: bool) -> u8 {
 
 const TYPES: &[&str] = &["F16", "BF16", "F32", "F64", "U8", "S8", "U16", "S16", "U32", "S32", "U64", "S64"];
 
-/// Registers of a matrix's fragment: the result and the addend have M·N elements over 32 threads, the factors M·K and
-/// K·N, as the PTX manual lays them out for `mma`.
+/// Returns the number of registers of a matrix fragment. The result and the addend have M·N elements over 32 threads,
+/// the factors M·K and K·N, as the PTX manual lays them out for `mma`.
 fn fragment(instruction: &Instruction, number: usize) -> u8 {
     let mut modifiers = instruction.modifiers().filter(|&modifier| modifier != "SP");
     let Some((m, n, k)) = modifiers.next().and_then(shape) else { return 1 };
@@ -115,7 +117,7 @@ fn fragment(instruction: &Instruction, number: usize) -> u8 {
 
 const TYPES_OF_FACTORS: &[&str] = &["BF16", "TF32", "E4M3", "E5M2", "F16"];
 
-/// A shape: `16816` is 16 by 8 by 16.
+/// Parses a shape: `16816` is 16 by 8 by 16.
 fn shape(text: &str) -> Option<(u32, u32, u32)> {
     Some(match text {
         "884" => (8, 8, 4),
@@ -133,7 +135,7 @@ fn shape(text: &str) -> Option<(u32, u32, u32)> {
     })
 }
 
-/// Whether an address is the one of shared memory, of an instruction that has two.
+/// Whether an address is the shared-memory address of an instruction that has two addresses.
 pub(super) fn is_shared_end(instruction: &Instruction, address: Address) -> bool {
     let first = instruction.operands.iter().find_map(|operand| match operand {
         Operand::Address(address) => Some(*address),

@@ -13,13 +13,13 @@ pub(super) struct Step<'f> {
 }
 
 impl Step<'_> {
-    /// Whether the guard never holds.
+    /// Whether the guard is always false.
     pub(super) fn is_never_done(&self) -> bool {
         self.instruction.guard.is_some_and(|guard| guard.number == PT && guard.negated)
     }
 }
 
-/// Instructions in a row, of which the first alone is jumped to, and the last alone jumps.
+/// A basic block: only its first instruction is a jump target, and only its last instruction jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) start: usize,
@@ -34,16 +34,16 @@ pub(super) struct Graph<'f> {
     block_of: Vec<usize>,
 }
 
-/// Where control goes behind a block.
+/// The successors of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ways {
-    /// Blocks of the same activation, each with what holds on the way there.
+    /// Successors in the same activation, each with the condition of the edge.
     pub(super) next: Vec<(usize, Option<Guard>)>,
-    /// The block that is called; the one behind the call is `next` only where that is `None`.
+    /// The called block. The block after the call is in `next` if `call` is `None` or if the call is conditional.
     pub(super) call: Option<usize>,
-    /// The activation ends here.
+    /// Whether the activation ends here.
     pub(super) returns: bool,
-    /// Another function ran, which waits for what it finds under way.
+    /// Whether the block called another function. The callee waits for all pending work.
     pub(super) is_settled: bool,
 }
 
@@ -83,19 +83,19 @@ impl<'f> Graph<'f> {
         Self { steps, blocks, block_of }
     }
 
-    /// The block behind one.
+    /// Returns the block after a block in the code.
     pub(super) fn behind(&self, block: usize) -> Option<usize> {
         Some(block + 1).filter(|&next| next < self.blocks.len())
     }
 
-    /// Where control goes behind a block.
+    /// Returns the successors of a block.
     pub(super) fn ways(&self, block: usize) -> Ways {
         let last = &self.steps[self.blocks[block].end - 1];
         let at = |target: i64| {
             let index = self.steps.binary_search_by_key(&target, |step| step.instruction.address.into()).ok()?;
             Some(self.block_of[index])
         };
-        // The guard alone decides where no other condition stands beside it.
+        // The guard alone decides if the instruction has no other condition.
         let guard = last.instruction.guard.and_then(Guard::of);
         let taken = guard.filter(|_| !matches!(flow(last), Flow::Next | Flow::Call { .. }));
         let is_sole = !last.instruction.operands.iter().any(|one| matches!(one, Operand::Predicate(_)))
@@ -113,7 +113,7 @@ impl<'f> Graph<'f> {
             Flow::Call { target } => {
                 ways.call = target.and_then(at);
                 ways.is_settled = ways.call.is_none();
-                // A call under a condition may not be done.
+                // A conditional call may be skipped.
                 ways.next.extend(behind(ways.is_settled || guard.is_some()));
             }
             Flow::Return { may_pass } => {

@@ -1,8 +1,8 @@
-//! The cycles that ptxas leaves between an instruction that writes a register and one that reads it.
+//! The cycles that ptxas leaves between an instruction that writes a register and an instruction that reads it.
 //!
-//! NVIDIA documents no latencies. The table, `latencies.txt`, has the least distance between each two opcodes in ptxas's
-//! own output, by processor: it is an upper bound of what the hardware needs, which is close where ptxas had reason to
-//! issue early. A pair is in the table only where the least distance is to be believed ([`Latencies::believed`]).
+//! NVIDIA documents no latencies. The table `latencies.txt` has the least distance of each two opcodes in ptxas's own
+//! output, by processor. The distance is an upper bound of the latency. It is close where ptxas had a reason to issue
+//! early. The table has only pairs whose least distance is reliable ([`Latencies::believed`]).
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,25 +13,25 @@ use crate::sass::instruction::Instruction;
 /// The table, mined with `machine_checks mine`.
 const TABLE: &str = include_str!("latencies.txt");
 
-/// How often the least distance of a pair must have been seen for the pair to be believed.
+/// How often the least distance of a pair must occur before the pair is reliable.
 const ENOUGH: u32 = 20;
-/// How often a pair must have been seen to say how long a writer's results take at most.
+/// How often the least distance of a pair must occur before it bounds the latency of the writer's results.
 const MANY: u32 = 200;
 
-/// Two opcodes, one that writes a register and one that reads it.
+/// A pair of opcodes: the writer and the reader of a register.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// The opcode that writes: of wide products and doubles with `.hi` behind it for the upper register.
+    /// The opcode that writes. Wide products and doubles get the suffix `.hi` for the upper register.
     pub writer: String,
     /// The file of the register: `R`, `UR`, `P`, `UP`, `B`.
     pub file: String,
-    /// The opcode that reads: with `@` ahead where its guard reads, with `#` and the operand's number where opcodes read
-    /// some operands later than others.
+    /// The opcode that reads. The prefix `@` marks a read by the guard. The suffix `#` with the operand's number is
+    /// added for opcodes that read some operands later than others.
     pub reader: String,
 }
 
 impl Pair {
-    /// The pair of two instructions, by the register and the operand that reads it.
+    /// Returns the pair of two instructions, by the register and the operand that reads it.
     pub fn of(writer: &Instruction, parts: &[Part], place: Place, reader: &Instruction, operand: Option<u8>) -> Self {
         let file = match place {
             Place::General(_) => "R",
@@ -50,7 +50,7 @@ impl Pair {
         Self { writer, file: file.to_owned(), reader }
     }
 
-    /// Whether the guard reads.
+    /// Whether the guard is the reader.
     fn is_guard(&self) -> bool {
         self.reader.starts_with('@')
     }
@@ -60,12 +60,12 @@ fn is_matrix(instruction: &Instruction) -> bool {
     matches!(instruction.word(), "HMMA" | "IMMA" | "DMMA" | "BMMA")
 }
 
-/// Whether a product has two registers, or takes its addend from two.
+/// Whether the result or the addend of a product has two registers.
 fn is_wide(instruction: &Instruction) -> bool {
     matches!(instruction.word(), "IMAD" | "UIMAD") && (instruction.has("WIDE") || instruction.has("HI"))
 }
 
-/// The opcode with the modifiers that change its way through the hardware.
+/// Returns the opcode with the modifiers that affect its latency.
 fn class(instruction: &Instruction) -> String {
     if is_matrix(instruction) {
         return instruction.mnemonic.to_string();
@@ -77,14 +77,14 @@ fn class(instruction: &Instruction) -> String {
     }
 }
 
-/// How often which distance was seen.
+/// The observations of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedDistance {
     /// The least distance.
     pub cycles: u16,
-    /// How often it was the distance.
+    /// How often the least distance occurred.
     pub times: u32,
-    /// How often the pair was seen at any distance.
+    /// How often the pair occurred at any distance.
     pub all: u32,
 }
 
@@ -95,14 +95,15 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// The table of ptxas's own distances.
+    /// Returns the table of ptxas's own distances.
     pub fn of_ptxas() -> &'static Self {
         static READ: OnceLock<Latencies> = OnceLock::new();
         READ.get_or_init(|| Self::read(TABLE).unwrap_or_default())
     }
 
-    /// Reads lines `sm_90 IADD3 R LOP3 4 1200 5000`: processor, writer, file, reader, cycles, how often they were seen,
-    /// how often the pair was seen. Lines that begin with `#` say something else. An error is the line.
+    /// Reads lines `sm_90 IADD3 R LOP3 4 1200 5000`: processor, writer, file, reader, cycles, how often this distance
+    /// occurred, how often the pair occurred. Lines that begin with `#` are comments. The error is the line that cannot
+    /// be read.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut table = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -139,9 +140,10 @@ impl Latencies {
         }
     }
 
-    /// The pairs whose least distance is to be believed: it was seen [`ENOUGH`] times, and it is no longer than that of
-    /// some pair of the same writer whose least distance was seen [`MANY`] times. Without the second condition, a pair
-    /// that stands in one idiom alone would take the idiom's distance for a latency.
+    /// Returns the pairs whose least distance is reliable. Two conditions must hold. The least distance occurred
+    /// [`ENOUGH`] times. It is at most as long as some least distance of the same writer that occurred [`MANY`] times.
+    /// Without the second condition, a pair that occurs in only one idiom would get the idiom's distance as its
+    /// latency.
     pub fn believed(&self) -> Self {
         let mut longest: BTreeMap<(u32, &str, &str, bool), u16> = BTreeMap::new();
         for ((sm, pair), seen) in self.rows.iter().filter(|(_, seen)| seen.times >= MANY) {
@@ -156,12 +158,12 @@ impl Latencies {
         Self { rows: rows.map(|(key, &seen)| (key.clone(), seen)).collect() }
     }
 
-    /// The cycles that must pass; none where no distance is known.
+    /// Returns the cycles that must pass. `None` if no distance is known.
     pub fn needed(&self, sm: u32, pair: Pair) -> Option<u16> {
         self.rows.get(&(sm, pair)).map(|seen| seen.cycles)
     }
 
-    /// The rows, as lines of the table.
+    /// Returns the rows as lines of the table.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.rows.iter().map(|((sm, pair), seen)| {
             let Pair { writer, file, reader } = pair;
@@ -175,7 +177,7 @@ impl Latencies {
 mod tests {
     use super::*;
 
-    /// All lines of the table are read, and all of it is believed.
+    /// All lines of the table can be read, and all rows are reliable.
     #[test]
     fn the_table_is_read() {
         let table = Latencies::read(TABLE).expect("a table");
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(Latencies::read("sm_90 IADD3 R LOP3 4 1200"), Err("sm_90 IADD3 R LOP3 4 1200".to_owned()));
     }
 
-    /// The least distance counts, with how often it was seen; and what is written is what is read.
+    /// The least distance is kept with its count, and written tables are read back unchanged.
     #[test]
     fn the_least_distance_counts() {
         arbtest::arbtest(|u| {
@@ -204,7 +206,7 @@ mod tests {
         });
     }
 
-    /// A distance is believed where it was seen often, unless all other readers of the writer get by with less.
+    /// A distance is reliable if it occurred often, unless all other readers of the writer have shorter distances.
     #[test]
     fn rare_and_long_distances_are_not_believed() {
         let text = "sm_90 A R B 5 200 900\nsm_90 A R C 4 20 20\nsm_90 A R D 4 19 900\nsm_90 A R E 6 199 900\n\

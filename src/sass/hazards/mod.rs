@@ -1,10 +1,11 @@
-//! A static check that in-order execution hides no hazard: every result is waited for before it is read.
+//! A static check for hazards that in-order execution cannot show: every result is waited for before it is read.
 //!
-//! The hardware does not look: where an instruction reads a register too early, it reads the old value. ptxas says in the
-//! control codes when an instruction may issue, by cycles for results of a fixed latency, by scoreboards for others. An
-//! interpreter that does one instruction after the other cannot see a mistake there. This check follows all paths.
+//! The hardware does not check. If an instruction reads a register too early, it reads the old value. ptxas states in
+//! the control codes when an instruction may issue: by cycles for results of a fixed latency, by scoreboards for other
+//! results. An interpreter that executes one instruction after the other cannot see a mistake there. This check follows
+//! all paths.
 //!
-//! * [`graph`]: blocks, branches, calls; [`state`]: what is under way; [`mod@walk`]: both together;
+//! * [`graph`]: blocks, branches, calls; [`state`]: pending work; [`mod@walk`]: the traversal of both;
 //! * [`latencies`]: the cycles that ptxas leaves between two opcodes, mined from its own output.
 
 mod graph;
@@ -23,18 +24,18 @@ use self::walk::{Event, walk};
 use super::effects::Place;
 use super::instruction::Function;
 
-/// What is wrong.
+/// The violated rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rule {
     /// A result is read before its scoreboard is waited for.
     ReadTooEarly,
-    /// A result is overwritten before its scoreboard is waited for: it may come later, and stay.
+    /// A result is overwritten before its scoreboard is waited for. It may arrive later and stay.
     OverwrittenTooEarly,
-    /// A register is overwritten while an earlier instruction may not have read it.
+    /// A register is overwritten although an earlier instruction may not have read it.
     SourceOverwritten,
-    /// A result is read after so many cycles, where ptxas leaves more.
+    /// A result is read after fewer cycles than ptxas leaves.
     TooFewCycles {
-        /// The cycles that pass at least.
+        /// The least number of cycles that pass.
         cycles: u16,
         /// The cycles that ptxas leaves.
         needed: u16,
@@ -44,18 +45,18 @@ pub enum Rule {
 /// A hazard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// The address of the instruction that comes too early.
+    /// The address of the instruction that issues too early.
     pub address: u32,
-    /// The address of the instruction that it does not wait for.
+    /// The address of the instruction that it should wait for.
     pub from: u32,
     /// The register.
     pub place: Place,
-    /// What is wrong.
+    /// The violated rule.
     pub rule: Rule,
 }
 
 impl Finding {
-    /// Whether a wait for a scoreboard is missing. What is known of fixed latencies was only mined.
+    /// Whether a wait for a scoreboard is missing. Fixed latencies are only mined, so their findings are uncertain.
     pub fn is_certain(&self) -> bool {
         !matches!(self.rule, Rule::TooFewCycles { .. })
     }
@@ -70,7 +71,7 @@ impl std::fmt::Display for Finding {
             Rule::OverwrittenTooEarly => {
                 write!(
                     formatter,
-                    "overwrites {place} and does not wait for instruction {from:#06x}, which writes it, too"
+                    "overwrites {place} and does not wait for instruction {from:#06x}, which writes {place}, too"
                 )
             }
             Rule::SourceOverwritten => {
@@ -78,13 +79,13 @@ impl std::fmt::Display for Finding {
             }
             Rule::TooFewCycles { cycles, needed } => write!(
                 formatter,
-                "reads {place} {cycles} cycles behind instruction {from:#06x}, and ptxas leaves {needed} or more"
+                "reads {place} {cycles} cycles after instruction {from:#06x}, and ptxas leaves {needed} or more"
             ),
         }
     }
 }
 
-/// The hazards of a function, sorted. `sm` is the processor: 80, 89, 90.
+/// Returns the hazards of a function, sorted. `sm` is the processor: 80, 89, 90.
 pub fn check(function: &Function, sm: u32, latencies: &Latencies) -> Vec<Finding> {
     let graph = Graph::of(function);
     let mut findings = BTreeSet::new();
@@ -116,8 +117,8 @@ pub fn mine(function: &Function, sm: u32, into: &mut Latencies) {
     });
 }
 
-/// The waits of a function that end something: the address of the instruction that waits, and the scoreboard. Others wait
-/// for nothing, on any path.
+/// Returns the waits of a function that have an effect: the address of the waiting instruction, and the scoreboard. The
+/// other waits find no pending work on any path.
 pub fn waits(function: &Function, sm: u32) -> BTreeSet<(u32, u8)> {
     let graph = Graph::of(function);
     let mut waits = BTreeSet::new();
@@ -129,7 +130,7 @@ pub fn waits(function: &Function, sm: u32) -> BTreeSet<(u32, u8)> {
     waits
 }
 
-/// The two opcodes of a result and its reader, by the numbers of the instructions.
+/// Returns the two opcodes of a result and its reader, by the numbers of the instructions.
 fn pair(graph: &Graph<'_>, from: u32, place: Place, to: u32, operand: Option<u8>) -> Pair {
     let [writer, reader] = [from, to].map(|index| &graph.steps[index as usize]);
     let parts = writer.effects.as_ref().map_or(&[][..], |effects| &effects.parts);

@@ -1,4 +1,4 @@
-//! What is under way at a place of the code: results that are not there yet, and sources that are not read yet.
+//! Pending work at a place in the code: results that are not written yet, and sources that are not read yet.
 
 use std::collections::BTreeMap;
 
@@ -6,33 +6,32 @@ use super::guard::Guard;
 use crate::sass::control::Control;
 use crate::sass::effects::{Place, Unit};
 
-/// Cycles behind which every result of a fixed latency is there.
+/// The cycles after which every result of a fixed latency is written.
 pub(super) const LONGEST: u16 = 64;
 
-/// Work that a unit took, and that nobody waited for. Of equal work under way the newest instruction counts, because it
-/// ends last.
+/// Pending work of a unit on a register. Of equal pending work, the newest instruction counts, because it ends last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Work {
     /// The register.
     pub(super) place: Place,
-    /// Whether the register is written, or still read.
+    /// Whether the register is written. It is read otherwise.
     pub(super) is_write: bool,
-    /// The unit that does it.
+    /// The unit that executes the work.
     pub(super) unit: Unit,
-    /// The scoreboards, as bits: waiting for any of them is enough.
+    /// The scoreboards, as bits. A wait for any of them is enough.
     pub(super) scoreboards: u8,
-    /// The scoreboard of the instruction itself, of a result from a unit that keeps no order.
+    /// The scoreboard of the instruction itself, for a result of an out-of-order unit.
     pub(super) own: Option<u8>,
-    /// The condition under which it is done, while its predicate has not changed.
+    /// The condition under which the work executes. `None` after a change of its predicate.
     pub(super) guard: Option<Guard>,
 }
 
-/// Where work comes from.
+/// The origin of pending work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The instruction that began it, by its number: of several the first one.
+    /// The number of the instruction that started the work. Of several instructions, the first.
     pub(super) from: u32,
-    /// How many instructions behind it set the same scoreboard at least.
+    /// The least number of later instructions that set the same scoreboard.
     pub(super) behind: u8,
 }
 
@@ -41,22 +40,22 @@ pub(super) struct Origin {
 pub(super) struct Fixed {
     /// The register.
     pub(super) place: Place,
-    /// The instruction that writes it, by its number.
+    /// The number of the instruction that writes the register.
     pub(super) from: u32,
-    /// The condition under which it is written, while its predicate has not changed.
+    /// The condition under which the register is written. `None` after a change of its predicate.
     pub(super) guard: Option<Guard>,
 }
 
-/// All that is under way.
+/// All pending work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State {
-    /// Cycles since a result of a fixed latency was begun, at least.
+    /// The least number of cycles since each result of a fixed latency was started.
     pub(super) fixed: BTreeMap<Fixed, u16>,
-    /// Work of units.
+    /// Pending work of units.
     pub(super) work: BTreeMap<Work, Origin>,
 }
 
-/// The scoreboard as a bit.
+/// Returns the scoreboard as a bit.
 fn bit(scoreboard: Option<u8>) -> u8 {
     scoreboard.map_or(0, |number| 1 << number)
 }
@@ -68,7 +67,7 @@ impl Origin {
 }
 
 impl State {
-    /// Adds what is under way on another path. Whether something changed.
+    /// Adds the pending work of another path. Returns whether something changed.
     pub(super) fn join(&mut self, other: &Self) -> bool {
         let mut is_changed = false;
         for (&key, &cycles) in &other.fixed {
@@ -95,7 +94,7 @@ impl State {
         }
     }
 
-    /// Waits until no more than the newest so many instructions of a scoreboard are under way.
+    /// Waits until only the last `newest` instructions of a scoreboard may be pending.
     pub(super) fn wait_but_newest(&mut self, scoreboard: u8, newest: u8) {
         if newest == 0 {
             self.wait(1 << scoreboard);
@@ -104,7 +103,7 @@ impl State {
         }
     }
 
-    /// Cycles pass.
+    /// Advances by some cycles.
     pub(super) fn pass(&mut self, cycles: u16) {
         self.fixed.retain(|_, since| {
             *since += cycles;
@@ -112,7 +111,7 @@ impl State {
         });
     }
 
-    /// Results on their way to a register, or reads of it, that may be under way where a condition holds.
+    /// Returns the pending writes to a register, or the pending reads of it, that do not exclude a condition.
     pub(super) fn of_place(
         &self,
         place: Place,
@@ -125,26 +124,26 @@ impl State {
         works.filter(move |(work, _)| !Guard::exclude(work.guard, guard)).map(|(&work, origin)| (work, origin.from))
     }
 
-    /// Results of fixed latencies on their way to a register, where a condition holds.
+    /// Returns the pending results of fixed latencies for a register that do not exclude a condition.
     pub(super) fn fixed_of_place(&self, place: Place, guard: Option<Guard>) -> impl Iterator<Item = (u32, u16)> {
         let first = Fixed { place, from: 0, guard: None };
         let fixed = self.fixed.range(first..).take_while(move |(fixed, _)| fixed.place == place);
         fixed.filter(move |(fixed, _)| !Guard::exclude(fixed.guard, guard)).map(|(fixed, &cycles)| (fixed.from, cycles))
     }
 
-    /// A register has a new value: what was under way of it no longer matters.
+    /// Removes the pending work on a register that is overwritten.
     pub(super) fn forget(&mut self, place: Place) {
         self.fixed.retain(|fixed, _| fixed.place != place);
         self.work.retain(|work, _| work.place != place);
     }
 
-    /// A condition holds from here on: what is done under the opposite one is not done.
+    /// Assumes a condition from here on. Work under the opposite condition is removed.
     pub(super) fn assume(&mut self, guard: Guard) {
         self.fixed.retain(|fixed, _| !Guard::exclude(fixed.guard, Some(guard)));
         self.work.retain(|work, _| !Guard::exclude(work.guard, Some(guard)));
     }
 
-    /// A predicate changes, so conditions on it say nothing any longer.
+    /// Removes conditions on a predicate that changes.
     pub(super) fn change(&mut self, predicate: Place) {
         let is_on = |guard: Option<Guard>| guard.is_some_and(|guard| guard.place == predicate);
         if self.fixed.keys().any(|fixed| is_on(fixed.guard)) {
@@ -162,7 +161,7 @@ impl State {
         }
     }
 
-    /// A unit takes work that sets scoreboards.
+    /// Records that a unit takes an instruction that sets scoreboards.
     pub(super) fn begin(&mut self, unit: Unit, writes: Option<u8>, reads: Option<u8>) {
         if writes.is_none() && reads.is_none() {
             return;
@@ -171,7 +170,7 @@ impl State {
             if work.own.is_some() && (work.own == writes || work.own == reads) {
                 origin.behind = origin.behind.saturating_add(1);
             }
-            // The end of this work is the end of all before it.
+            // The end of this work implies the end of all earlier work.
             if work.is_write && work.unit == unit && unit.is_in_order() {
                 work.scoreboards |= bit(writes);
             }
@@ -190,23 +189,22 @@ impl State {
         }
     }
 
-    /// A unit has work on a register, which an instruction began, by its number.
+    /// Adds work on a register that the instruction `from` started.
     pub(super) fn add(&mut self, work: Work, from: u32) {
         self.work.insert(work, Origin { from, behind: 0 });
     }
 }
 
 impl Work {
-    /// A read of a register by a unit, which sets scoreboards.
+    /// Creates a read of a register by a unit, which sets scoreboards.
     pub(super) fn read(place: Place, unit: Unit, control: Control, guard: Option<Guard>) -> Self {
         let scoreboards = bit(control.writes) | bit(control.reads);
         Self { place, is_write: false, unit, scoreboards, own: None, guard }
     }
 
-    /// A result of a unit, which sets a scoreboard.
+    /// Creates a result of a unit, which sets a scoreboard.
     pub(super) fn write(place: Place, unit: Unit, control: Control, guard: Option<Guard>) -> Self {
-        // An atomic operation whose value nobody takes says in a predicate whether it was done, as soon as it has read its
-        // sources.
+        // An atomic operation without a value result writes its success predicate as soon as it has read its sources.
         let is_predicate = matches!(place, Place::Predicate(_));
         let done = control.writes.or(control.reads.filter(|_| is_predicate));
         let own = done.filter(|_| !unit.is_in_order());

@@ -1,4 +1,4 @@
-//! Programs with hazards, and what is found of them.
+//! Hazards of hand-written programs.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use super::{Finding, Rule, check};
 use crate::sass::effects::{Effects, tests};
 use crate::sass::instruction::Function;
 
-/// The latencies of the written programs.
+/// The latencies of the hand-written programs.
 const TABLE: &str = "sm_90 IADD3 R IADD3 4 9 9\nsm_90 ISETP P @BRA 13 9 9\nsm_90 IADD3 R STG 5 9 9";
 
-/// A function of lines `B0 R1 W2 S4 LDG.E R2, [R4.64]`: scoreboards that are waited for, those that are set for sources and
-/// for results, and cycles, each where there is one; and labels.
+/// Builds a function from lines `B0 R1 W2 S4 LDG.E R2, [R4.64]`: the scoreboards that are waited for, the scoreboards
+/// that are set for sources and for results, and the stall cycles. Each is optional. Labels are allowed.
 fn code(lines: &[&str]) -> Function {
     let is_control = |word: &&str| {
         let (name, rest) = word.split_at(1);
@@ -45,7 +45,7 @@ fn findings(function: &Function) -> Vec<Finding> {
     check(function, 90, &Latencies::read(TABLE).expect("a table"))
 }
 
-/// What is found, as `rule register from -> at`, by the numbers of the instructions.
+/// Prints the findings as `rule register from -> at`, by the numbers of the instructions.
 fn shown(lines: &[&str]) -> Vec<String> {
     let show = |finding: &Finding| {
         let Finding { address, from, place, rule } = finding;
@@ -65,7 +65,7 @@ fn expect(lines: &[&str], expected: &[&str]) {
     assert_eq!(shown(lines), expected, "{lines:#?}");
 }
 
-/// A result of a load is there behind a wait, of the reader itself or of another instruction.
+/// A loaded result is written after a wait by the reader itself or by another instruction.
 #[test]
 fn results_are_waited_for() {
     let load = "W2 LDG.E R2, desc[UR4][R4.64]";
@@ -78,7 +78,7 @@ fn results_are_waited_for() {
     expect(&["LDG.E R2, desc[UR4][R4.64]", "B0 B1 B2 B3 B4 B5 IADD3 R3, R2, R2, RZ", "EXIT"], &["read R2 0 -> 1"]);
 }
 
-/// The predicate of an atomic operation without a value comes with the scoreboard of its sources.
+/// The predicate of an atomic operation without a value arrives with the scoreboard of its sources.
 #[test]
 fn predicates_of_atomics() {
     let atomic = "R1 ATOM.E.ADD.F32.FTZ.RN.STRONG.SM P0, RZ, desc[UR4][R4.64], R2";
@@ -86,7 +86,7 @@ fn predicates_of_atomics() {
     expect(&[atomic, "B2 @P0 BRA `(L)", "L:", "EXIT"], &["read P0 0 -> 1"]);
 }
 
-/// A scoreboard that several instructions set is down when all are done.
+/// A scoreboard that several instructions set is clear when all are finished.
 #[test]
 fn scoreboards_are_counters() {
     let loads = ["W0 LDG.E R2, desc[UR4][R4.64]", "W0 LDG.E R3, desc[UR4][R4.64]"];
@@ -95,7 +95,7 @@ fn scoreboards_are_counters() {
     expect(&[loads[0], loads[1], "S4 DEPBAR.LE SB0, 0x1", "MOV R6, R3", "EXIT"], &["read R3 1 -> 3"]);
 }
 
-/// What takes work in order needs one scoreboard for all of it; loads of global memory keep no order.
+/// An in-order unit needs only one scoreboard for all its instructions. Loads from global memory are out of order.
 #[test]
 fn units_that_keep_order() {
     expect(&["LDS R2, [R8]", "W0 LDS R3, [R8]", "B0 IADD3 R3, R2, R3, RZ", "EXIT"], &[]);
@@ -104,7 +104,7 @@ fn units_that_keep_order() {
     expect(&lines, &["read R2 0 -> 2"]);
 }
 
-/// A source of a store may be overwritten behind a wait for its scoreboard, or for that of a later access.
+/// A source of a store may be overwritten after a wait for its scoreboard, or for the scoreboard of a later access.
 #[test]
 fn sources_are_kept() {
     let store = "STG.E desc[UR4][R4.64], R2";
@@ -112,26 +112,26 @@ fn sources_are_kept() {
     expect(&[&format!("R1 {store}"), "B1 MOV R2, RZ", "EXIT"], &[]);
     expect(&[store, "R1 STG.E desc[UR4][R4.64], R3", "B1 MOV R2, RZ", "EXIT"], &[]);
     expect(&[store, "W1 LDS R3, [R8]", "B1 MOV R2, RZ", "EXIT"], &[]);
-    // The access that overwrites stands behind in the queue.
+    // The access that overwrites the source is later in the same queue.
     expect(&[store, "W1 LDG.E R2, desc[UR4][R6.64]", "EXIT"], &[]);
-    // What a warp has once is read at issue.
+    // Uniform registers are read at issue.
     expect(&[store, "UMOV UR4, URZ", "EXIT"], &[]);
 }
 
-/// Cycles count along the shortest path.
+/// Cycles are counted along the shortest path.
 #[test]
 fn cycles_pass() {
     expect(&["S4 IADD3 R2, R3, R3, RZ", "IADD3 R4, R2, R3, RZ", "EXIT"], &[]);
     expect(&["S3 IADD3 R2, R3, R3, RZ", "IADD3 R4, R2, R3, RZ", "EXIT"], &["3 of 4 R2 0 -> 1"]);
     expect(&["S2 IADD3 R2, R3, R3, RZ", "S2 NOP", "IADD3 R4, R2, R3, RZ", "EXIT"], &[]);
-    // Nobody knows the pair.
+    // The pair is unknown.
     expect(&["S1 IADD3 R2, R3, R3, RZ", "XADD R4, R2", "EXIT"], &[]);
     expect(&["S12 ISETP.NE.AND P0, PT, R3, RZ, PT", "@P0 BRA `(L)", "NOP", "L:", "EXIT"], &["12 of 13 P0 0 -> 1"]);
     let around = ["IADD3 R2, R3, R3, RZ", "S1 @P1 BRA `(L)", "S9 NOP", "L:", "IADD3 R4, R2, R3, RZ", "EXIT"];
     expect(&around, &["2 of 4 R2 0 -> 3"]);
 }
 
-/// Loops carry what is under way to their beginning, and joins keep what one path left.
+/// Loops carry pending work to their header, and joins keep the pending work of either path.
 #[test]
 fn paths_are_followed() {
     let lines =
@@ -143,7 +143,7 @@ fn paths_are_followed() {
         ["W3 LDG.E R2, desc[UR4][R4.64]", jump, wait, "M:", "MOV R3, R2", "EXIT"]
     };
     expect(&join("B3 NOP"), &["read R2 0 -> 3"]);
-    // Each path has a scoreboard of its own, and the reader waits for both.
+    // Each path has its own scoreboard, and the reader waits for both.
     let both = [
         "@P0 BRA `(M)",
         "W1 LDG.E R2, desc[UR4][R4.64]",
@@ -157,18 +157,18 @@ fn paths_are_followed() {
     expect(&both, &[]);
 }
 
-/// Instructions under opposite conditions do not meet, until the predicate changes.
+/// Instructions under opposite conditions do not conflict until the predicate changes.
 #[test]
 fn opposite_conditions() {
     let lines = |between| ["W3 @P0 LDG.E R2, desc[UR4][R4.64]", between, "@!P0 MOV R2, RZ", "B3 MOV R3, R2", "EXIT"];
     expect(&lines("NOP"), &[]);
     expect(&lines("PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0"), &["overwritten R2 0 -> 2"]);
-    // A branch says which condition holds.
+    // A branch implies which condition holds.
     expect(&["W3 @P0 LDG.E R2, desc[UR4][R4.64]", "@P0 EXIT", "MOV R2, RZ", "EXIT"], &[]);
     expect(&["W3 @P0 LDG.E R2, desc[UR4][R4.64]", "@!P0 EXIT", "MOV R2, RZ", "EXIT"], &["overwritten R2 0 -> 2"]);
 }
 
-/// A call leads into the callee and back behind itself, not behind other calls.
+/// A call leads into the callee and back to the instruction after it, not after other calls.
 #[test]
 fn calls_return_to_their_callers() {
     let lines = |wait| {
@@ -191,14 +191,14 @@ fn calls_return_to_their_callers() {
     expect(&inner, &["read R2 3 -> 1"]);
 }
 
-/// In straight code in which each result is waited for, nothing is found; and without any one wait, or with any scoreboard
-/// left out, something is.
+/// Straight-line code in which each result is waited for has no findings. If any one wait or scoreboard is removed,
+/// there is a finding.
 #[test]
 fn every_wait_is_needed() {
     arbtest::arbtest(|u| {
         let mut lines = Vec::new();
         for number in 0..u.int_in_range(1..=6)? {
-            // Each load has a scoreboard; each sum waits for the loads whose results it is the first to read.
+            // Each load has a scoreboard. Each sum waits for the loads of which it is the first reader.
             lines.push(format!("W{number} LDG.E R{}, desc[UR4][R40.64]", 10 + number));
         }
         let count = lines.len();
@@ -224,7 +224,7 @@ fn every_wait_is_needed() {
     });
 }
 
-/// No control codes make a panic, or a check that does not end.
+/// The check ends without a panic for random control codes.
 #[test]
 fn any_control_codes() {
     let lines = [

@@ -1,4 +1,4 @@
-//! The walk over all paths: what is under way ahead of each instruction.
+//! The walk over all paths: the pending work before each instruction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use super::state::{Fixed, State, Work};
 use crate::sass::effects::{Effects, Latency, Place, Unit};
 use crate::sass::operand::Operand;
 
-/// What stands at an instruction for those who look.
+/// An event at an instruction.
 pub(super) enum Event {
-    /// A result of a fixed latency is read so many cycles after it was begun.
+    /// A result of a fixed latency is read some cycles after it was started.
     Fixed {
         /// The register.
         place: Place,
@@ -18,29 +18,29 @@ pub(super) enum Event {
         from: u32,
         /// The cycles.
         cycles: u16,
-        /// The operand that reads; none for the guard.
+        /// The operand that reads. `None` for the guard.
         operand: Option<u8>,
     },
-    /// A result that is not there is read.
+    /// A pending result is read.
     Read {
         /// The register.
         place: Place,
         /// The instruction that writes it.
         from: u32,
     },
-    /// A result that is not there is overwritten.
+    /// A pending result is overwritten.
     Overwritten {
         /// The register.
         place: Place,
         /// The instruction that writes it.
         from: u32,
     },
-    /// A scoreboard is waited for, and something is under way.
+    /// A scoreboard with pending work is waited for.
     Waited {
         /// The scoreboard.
         scoreboard: u8,
     },
-    /// A source that is not read is overwritten.
+    /// A source is overwritten before it is read.
     Lost {
         /// The register.
         place: Place,
@@ -49,15 +49,15 @@ pub(super) enum Event {
     },
 }
 
-/// An activation: the function itself, or the call that led there, by its block and one.
+/// An activation: 0 for the function itself, or one plus the block of the call.
 type Context = usize;
 
-/// Tells `each` of all events, by the number of the instruction. Each is told again for each way there.
+/// Calls `each` for all events, with the number of the instruction. An event is repeated for each activation.
 pub(super) fn walk(graph: &Graph<'_>, sm: u32, mut each: impl FnMut(u32, Event)) {
     let mut walk = Walk::new(graph, sm);
     let mut is_reached = vec![false; graph.blocks.len()];
     for block in 0..graph.blocks.len() {
-        // What only a table of targets leads to begins with nothing under way.
+        // A block that is reached only through a table of targets begins without pending work.
         if !is_reached[block] {
             walk.enter((0, block), &State::default());
             walk.run();
@@ -79,9 +79,9 @@ struct Walk<'g, 'f> {
     sm: u32,
     states: BTreeMap<(Context, usize), State>,
     open: BTreeSet<(Context, usize)>,
-    /// The activations in which a call stands.
+    /// The activations that contain a call.
     callers: BTreeMap<Context, BTreeSet<Context>>,
-    /// What is under way where an activation returns.
+    /// The pending work at the return of an activation.
     ends: BTreeMap<Context, State>,
 }
 
@@ -135,7 +135,7 @@ impl<'g, 'f> Walk<'g, 'f> {
     }
 }
 
-/// An instruction waits, reads, writes, and begins work.
+/// Executes an instruction: it waits, reads, writes, and starts work.
 fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl FnMut(Event)) {
     let Step { instruction, effects } = step;
     let control = instruction.control;
@@ -150,7 +150,7 @@ fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl
             && let [Operand::Scoreboard(scoreboard), Operand::Immediate(newest), ..] = *instruction.operands
         {
             state.wait_but_newest(scoreboard, newest.min(255) as u8);
-            // A set of others that it waits for as a wait mask does.
+            // A mask of other scoreboards has the same effect as a wait mask.
             state.wait((instruction.bits >> 32) as u8 & 0x3f);
         }
         let guard = instruction.guard.and_then(Guard::of);
@@ -161,10 +161,10 @@ fn step(state: &mut State, index: u32, step: &Step<'_>, sm: u32, each: &mut impl
     state.pass(control.stall.into());
 }
 
-/// Tells of what is under way of the registers that an instruction reads and writes.
+/// Reports the pending work on the registers that an instruction reads and writes.
 fn look(state: &State, effects: &Effects, guard: Option<Guard>, latency: Latency, each: &mut impl FnMut(Event)) {
     for part in effects.parts.iter().filter(|part| !part.is_write) {
-        // The guard is read whether it holds or not.
+        // The guard is read in any case.
         let guard = guard.filter(|_| part.operand.is_some());
         for place in part.places() {
             for (_, from) in state.of_place(place, true, guard) {
@@ -175,7 +175,7 @@ fn look(state: &State, effects: &Effects, guard: Option<Guard>, latency: Latency
             }
         }
     }
-    // A unit that keeps order writes what it took later behind what it took before; and it reads so.
+    // An in-order unit writes a later instruction's results after those of an earlier one. Its reads are in order, too.
     let in_order = |unit: Unit| latency == Latency::Variable(unit) && unit.is_in_order();
     let in_queue = |unit: Unit| matches!(latency, Latency::Variable(own) if own.shares_queue(unit));
     for place in effects.writes() {
@@ -188,7 +188,7 @@ fn look(state: &State, effects: &Effects, guard: Option<Guard>, latency: Latency
     }
 }
 
-/// Has an instruction's own results and reads be under way.
+/// Starts an instruction's own results and reads.
 fn begin(state: &mut State, index: u32, step: &Step<'_>, effects: &Effects, guard: Option<Guard>, latency: Latency) {
     let control = step.instruction.control;
     for place in effects.writes() {
@@ -197,7 +197,7 @@ fn begin(state: &mut State, index: u32, step: &Step<'_>, effects: &Effects, guar
         }
         state.change(place);
     }
-    // The instruction may write its own predicate.
+    // The instruction may write its own guard.
     let guard = guard.filter(|guard| effects.writes().all(|place| place != guard.place));
     match latency {
         Latency::Fixed => {
@@ -217,8 +217,8 @@ fn begin(state: &mut State, index: u32, step: &Step<'_>, effects: &Effects, guar
     }
 }
 
-/// Whether a unit reads a register when it gets to it. Predicates and uniform registers are read at issue: ptxas lets
-/// the next instruction overwrite them.
+/// Whether a unit reads a register late, when it executes the instruction. Predicates and uniform registers are read at
+/// issue: ptxas lets the next instruction overwrite them.
 fn is_read_late(place: Place) -> bool {
     matches!(place, Place::General(_))
 }

@@ -1,4 +1,4 @@
-//! Where accesses of memory go: sums of registers and a distance.
+//! Addresses of memory accesses: sums of registers and an offset.
 
 use super::super::operand::{Address as Place, Extent, Register};
 use super::lowerer::Lowerer;
@@ -10,7 +10,7 @@ const U32: Ty = Ty::Unsigned(32);
 const U64: Ty = Ty::Unsigned(64);
 
 impl Lowerer<'_> {
-    /// The address of an operand in a space.
+    /// Returns the address of an operand in a space.
     pub(super) fn place(&mut self, place: Place, space: Space) -> Address {
         let base = match space {
             Space::Generic => self.wide_base(place),
@@ -29,7 +29,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A base of 64 bits: two registers, or one, beside two of the warp.
+    /// Returns a base of 64 bits: two registers, or one register with a uniform pair.
     fn wide_base(&mut self, place: Place) -> Row {
         let of = |number, is_uniform| Register { number, is_uniform };
         let uniform = place.uniform.map(|number| self.pair(of(number, true)));
@@ -51,7 +51,7 @@ impl Lowerer<'_> {
         to
     }
 
-    /// A base of 32 bits: a register, perhaps times a factor, and one of the warp.
+    /// Returns a base of 32 bits: a register, optionally scaled, and a uniform register.
     fn narrow_base(&mut self, place: Place) -> Row {
         let of = |number, is_uniform| Register { number, is_uniform };
         let base = place.base.map(|number| self.read_register(of(number, false)));

@@ -9,7 +9,7 @@ use crate::emulate::pure::Pure;
 use crate::emulate::types::{Kind, Ty};
 
 impl Lowerer<'_> {
-    /// Lowers an atomic operation; says whether it is one.
+    /// Lowers an atomic operation. Returns whether the instruction is an atomic operation.
     pub(super) fn atomic(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let space = match instruction.word() {
             "ATOM" | "ATOMG" | "RED" | "REDG" => Space::Generic,
@@ -20,8 +20,8 @@ impl Lowerer<'_> {
             return self.count_up(instruction);
         }
         let (op, ty) = operation(instruction)?;
-        // A predicate ahead of the result says whether the operation was done: it always is. Where there is no result, as of
-        // ATOMS.CAST since sm_100, it says whether the value was exchanged.
+        // A predicate before the result says whether the operation executed. It always does. If there is no result
+        // (ATOMS.CAST since sm_100), the predicate says whether the value was exchanged.
         let mut operands = instruction.operands.as_slice();
         let mut exchanged = None;
         if let [Operand::Predicate(done), rest @ ..] = operands {
@@ -41,14 +41,14 @@ impl Lowerer<'_> {
             }
             _ => None,
         };
-        let [Operand::Address(place), values @ ..] = operands else { return Err("its operands are not known".into()) };
+        let [Operand::Address(place), values @ ..] = operands else { return Err("unknown operands".into()) };
         let mut sources = [ZERO; 2];
         for (source, value) in sources.iter_mut().zip(values) {
-            let Operand::Register(register, _) = *value else { return Err("its operands are not known".into()) };
+            let Operand::Register(register, _) = *value else { return Err("unknown operands".into()) };
             *source = self.atomic_source(register, ty);
         }
         if op == AtomicOp::CompareAndSwap && values.len() != 2 {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         }
         let address = self.place(*place, space);
         let (to, wide) = match result {
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
         let found = if is_asked { self.temporary(ty.bits()) } else { to };
         self.emit(Op::Atomic { address, op, ty, to: found, from: sources, kind: Kind::default() });
         if is_asked && to != SINK {
-            // `.CAST` says whether the value was exchanged.
+            // The predicate of `.CAST` says whether the value was exchanged.
             let is_same = Pure::new(ty, |[a, b]: [u64; 2]| [u64::from(a == b)]);
             let is_same = if exchanged.is_some() { is_same.results(&[Ty::Pred]) } else { is_same };
             self.emit_pure(is_same, &[to], &[found, sources[0]]);
@@ -70,12 +70,12 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// `ATOMS.POPC.INC`: adds the number of threads that take part, as each of them adds one.
+    /// Lowers `ATOMS.POPC.INC`, which adds the number of active threads: each thread adds one.
     fn count_up(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let [Operand::Register(Register { number: RZ, .. }, _), Operand::Address(place)] =
             *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (address, one) = (self.place(place, Space::Shared), self.constant(1, 32));
         let (op, ty, from) = (AtomicOp::Add, Ty::Unsigned(32), [one, ZERO]);
@@ -88,7 +88,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// What is computed, of which type.
+/// Returns the operation and its type.
 fn operation(instruction: &Instruction) -> Result<(AtomicOp, Ty), Refusal> {
     let (mut op, mut ty) = (None, Ty::Unsigned(32));
     for modifier in instruction.modifiers() {
@@ -115,5 +115,5 @@ fn operation(instruction: &Instruction) -> Result<(AtomicOp, Ty), Refusal> {
             other => return Err(format!("the modifier {other}")),
         }
     }
-    Ok((op.ok_or("what it computes is not known")?, ty))
+    Ok((op.ok_or("unknown operation")?, ty))
 }

@@ -1,4 +1,4 @@
-//! Bulk copies and copies of tensors: the warp starts each once.
+//! Bulk copies and tensor copies. The warp starts each copy once.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Address as Place, Operand, Register};
@@ -12,7 +12,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers a bulk copy; says whether it is one.
+    /// Lowers a bulk copy. Returns whether the instruction is a bulk copy.
     pub(super) fn bulk(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let copy = match instruction.word() {
             "UTMACMDFLUSH" => {
@@ -31,14 +31,14 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// `UBLKCP`, `UBLKRED`: the last register has the size in units of 16 bytes. Behind an address of shared memory that is
-    /// written stands that of the mbarrier.
+    /// Lowers `UBLKCP` and `UBLKRED`. The last register has the size in units of 16 bytes. If shared memory is the
+    /// destination, the address of the mbarrier follows the destination's address.
     fn bulk_copy(&mut self, instruction: &Instruction) -> Result<BulkCopy, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         let [Operand::Address(to), Operand::Address(from), Operand::Register(size, _), ..] =
             *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (to, from) = (start(to)?, start(from)?);
         let (size, bytes) = (self.read_register(size), self.temporary(32));
@@ -57,30 +57,30 @@ impl Lowerer<'_> {
                 let reduction = match (instruction.word(), rest) {
                     ("UBLKCP", []) => None,
                     ("UBLKRED", [op, ty @ ..]) => {
-                        let ty = of_elements(ty).ok_or("its type is not known")?;
-                        let op = operation(op).ok_or("its operation is not known")?;
+                        let ty = of_elements(ty).ok_or("unknown type")?;
+                        let op = operation(op).ok_or("unknown operation")?;
                         let is_known = ty.is_integer() || op == AtomicOp::Add;
-                        is_known.then_some(Some((op, ty))).ok_or("its operation is not known")?
+                        is_known.then_some(Some((op, ty))).ok_or("unknown operation")?
                     }
-                    _ => return Err("its form is not known".into()),
+                    _ => return Err("unknown form".into()),
                 };
                 Ok(BulkCopy::ToGlobal { to: self.far_address(to), from: self.near_address(from), bytes, reduction })
             }
-            _ => Err("its form is not known".into()),
+            _ => Err("unknown form".into()),
         }
     }
 
-    /// `UTMALDG`: registers in a row have the address in shared memory, the mbarrier, and the coordinates. `UTMASTG` and
-    /// `UTMAREDG` have no mbarrier. The second operand is the address of the tensor's map.
+    /// Lowers a tensor copy. For `UTMALDG`, consecutive registers have the address in shared memory, the mbarrier, and
+    /// the coordinates. `UTMASTG` and `UTMAREDG` have no mbarrier. The second operand is the address of the tensor map.
     fn tensor_copy(&mut self, instruction: &Instruction) -> Result<BulkCopy, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         let [Operand::Address(near), Operand::Address(map), ..] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (near, map) = (start(near)?, start(map)?);
-        let (&dimensions, rest) = modifiers.split_first().ok_or("its dimensions are not known")?;
+        let (&dimensions, rest) = modifiers.split_first().ok_or("unknown dimensions")?;
         let count = ["1D", "2D", "3D", "4D", "5D"].iter().position(|&name| name == dimensions);
-        let count = count.ok_or("its dimensions are not known")? as u8 + 1;
+        let count = count.ok_or("unknown dimensions")? as u8 + 1;
         let is_load = instruction.word() == "UTMALDG";
         let first = if is_load { 2 } else { 1 };
         let coordinates: Vec<Row> =
@@ -93,25 +93,25 @@ impl Lowerer<'_> {
             }
             ("UTMASTG", []) => Ok(BulkCopy::ToTensor { from: self.near_address(near), tensor, reduction: None }),
             ("UTMAREDG", [op]) => {
-                let reduction = Some(operation(op).ok_or("its operation is not known")?);
+                let reduction = Some(operation(op).ok_or("unknown operation")?);
                 Ok(BulkCopy::ToTensor { from: self.near_address(near), tensor, reduction })
             }
-            _ => Err("its form is not known".into()),
+            _ => Err("unknown form".into()),
         }
     }
 
-    /// The address of shared memory in a register.
+    /// Returns the shared-memory address in a register.
     fn near_address(&mut self, register: Register) -> Address {
         Address { space: Space::Shared, base: self.read_register(register), offset: 0 }
     }
 
-    /// The generic address in two registers.
+    /// Returns the generic address in two registers.
     fn far_address(&mut self, register: Register) -> Address {
         Address { space: Space::Generic, base: self.pair(register), offset: 0 }
     }
 }
 
-/// The first register of an operand in brackets.
+/// Returns the first register of an operand in brackets.
 fn start(place: Place) -> Result<Register, Refusal> {
     let number = place.uniform.filter(|_| place.base.is_none() && place.offset == 0);
     Ok(Register { number: number.ok_or("an address that is no uniform register")?, is_uniform: true })
@@ -135,7 +135,7 @@ fn operation(name: &str) -> Option<AtomicOp> {
     })
 }
 
-/// The type of elements; 32 bits without a sign have no name.
+/// Returns the type of the elements. Unsigned 32 bits have no modifier.
 fn of_elements(names: &[&str]) -> Option<Ty> {
     Some(match names {
         [] => U32,

@@ -1,4 +1,4 @@
-//! Instructions that only compute: functions of operands, choices and moves.
+//! Instructions that only compute: functions of operands, selections and moves.
 
 use super::super::instruction::Instruction;
 use super::super::meaning;
@@ -11,7 +11,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers an instruction that only computes; says whether it is one.
+    /// Lowers an instruction that only computes. Returns whether the instruction is one of this kind.
     pub(super) fn computed(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let word = instruction.word();
         let result = instruction.operands.first();
@@ -37,7 +37,7 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// All functions of an instruction read what its operands held before.
+    /// Lowers the functions of an instruction. All of them read the old values of the operands.
     fn functions(&mut self, instruction: &Instruction, functions: Vec<meaning::Function>) -> Result<(), Refusal> {
         let is_one = functions.len() == 1;
         let mut moves: Vec<(Row, Row)> = Vec::new();
@@ -61,7 +61,7 @@ impl Lowerer<'_> {
             }
             self.emit_pure(function.pure, &to, &from);
         }
-        // What the instruction stands under is read ahead of what it writes.
+        // The guard is read before the results are written.
         if moves.len() + wides.iter().flatten().count() > 1 {
             self.keep_guard();
         }
@@ -72,7 +72,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Keeps the predicate that the instruction stands under where its own results do not change it.
+    /// Copies the guard so that the instruction's own results do not change it.
     pub(super) fn keep_guard(&mut self) {
         if let Some((row, negated)) = self.guard.take() {
             let kept = self.temporary(1);
@@ -85,7 +85,7 @@ impl Lowerer<'_> {
 
     fn copy(&mut self, instruction: &Instruction, is_wide: bool) -> Result<(), Refusal> {
         let [Operand::Register(to, _), source, ..] = instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         if is_wide {
             for register in [*to, super::operands::next(*to)].into_iter().filter(|_| to.number != RZ) {
@@ -100,7 +100,7 @@ impl Lowerer<'_> {
             _ => false,
         };
         if !is_plain {
-            return Err("its source is not known".into());
+            return Err("unknown source".into());
         }
         let from = self.source(instruction, 1, U32)?;
         let to = self.written_register(*to);
@@ -108,7 +108,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The two rows of a source of 64 bits: registers, or a constant's words, which are two operands.
+    /// Returns the two rows of a source of 64 bits: a register pair, or the two words of an immediate, which are two
+    /// operands.
     fn words(&mut self, operands: &[Operand]) -> Result<[Row; 2], Refusal> {
         match *operands {
             [Operand::Register(first, changes)] if changes == Changes::default() => {
@@ -117,14 +118,14 @@ impl Lowerer<'_> {
             [Operand::Immediate(lower), Operand::Immediate(upper)] => {
                 Ok([lower, upper].map(|word| self.constant(word.into(), 32)))
             }
-            _ => Err("its source is not known".into()),
+            _ => Err("unknown source".into()),
         }
     }
 
-    /// `MOV.64`. A source may overlap the result: both words are read first.
+    /// Lowers `MOV.64`. A source may overlap the result, so both words are read first.
     fn copy_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(to, _), source @ ..] = instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let parts = self.words(source)?.to_vec();
         let (row, wide) = self.wide_result(*to);
@@ -133,11 +134,11 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `SEL.64`.
+    /// Lowers `SEL.64`.
     fn choose_pair(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(to, _), first, second @ .., Operand::Predicate(by)] = instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let row = self.read_predicate(*by);
         let mut chosen = [self.words(&[*first])?, self.words(second)?].map(|parts| {
@@ -155,16 +156,16 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A choice by a predicate: what is not chosen may be undefined.
+    /// Lowers a selection by a predicate. The value that is not selected may be undefined.
     fn choose(&mut self, instruction: &Instruction, ty: Ty) -> Result<(), Refusal> {
         let [Operand::Register(to, _), first, second, Operand::Predicate(by)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         for operand in [first, second] {
             if let Operand::Register(_, changes) | Operand::Constant(_, changes) = operand
                 && changes != Changes::default()
             {
-                return Err("an operand that is changed".into());
+                return Err("an operand with modifiers".into());
             }
         }
         let (yes, no) = (self.source(instruction, 1, ty)?, self.source(instruction, 2, ty)?);
@@ -175,26 +176,26 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The row of a register that takes a result of the warp, from one that threads have.
+    /// Copies the first active thread's value of a row to a uniform row.
     pub(super) fn spread(&mut self, to: Row, from: Row) {
         self.is_uniform = true;
         self.emit(Op::First { to, from });
         self.is_uniform = false;
     }
 
-    /// `R2UR`, `S2UR`: a value of threads becomes the warp's.
+    /// Lowers `R2UR` and `S2UR`: a value of a thread becomes uniform.
     pub(super) fn share(&mut self, to: Register, from: Row) {
         let to = self.written_register(to);
         self.spread(to, from);
     }
 }
 
-/// Whether a special register is read that is zero.
+/// Whether the instruction reads a special register that is zero.
 fn is_zero(instruction: &Instruction) -> bool {
     matches!(instruction.operands.get(1), Some(Operand::Special(number)) if super::super::special::name(*number) == "SRZ")
 }
 
-/// Whether nothing is done to the sources of a choice.
+/// Whether the sources of a selection have no modifiers.
 fn is_unchanged(instruction: &Instruction) -> bool {
     instruction.operands.iter().all(|operand| match operand {
         Operand::Register(_, changes) | Operand::Constant(_, changes) => *changes == Changes::default(),

@@ -1,7 +1,7 @@
-//! Words of the banks of constants.
+//! Words of the constant banks.
 //!
-//! Bank 0 has what a launch gives: sizes, windows, parameters. Bank 3 has the program's variables, bank 4 addresses, and the
-//! others constants that ptxas keeps there.
+//! Bank 0 has the launch values: sizes, windows, parameters. Bank 3 has the program's constant variables, bank 4 has
+//! addresses. The other banks have constants of ptxas.
 
 use super::super::cubin::banks::{Word, word};
 use super::lowerer::Lowerer;
@@ -10,11 +10,11 @@ use crate::emulate::layout;
 use crate::emulate::program::{Access, Address, Init, Op, Order, Row, Space, Special, ZERO};
 use crate::emulate::types::{Kind, Ty};
 
-/// The stack of a kernel whose need is not known, in bytes.
+/// The stack of a kernel whose need is unknown, in bytes.
 const UNKNOWN_STACK: u32 = 1 << 16;
 
 impl Lowerer<'_> {
-    /// The row of a word of 32 or 64 bits.
+    /// Returns the row of a word of 32 or 64 bits.
     pub(super) fn bank_word(&mut self, bank: u8, offset: u32, bits: u32) -> Result<Row, Refusal> {
         if let Some(&row) = self.words.get(&(bank, offset, bits)) {
             return Ok(row);
@@ -24,19 +24,19 @@ impl Lowerer<'_> {
         Ok(row)
     }
 
-    /// The section of a bank.
+    /// Returns the section of a bank.
     pub(super) fn section(&self, bank: u8) -> Option<String> {
         let names = [format!(".nv.constant{bank}.{}", self.code.name), format!(".nv.constant{bank}")];
         names.into_iter().find(|name| self.cubin.sections.contains_key(name))
     }
 
-    /// The offset of a parameter's byte among all of them, if it is one.
+    /// Returns the offset of a parameter's byte from the first parameter. `None` if the word is no parameter.
     pub(super) fn parameter_at(&self, offset: u32) -> Option<u32> {
         let at = offset.checked_sub(self.kernel.parameters_at)?;
         (at < self.kernel.parameter_bytes).then_some(at)
     }
 
-    /// What a launch gives.
+    /// Returns the row of a launch value.
     fn given(&mut self, offset: u32, bits: u32) -> Result<Row, Refusal> {
         if let Some(at) = self.parameter_at(offset) {
             return self.parameter(at, offset, bits);
@@ -61,11 +61,12 @@ impl Lowerer<'_> {
             Some(Word::Parameters(part)) => self.constant(half(layout::PARAMETERS, part), 32),
             Some(Word::Stack(0)) => self.constant(stack.into(), 32),
             Some(Word::Stack(_) | Word::Descriptor(_)) => ZERO,
-            None => return Err(format!("the constant at {offset:#x} of bank 0 is not known")),
+            None => return Err(format!("unknown constant at {offset:#x} of bank 0")),
         })
     }
 
-    /// A word of the parameters. Of a parameter of 8 bytes, both halves are read at once: it may be an address.
+    /// Returns the row of a parameter's word. Both halves of a parameter of 8 bytes are read at once, because it may be
+    /// an address.
     fn parameter(&mut self, at: u32, offset: u32, bits: u32) -> Result<Row, Refusal> {
         let start = at & !7;
         let is_whole = |parameter: &&super::super::cubin::attributes::Parameter| {
@@ -90,7 +91,7 @@ impl Lowerer<'_> {
         Ok(row)
     }
 
-    /// What the file keeps.
+    /// Returns the row of a constant from the file.
     fn kept(&mut self, bank: u8, offset: u32, bits: u32) -> Result<Row, Refusal> {
         let missing = || format!("the constant at {offset:#x} of bank {bank} is not in the file");
         let section = self.section(bank).ok_or_else(missing)?;
@@ -112,7 +113,7 @@ impl Lowerer<'_> {
         Ok(self.constant(u64::from_le_bytes(word), bits))
     }
 
-    /// The address of the variable that is at an offset of a bank, and the distance from its start.
+    /// Returns the address of the variable at an offset of a bank, and the addend.
     pub(super) fn variable_at(&self, section: &str, offset: u32) -> Option<(u64, i64)> {
         let offset = u64::from(offset);
         let mut symbols = self.cubin.symbols.iter().filter(|symbol| symbol.section == section && symbol.bytes > 0);
@@ -121,7 +122,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// A load of one element.
+/// Returns a load of one element.
 pub(super) fn load(row: Row, base: Row, offset: i64, ty: Ty) -> Op {
     let address = Address { space: Space::Generic, base, offset };
     let (elements, kinds, carried) = (vec![row], vec![Kind::default()], vec![None]);

@@ -1,4 +1,4 @@
-//! Where control goes.
+//! Control flow.
 
 use super::super::instruction::{BYTES, Instruction};
 use super::super::operand::{Operand, Predicate, Register};
@@ -9,7 +9,7 @@ use crate::emulate::pure::Pure;
 use crate::emulate::types::{Ty, low};
 
 impl Lowerer<'_> {
-    /// Lowers a jump, a call or an end; says whether it is one.
+    /// Lowers a jump, a call or an exit. Returns whether the instruction is one of these.
     pub(super) fn control(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "BRA" => self.branch(instruction)?,
@@ -32,7 +32,7 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// The instruction stands under another predicate, too.
+    /// Restricts the guard by another predicate.
     pub(super) fn narrow_guard(&mut self, by: Predicate) {
         let Some((guard, negated)) = self.guard.take() else {
             self.guard = self.guard_of(by);
@@ -47,9 +47,10 @@ impl Lowerer<'_> {
     fn branch(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let mut operands = instruction.operands.as_slice();
         if instruction.has("DIV") || instruction.has("CONV") {
-            // It goes elsewhere if not all threads of the mask are here. Whoever waits for them needs not ask.
+            // The hardware takes the branch if some threads of the mask are not here. The emulator waits for these
+            // threads instead, and never takes the branch.
             let Some(Operand::Register(mask, changes)) = operands.first() else {
-                return Err("its mask is not known".into());
+                return Err("unknown mask".into());
             };
             let mut mask = self.read_register(*mask);
             if changes.inverted {
@@ -69,14 +70,14 @@ impl Lowerer<'_> {
             self.narrow_guard(*by);
             operands = rest;
         }
-        let [Operand::Target(target)] = *operands else { return Err("its target is not known".into()) };
+        let [Operand::Target(target)] = *operands else { return Err("unknown target".into()) };
         let target = self.number_of(target)?;
         self.emit(Op::Branch { target });
         Ok(())
     }
 
-    /// A jump to the address that a register holds, behind the instruction and a distance (`BRX R2 -0x30`) or from a label
-    /// on (``RET.REL R20 `(kernel)``).
+    /// Lowers a jump to the address in a register plus an offset: from the next instruction (`BRX R2 -0x30`), or from a
+    /// label (``RET.REL R20 `(kernel)``).
     fn indirect(&mut self, instruction: &Instruction, is_behind: bool) -> Result<(), Refusal> {
         let operands = instruction.operands.as_slice();
         let (register, distance) = match *operands {
@@ -85,7 +86,7 @@ impl Lowerer<'_> {
             }
             [Operand::Register(register, _), Operand::Target(target)] => (register, target),
             [Operand::Register(register, _)] if is_behind => (register, i64::from(instruction.address + BYTES)),
-            _ => return Err("its target is not known".into()),
+            _ => return Err("unknown target".into()),
         };
         self.jump(register, distance);
         Ok(())
@@ -101,7 +102,8 @@ impl Lowerer<'_> {
         self.emit(Op::IndexedBranch { index, targets: Vec::new() });
     }
 
-    /// A call leaves where it returns to in registers: it is a jump. Functions of other files are known by name.
+    /// Lowers a call. The return address is in registers, so a call is a jump. Functions of other files are recognised
+    /// by name.
     fn call(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         match *instruction.operands.as_slice() {
             [Operand::Target(target)] => {
@@ -125,15 +127,15 @@ impl Lowerer<'_> {
                     .collect();
                 self.external(&names)
             }
-            _ => Err("its target is not known".into()),
+            _ => Err("unknown target".into()),
         }
     }
 
-    /// A call of one of these functions, which have no code here.
+    /// Lowers a call of one of these functions, whose code is not in the file.
     fn external(&mut self, names: &[&str]) -> Result<(), Refusal> {
         match names {
             ["vprintf"] => {
-                // What it prints is not seen; its result is taken for undefined.
+                // The printed output is ignored, and the result is undefined.
                 let result = self.row(File::General, 4);
                 let nothing = self.new_row(crate::emulate::program::Init::Undefined, 32);
                 self.emit(Op::Move { to: result, from: nothing });
@@ -143,20 +145,20 @@ impl Lowerer<'_> {
                 self.emit(Op::Unknown("an assertion of the program fails".into()));
                 Ok(())
             }
-            [] => Err("a call of a function that is not known".into()),
-            names => Err(format!("a call of {}, which has no code here", names.join(" or "))),
+            [] => Err("a call of an unknown function".into()),
+            names => Err(format!("a call of {} without code in the file", names.join(" or "))),
         }
     }
 
-    /// `LEPC`: an address of the code, as two registers.
+    /// Lowers `LEPC`: an address of the code, in two registers.
     fn own_address(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let Some(Operand::Register(register, _)) = instruction.operands.first() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let target = match instruction.operands.get(1) {
             Some(Operand::Target(target)) => *target as u64,
             None => u64::from(instruction.address),
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         };
         let (low, high) = (self.constant(target, 32), ZERO);
         for (register, from) in [(*register, low), (super::operands::next(*register), high)] {

@@ -1,7 +1,7 @@
-//! Where threads of a warp meet again: registers of convergence, and what waits for threads.
+//! Reconvergence of the threads of a warp: convergence registers, and instructions that wait for threads.
 //!
-//! BSSY notes which threads are together, and BSYNC waits for all of them that have not ended or left by BREAK. Threads that
-//! are apart may use one register at once, on both sides of a branch: each thread has its own mask.
+//! BSSY records the threads that are converged. BSYNC waits for all of them that have not exited or left by BREAK.
+//! Diverged threads may use one register at once, on both sides of a branch: each thread has its own mask.
 
 use super::super::instruction::Instruction;
 use super::super::operand::Operand;
@@ -14,7 +14,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn convergence(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let operands = instruction.operands.as_slice();
         match (instruction.word(), operands) {
@@ -30,7 +30,7 @@ impl Lowerer<'_> {
                 match *rest {
                     [] => {}
                     [Operand::Predicate(by)] => self.narrow_guard(by),
-                    _ => return Err("its operands are not known".into()),
+                    _ => return Err("unknown operands".into()),
                 }
                 let mask = self.row(File::Convergence, *number);
                 let leaving = self.temporary(32);
@@ -60,7 +60,7 @@ impl Lowerer<'_> {
                 let mask = match *mask {
                     Operand::Register(mask, _) => self.read_register(mask),
                     Operand::Immediate(mask) => self.constant(mask.into(), 32),
-                    _ => return Err("its mask is not known".into()),
+                    _ => return Err("unknown mask".into()),
                 };
                 self.emit(Op::Warp { op: WarpOp::Synchronise, mask });
             }
@@ -69,7 +69,7 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// The threads that are together here.
+    /// Returns a row with the mask of the threads that are converged here.
     pub(super) fn together(&mut self) -> Row {
         let to = self.temporary(32);
         self.emit(Op::ActiveMask { to, is_known: true });

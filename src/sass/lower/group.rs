@@ -1,4 +1,4 @@
-//! Products of matrices by four warps, of which each computes its own rows.
+//! Matrix products of a warp group, in which each warp computes its own rows.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Factors, Operand, PT, RZ, Register};
@@ -9,9 +9,9 @@ use crate::emulate::program::{GroupMultiply, LeftFactor, Op, Row, SINK, WarpOp, 
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     ///
-    /// A product is there at once, so that nothing waits for it.
+    /// A product is complete at once, so waits have no effect.
     pub(super) fn group(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "HGMMA" | "IGMMA" | "QGMMA" => {
@@ -27,8 +27,8 @@ impl Lowerer<'_> {
 
     fn group_multiply(&mut self, instruction: &Instruction) -> Result<GroupMultiply, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().filter(|modifier| *modifier != "SAT").collect();
-        let ([columns, depth], types) = form(instruction.word(), &modifiers).ok_or("its form is not known")?;
-        let unknown = || "its operands are not known";
+        let ([columns, depth], types) = form(instruction.word(), &modifiers).ok_or("unknown form")?;
+        let unknown = || "unknown operands";
         let [Operand::Register(to, _), rest @ ..] = instruction.operands.as_slice() else {
             return Err(unknown().into());
         };
@@ -46,7 +46,7 @@ impl Lowerer<'_> {
             _ => self.constant(1, 1),
         };
         if sum.number != RZ && sum.number != to.number {
-            return Err("a sum in other registers than the result".into());
+            return Err("an addend in other registers than the result".into());
         }
         let mut rows: Vec<Row> = Vec::new();
         for number in 0..columns * types[0].bits() / 64 {
@@ -81,7 +81,7 @@ impl Lowerer<'_> {
     }
 }
 
-/// The columns and depth of a product, and the types of the result and the factors.
+/// Returns the columns and depth of a product, and the types of the result and the factors.
 fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 2], [Ty; 3])> {
     let (shape, types) = modifiers.split_first()?;
     let mut sizes = shape.split('x').map(|size| size.parse::<u32>().ok());

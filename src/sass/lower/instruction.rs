@@ -1,4 +1,4 @@
-//! Which operations an instruction is: the family that knows it says so.
+//! The dispatch of an instruction to the family that lowers it.
 
 use super::super::instruction::Instruction;
 use super::Refusal;
@@ -22,6 +22,6 @@ impl Lowerer<'_> {
             || self.bulk(instruction)?
             || self.predicates(instruction)?
             || self.atomic(instruction)?;
-        if is_known { Ok(()) } else { Err("the instruction is not known".into()) }
+        if is_known { Ok(()) } else { Err("unknown instruction".into()) }
     }
 }

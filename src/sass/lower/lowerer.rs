@@ -1,4 +1,4 @@
-//! A function while it is lowered: its rows, and the operations so far.
+//! The state of the lowering of a function: its rows, and the operations so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::emulate::program::{Init, Inst, Op, Row, RowInfo, SINK, Special, ZERO}
 use crate::emulate::pure::Pure;
 use crate::emulate::types::low;
 
-/// A function while it is lowered.
+/// The state of the lowering of a function.
 pub(super) struct Lowerer<'c> {
     pub(super) cubin: &'c Cubin,
     pub(super) kernel: &'c Kernel,
@@ -20,26 +20,26 @@ pub(super) struct Lowerer<'c> {
     pub(super) approximation: Approximation,
     rows: Vec<RowInfo>,
     insts: Vec<Inst>,
-    /// What is read ahead of the first instruction.
+    /// The operations before the first instruction.
     pub(super) prologue: Vec<Op>,
     files: BTreeMap<(File, u8), Row>,
     inits: BTreeMap<(u8, u64), Row>,
-    /// Words of banks of constants, by bank, offset and bits.
+    /// Words of constant banks, by bank, offset and bits.
     pub(super) words: BTreeMap<(u8, u32, u32), Row>,
-    /// Rows for what an instruction computes on its way, by their bits, and how many it uses.
+    /// Rows for intermediate values, by bits, and the number that the current instruction uses.
     temporaries: BTreeMap<u32, (Vec<Row>, usize)>,
-    /// Where each machine instruction begins.
+    /// The first operation of each machine instruction.
     starts: Vec<u32>,
     leaders: BTreeSet<u32>,
     pub(super) guard: Option<(Row, bool)>,
     line: u32,
     is_first: bool,
     is_leader: bool,
-    /// The operations are the warp's.
+    /// Whether the operations are uniform.
     pub(super) is_uniform: bool,
 }
 
-/// A file of registers.
+/// A register file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum File {
     General,
@@ -47,7 +47,7 @@ pub(super) enum File {
     Predicate,
     UniformPredicate,
     Convergence,
-    /// What a barrier says to those that waited: a count, and a truth.
+    /// The results of a barrier: a count and a predicate.
     Barrier,
 }
 
@@ -76,7 +76,7 @@ impl<'c> Lowerer<'c> {
         }
     }
 
-    /// Lowers all instructions. One that cannot be run becomes an operation that ends a launch.
+    /// Lowers all instructions. An instruction that cannot be lowered becomes an operation that ends the launch.
     pub(super) fn lower(&mut self) {
         let code = self.code;
         for one in &code.instructions[..without_padding(&code.instructions)] {
@@ -95,10 +95,10 @@ impl<'c> Lowerer<'c> {
             }
         }
         (self.is_first, self.is_leader, self.is_uniform, self.guard) = (false, false, false, None);
-        self.emit(Op::Unknown("the code ends".into()));
+        self.emit(Op::Unknown("execution reaches the end of the code".into()));
     }
 
-    /// The operations, with those ahead of the first instruction, and the rows.
+    /// Returns the operations, the prologue first, and the rows.
     pub(super) fn finish(self) -> (Vec<Inst>, Vec<RowInfo>) {
         let ahead = self.prologue.len() as u32;
         let end = self.insts.len() as u32 - 1;
@@ -116,7 +116,7 @@ impl<'c> Lowerer<'c> {
         (insts, self.rows)
     }
 
-    /// Adds an operation of the instruction.
+    /// Adds an operation of the current instruction.
     pub(super) fn emit(&mut self, op: Op) {
         let (is_first, is_leader) = (std::mem::take(&mut self.is_first), std::mem::take(&mut self.is_leader));
         let Self { guard, line, is_uniform, .. } = *self;
@@ -133,7 +133,7 @@ impl<'c> Lowerer<'c> {
         Row(self.rows.len() as u32 - 1)
     }
 
-    /// A row for what the instruction computes on its way.
+    /// Returns a row for an intermediate value of the current instruction.
     pub(super) fn temporary(&mut self, bits: u32) -> Row {
         let used = self.temporaries.get(&bits).and_then(|(rows, used)| rows.get(*used)).copied();
         let row = used.unwrap_or_else(|| self.new_row(Init::Undefined, bits));
@@ -163,7 +163,7 @@ impl<'c> Lowerer<'c> {
         known.map_or_else(|| self.new_row(Init::Special(special), 32), |known| Row(known as u32))
     }
 
-    /// The row of a register that is not the one that is zero.
+    /// Returns the row of a register other than the zero register.
     pub(super) fn row(&mut self, file: File, number: u8) -> Row {
         if let Some(&row) = self.files.get(&(file, number)) {
             return row;
@@ -183,17 +183,17 @@ impl<'c> Lowerer<'c> {
         if is_uniform { File::Uniform } else { File::General }
     }
 
-    /// The row that an instruction reads as a register.
+    /// Returns the row from which a register is read.
     pub(super) fn read_register(&mut self, register: Register) -> Row {
         if register.number == RZ { ZERO } else { self.row(Self::file(register.is_uniform), register.number) }
     }
 
-    /// The row that it writes as a register.
+    /// Returns the row to which a register is written.
     pub(super) fn written_register(&mut self, register: Register) -> Row {
         if register.number == RZ { SINK } else { self.row(Self::file(register.is_uniform), register.number) }
     }
 
-    /// The row of a predicate, without its negation.
+    /// Returns the row of a predicate, without its negation.
     pub(super) fn read_predicate(&mut self, predicate: Predicate) -> Row {
         let file = if predicate.is_uniform { File::UniformPredicate } else { File::Predicate };
         if predicate.number == PT { self.constant(1, 1) } else { self.row(file, predicate.number) }
@@ -204,13 +204,13 @@ impl<'c> Lowerer<'c> {
         if predicate.number == PT { SINK } else { self.row(file, predicate.number) }
     }
 
-    /// What an instruction stands under; nothing where that always holds.
+    /// Returns the guard. `None` if it is always true.
     pub(super) fn guard_of(&mut self, guard: Predicate) -> Option<(Row, bool)> {
         let is_always = guard.number == PT && !guard.negated;
         (!is_always).then(|| (self.read_predicate(guard), guard.negated))
     }
 
-    /// The number of the machine instruction at an address.
+    /// Returns the number of the machine instruction at an address.
     pub(super) fn number_of(&self, address: i64) -> Result<u32, Refusal> {
         let number = u32::try_from(address).ok().filter(|address| address % BYTES == 0).map(|address| address / BYTES);
         let known = number.filter(|&number| (number as usize) < self.code.instructions.len());
@@ -218,7 +218,7 @@ impl<'c> Lowerer<'c> {
     }
 }
 
-/// How many instructions there are ahead of what fills a function's end: a jump to itself, and what does nothing.
+/// Returns the number of instructions before the padding at the end of a function: a jump to itself, and NOPs.
 fn without_padding(instructions: &[Instruction]) -> usize {
     let count = instructions.iter().rposition(|one| one.word() != "NOP").map_or(0, |last| last + 1);
     let jumps_to_itself = |one: &Instruction| {
@@ -227,7 +227,7 @@ fn without_padding(instructions: &[Instruction]) -> usize {
     count - usize::from(instructions[..count].last().is_some_and(jumps_to_itself))
 }
 
-/// An operation that computes.
+/// Creates an operation that computes.
 pub(super) fn pure_op(pure: Pure, to: &[Row], from: &[Row]) -> Op {
     let mut results = [SINK; 2];
     results[..to.len()].copy_from_slice(to);
@@ -236,7 +236,7 @@ pub(super) fn pure_op(pure: Pure, to: &[Row], from: &[Row]) -> Op {
     Op::Pure { pure, to: results, from: sources }
 }
 
-/// The addresses at which blocks begin: targets, and what stands behind instructions that leave.
+/// Returns the addresses at which blocks begin: targets, and instructions after those that leave.
 fn leaders(instructions: &[Instruction]) -> BTreeSet<u32> {
     let mut leaders = BTreeSet::from([0]);
     for one in instructions {

@@ -1,6 +1,7 @@
-//! Matrices that a warp holds: loaded, stored, transposed, multiplied.
+//! Matrices in the registers of a warp: loads, stores, transpositions, products.
 //!
-//! Fragments lie in registers as PTX says of `mma` and `ldmatrix`: ptxas passes registers on as they are.
+//! Fragments have the layout that PTX defines for `mma` and `ldmatrix`, because ptxas passes the registers on
+//! unchanged.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Operand, RZ, Register};
@@ -11,7 +12,7 @@ use crate::emulate::program::{Multiply, Op, Row, SINK, Space, WarpOp};
 use crate::emulate::types::Ty;
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn matrix(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "LDSM" | "STSM" => self.move_matrices(instruction)?,
@@ -20,7 +21,7 @@ impl Lowerer<'_> {
                     let (to, from) = (self.written_register(to), self.read_register(from));
                     self.of_all(WarpOp::MoveMatrix { to, from });
                 }
-                _ => return Err("its form is not known".into()),
+                _ => return Err("unknown form".into()),
             },
             "HMMA" | "IMMA" | "DMMA" | "QMMA" => self.multiply(instruction)?,
             _ => return Ok(false),
@@ -33,7 +34,7 @@ impl Lowerer<'_> {
         self.emit(Op::Warp { op, mask });
     }
 
-    /// `LDSM`, `STSM`: one matrix, two or four.
+    /// Lowers `LDSM` and `STSM`: one matrix, two or four.
     fn move_matrices(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let (mut count, mut is_transposed) = (1, false);
         for modifier in instruction.modifiers() {
@@ -60,16 +61,16 @@ impl Lowerer<'_> {
                 let kinds = vec![crate::emulate::types::Kind::default(); from.len()];
                 self.of_all(WarpOp::StoreMatrix { from, address, is_transposed, kinds });
             }
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         }
         Ok(())
     }
 
-    /// A product of matrices and a sum.
+    /// Lowers a matrix product with an addend.
     fn multiply(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().filter(|modifier| *modifier != "SAT").collect();
         let saturates = instruction.has("SAT");
-        let (shape, types) = form(instruction.word(), &modifiers).ok_or("its form is not known")?;
+        let (shape, types) = form(instruction.word(), &modifiers).ok_or("unknown form")?;
         let [m, n, k] = shape;
         let [
             Operand::Register(to, _),
@@ -78,7 +79,7 @@ impl Lowerer<'_> {
             Operand::Register(sum, _),
         ] = *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let sizes = [m * n, m * k, k * n, m * n];
         let count = |which: usize| (sizes[which] * types[which].bits() / (32 * types[which].bits().max(32))) as u8;
@@ -106,13 +107,13 @@ impl Lowerer<'_> {
     }
 }
 
-/// So many registers further on.
+/// Returns the register that is `number` registers after a register.
 pub(super) fn further(register: Register, number: u8) -> Register {
     let further = register.number.saturating_add(number);
     Register { number: if register.number == RZ { RZ } else { further }, ..register }
 }
 
-/// The shape of a product and the types of the result, the factors, and the summand.
+/// Returns the shape of a product and the types of the result, the factors and the addend.
 fn form(word: &str, modifiers: &[&str]) -> Option<([u32; 3], [Ty; 4])> {
     let (&shape, types) = modifiers.split_first()?;
     let shape = match shape {

@@ -1,7 +1,8 @@
 //! mbarriers.
 //!
-//! An mbarrier is a number of 64 bits. Its highest bit is the parity of the phase; 20 bits from 43 on count the threads that
-//! are to arrive in this phase, and 20 from 1 on those of every phase. Both are what is left to 2^20.
+//! An mbarrier is a number of 64 bits. Its highest bit is the parity of the phase. The 20 bits from bit 43 count the
+//! arrivals of this phase, and the 20 bits from bit 1 the arrivals of every phase. Both store 2^20 minus the number of
+//! threads.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Address as Place, Operand};
@@ -14,7 +15,7 @@ use crate::emulate::types::{Ty, low};
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers what is done to an mbarrier; says whether it is that.
+    /// Lowers an operation on an mbarrier. Returns whether the instruction is one.
     pub(super) fn mbarrier(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let modifiers: Vec<&str> = instruction.modifiers().collect();
         match (instruction.word(), modifiers.as_slice()) {
@@ -38,12 +39,12 @@ impl Lowerer<'_> {
                 let as_what = match rest {
                     ["ARVCNT"] => Arrival::Planned,
                     ["TRANSCNT"] => Arrival::Transaction,
-                    _ => return Err("its mode is not known".into()),
+                    _ => return Err("unknown mode".into()),
                 };
                 let address = self.place(place, Space::Shared);
                 self.emit(Op::AsyncArrive { address, as_what });
             }
-            ("SYNCS" | "ARRIVES", _) => return Err("its form is not known".into()),
+            ("SYNCS" | "ARRIVES", _) => return Err("unknown form".into()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -54,7 +55,7 @@ impl Lowerer<'_> {
         self.emit(Op::Mbarrier { address, op });
     }
 
-    /// `SYNCS.EXCH`: an mbarrier begins.
+    /// Lowers `SYNCS.EXCH`, which initialises an mbarrier.
     fn begin_mbarrier(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(old, _), Operand::Address(place), Operand::Register(state, _)] =
             *instruction.operands.as_slice()
@@ -62,7 +63,7 @@ impl Lowerer<'_> {
             return Err(unknown());
         };
         if self.written_register(old) != SINK {
-            return Err("what an mbarrier was before".into());
+            return Err("the old value of an mbarrier".into());
         }
         let (state, count) = (self.read_register(state), self.temporary(32));
         let left = Pure::new(U32, |[state]: [u64; 1]| [low((1u64 << 20).wrapping_sub(state >> 1), 20)]);
@@ -71,8 +72,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `SYNCS.ARRIVE`: what arrives, `A` threads and `T` bytes: none, one, or as many as a register says. `T` bytes are
-    /// expected where they are `TR`, and have come where they are `TX`.
+    /// Lowers `SYNCS.ARRIVE`. The modifiers give the arrivals of threads (`A`) and bytes (`T`): none, one, or the
+    /// number in a register. Bytes are expected with `TR`, and have arrived with `TX`.
     fn arrive(&mut self, instruction: &Instruction, modifiers: &[&str]) -> Result<(), Refusal> {
         let [Operand::Register(to, _), Operand::Address(place), Operand::Register(count, _)] =
             *instruction.operands.as_slice()
@@ -112,5 +113,5 @@ impl Lowerer<'_> {
 }
 
 fn unknown() -> Refusal {
-    "its operands are not known".into()
+    "unknown operands".into()
 }

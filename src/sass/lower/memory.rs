@@ -13,18 +13,18 @@ use crate::emulate::types::{Kind, Ty};
 const U32: Ty = Ty::Unsigned(32);
 const U64: Ty = Ty::Unsigned(64);
 
-/// So many instructions behind a load, its exchange is looked for.
+/// The number of instructions after a load in which its compare-and-swap is searched.
 const NEAR: usize = 64;
 
-/// What an access moves and how it is ordered.
+/// The type, count and order of an access.
 struct Form {
     ty: Ty,
-    /// How many values of that type.
+    /// The number of values of this type.
     count: u8,
     order: Order,
 }
 
-/// Reads the modifiers of an access. What caches do with it is passed over.
+/// Reads the modifiers of an access. Cache modifiers are ignored.
 fn form(instruction: &Instruction) -> Result<Form, Refusal> {
     let mut form = Form { ty: U32, count: 1, order: Order::Weak };
     for modifier in instruction.modifiers() {
@@ -47,7 +47,7 @@ fn form(instruction: &Instruction) -> Result<Form, Refusal> {
 }
 
 impl Lowerer<'_> {
-    /// Lowers an access of memory; says whether it is one.
+    /// Lowers a memory access. Returns whether the instruction is a memory access.
     pub(super) fn memory(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "LDG" | "LD" => self.load(instruction, Space::Generic)?,
@@ -66,8 +66,8 @@ impl Lowerer<'_> {
         Ok(true)
     }
 
-    /// The rows of the values that an access moves, from a register on, and what has to happen behind a load: parts of
-    /// values of 64 bits.
+    /// Returns the rows of the values that an access moves, from a register on, and the splits of 64-bit values that
+    /// must follow a load.
     fn elements(
         &mut self,
         register: Register,
@@ -101,7 +101,8 @@ impl Lowerer<'_> {
         Access { address, ty: form.ty, elements, kinds, carried, order: form.order }
     }
 
-    /// Whether a load gives what an exchange soon compares with: its loop takes what other threads do in between.
+    /// Whether a load reads the expected value of a nearby compare-and-swap. The loop around both accepts writes of
+    /// other threads in between.
     fn is_of_exchange(&self, instruction: &Instruction) -> bool {
         let [Operand::Register(to, _), Operand::Address(_)] = *instruction.operands.as_slice() else {
             return false;
@@ -111,7 +112,7 @@ impl Lowerer<'_> {
         self.code.instructions[behind.min(end)..end].iter().any(|one| {
             let exchanges = one.word().starts_with("ATOM") && (one.has("CAS") || one.has("CAST"));
             let compares = |operand: &Operand| matches!(operand, Operand::Register(other, _) if *other == to);
-            // The address may stand in another register: a load takes a uniform one, an exchange does not.
+            // The address may be in another register: a load takes a uniform register, a compare-and-swap does not.
             exchanges && one.operands.iter().skip(2).any(compares)
         })
     }
@@ -122,7 +123,7 @@ impl Lowerer<'_> {
             form.order = Order::Strong;
         }
         let [Operand::Register(to, _), Operand::Address(place)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let address = self.place(place, space);
         let (rows, wides) = self.elements(to, &form, true);
@@ -135,7 +136,7 @@ impl Lowerer<'_> {
     fn store(&mut self, instruction: &Instruction, space: Space) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let [Operand::Address(place), Operand::Register(from, _)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let address = self.place(place, space);
         let (rows, _) = self.elements(from, &form, false);
@@ -143,11 +144,11 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A load of a bank of constants: of a word that is known, or by a register.
+    /// Lowers a load from a constant bank: of a known word, or with an index register.
     fn load_constant(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let [Operand::Register(to, _), Operand::Constant(constant, _)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         self.is_uniform = to.is_uniform;
         let bits = form.ty.bits();
@@ -169,7 +170,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// The address is that of a variable or parameter, with a register added.
+    /// Lowers a load whose address is a variable or parameter plus a register.
     fn load_indexed(&mut self, constant: Constant, to: Register, form: &Form) -> Result<(), Refusal> {
         let offset = constant.offset as u32;
         let (start, distance) = if constant.bank == 0 {
@@ -201,7 +202,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// A table that ptxas keeps in a bank, as that of a `switch`: what stands there is known.
+    /// Lowers a load from a table that ptxas stores in a bank, such as the table of a `switch`. The contents are known.
     fn load_table(&mut self, constant: Constant, name: &str, to: Register, form: &Form) -> Result<(), Refusal> {
         let section = self.cubin.sections.get(name).ok_or("the bank is not in the file")?;
         let mut bytes = section.bytes.clone();
@@ -235,15 +236,15 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `LDGSTS`: a copy from global to shared memory. Where the predicate does not hold, its source is ignored, and zeros
-    /// arrive.
+    /// Lowers `LDGSTS`: a copy from global to shared memory. If the predicate is false, the source is ignored and zeros
+    /// are written.
     fn copy_to_shared(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let form = form(instruction)?;
         let bytes = form.ty.bytes() * u32::from(form.count);
         let (to, from, given) = match *instruction.operands.as_slice() {
             [Operand::Address(to), Operand::Address(from)] => (to, from, None),
             [Operand::Address(to), Operand::Address(from), Operand::Predicate(given)] => (to, from, Some(given)),
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         };
         let (to, from) = (self.place(to, Space::Shared), self.place(from, Space::Generic));
         let given = given.map(|given| {
@@ -256,8 +257,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// `DEPBAR.LE SB0, n`: waits until so many groups of copies are left. What it waits for of other instructions has no
-    /// effect here.
+    /// Lowers `DEPBAR.LE SB0, n`, which waits until at most `n` groups of copies are left. Its waits for other
+    /// instructions have no effect here.
     fn wait_for_copies(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let left = match *instruction.operands.as_slice() {
             [Operand::Scoreboard(_), Operand::Immediate(left), ..] => left,

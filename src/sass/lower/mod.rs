@@ -1,12 +1,12 @@
 //! From machine code to a program that `emulate` runs.
 //!
-//! Registers become rows, and an instruction becomes operations on them: as few as it takes. What a launch gives to a kernel
-//! is read ahead of its first instruction. In the order of the files:
-//! * [`lowerer`]: a function while it is lowered: its rows and operations; [`constants`]: banks of constants;
-//! * [`operands`]: what operands hold; [`addresses`]: where accesses of memory go;
-//! * [`instruction`]: which operations an instruction is; [`computed`], [`memory`], [`atomic`], [`control`],
-//!   [`convergence`], [`warp`], [`matrix`], [`group`], [`mbarrier`], [`bulk`], [`predicates`]: those of a family;
-//! * [`parameters`]: which parameters are addresses.
+//! Registers become rows, and an instruction becomes as few operations on rows as possible. Launch values are read
+//! before the first instruction. In the order of the files:
+//! * [`lowerer`]: the state of a function's lowering: its rows and operations; [`constants`]: constant banks;
+//! * [`operands`]: values of operands; [`addresses`]: addresses of memory accesses;
+//! * [`instruction`]: the dispatch to a family; [`computed`], [`memory`], [`atomic`], [`control`], [`convergence`],
+//!   [`warp`], [`matrix`], [`group`], [`mbarrier`], [`bulk`], [`predicates`]: the families;
+//! * [`parameters`]: the parameters that are addresses.
 
 mod addresses;
 mod atomic;
@@ -36,12 +36,12 @@ use crate::emulate::types::Ty;
 
 use lowerer::Lowerer;
 
-/// Why an instruction cannot be run.
+/// The reason why an instruction cannot be lowered.
 pub(super) type Refusal = String;
 
-/// The program of a cubin, of which the code is read.
+/// Returns the program of a cubin whose code is decoded.
 ///
-/// `approximation` says which of the results that an approximate function may give it gives.
+/// `approximation` chooses among the permitted results of an approximate function.
 pub fn program(cubin: &Cubin, code: &[Code], approximation: Approximation) -> Program {
     let mut program = Program { is_machine_code: true, shared_end: layout::SHARED_END, ..Program::default() };
     program.variables = variables(cubin);
@@ -81,7 +81,7 @@ pub fn program(cubin: &Cubin, code: &[Code], approximation: Approximation) -> Pr
     program
 }
 
-/// Variables of global and constant memory, with what they hold at first.
+/// Returns the variables of global and constant memory, with their initial contents.
 fn variables(cubin: &Cubin) -> Vec<Variable> {
     let mut variables = Vec::new();
     for symbol in cubin.symbols.iter().filter(|symbol| is_variable(symbol)) {
@@ -97,7 +97,7 @@ fn variables(cubin: &Cubin) -> Vec<Variable> {
                 *place = address_of(target).wrapping_add(relocation.addend as u64).to_le_bytes();
             }
         }
-        // Memory that a program gives no first content is drawn, as it is of PTX.
+        // Memory without initial contents gets random contents, the same as in PTX.
         if symbol.section.ends_with(".nv.global") {
             content.clear();
         }
@@ -111,7 +111,7 @@ fn is_variable(symbol: &Symbol) -> bool {
     !symbol.name.is_empty() && (symbol.section.starts_with(".nv.global") || symbol.section.starts_with(".nv.constant3"))
 }
 
-/// The address of a variable or function, the same as in PTX of that name.
+/// Returns the address of a variable or function, the same as in PTX with this name.
 fn address_of(symbol: &Symbol) -> u64 {
     if symbol.section.starts_with(".nv.") { layout::variable(&symbol.name) } else { function_address(&symbol.name) }
 }

@@ -1,4 +1,4 @@
-//! What operands hold.
+//! Values of operands.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Operand, Predicate, RZ, Register};
@@ -8,24 +8,24 @@ use crate::emulate::program::{Op, Row, SINK, ZERO};
 use crate::emulate::pure::Pure;
 use crate::emulate::types::Ty;
 
-/// A result of more than 32 bits on its way to registers: the row that has it, and the rows of the registers.
+/// A result of more than 32 bits before it is moved to registers: its row, and the rows of the registers.
 pub(super) struct Wide {
     from: Row,
     parts: Vec<Row>,
 }
 
 impl Lowerer<'_> {
-    /// The row with the value of an operand of a type, ahead of what is done to it.
+    /// Returns the row with the value of an operand, before its modifiers are applied.
     pub(super) fn source(&mut self, instruction: &Instruction, at: usize, ty: Ty) -> Result<Row, Refusal> {
         let bits = ty.bits();
-        let operand = instruction.operands.get(at).ok_or("it has too few operands")?;
+        let operand = instruction.operands.get(at).ok_or("too few operands")?;
         match *operand {
             Operand::Register(register, _) if bits == 64 => Ok(self.pair(register)),
             Operand::Register(register, _) if bits > 1 => Ok(self.read_register(register)),
             Operand::Predicate(predicate) if bits == 1 => Ok(self.read_predicate(predicate)),
             Operand::Immediate(value) => {
                 let value = match ty {
-                    // The upper half of a double stands there.
+                    // The immediate is the upper half of a double.
                     Ty::F64 => u64::from(value) << 32,
                     Ty::Signed(64) => i64::from(value as i32) as u64,
                     _ => value.into(),
@@ -39,7 +39,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Two registers as one number.
+    /// Returns a row with two registers as one number.
     pub(super) fn pair(&mut self, register: Register) -> Row {
         if register.number == RZ {
             return ZERO;
@@ -50,7 +50,7 @@ impl Lowerer<'_> {
         row
     }
 
-    /// The row that takes a result of a type, and what has to happen behind the operation.
+    /// Returns the row that takes a result of a type, and the move that must follow the operation.
     pub(super) fn result(
         &mut self,
         instruction: &Instruction,
@@ -65,7 +65,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A row of 64 bits whose halves go to two registers.
+    /// Returns a row of 64 bits whose halves are moved to two registers.
     pub(super) fn wide_result(&mut self, register: Register) -> (Row, Option<Wide>) {
         if register.number == RZ {
             return (SINK, None);
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A predicate with its negation done.
+    /// Returns the row of a predicate, with its negation applied.
     pub(super) fn truth(&mut self, predicate: Predicate) -> Row {
         let row = self.read_predicate(predicate);
         if !predicate.negated {
@@ -94,12 +94,12 @@ impl Lowerer<'_> {
     }
 }
 
-/// The next register, or the one that is zero behind itself.
+/// Returns the next register. The zero register is its own successor.
 pub(super) fn next_of(register: Register) -> Register {
     if register.number == RZ { register } else { next(register) }
 }
 
-/// The next register.
+/// Returns the next register.
 pub(super) fn next(register: Register) -> Register {
     Register { number: register.number.saturating_add(1), ..register }
 }

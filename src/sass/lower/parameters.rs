@@ -1,15 +1,16 @@
-//! Which parameters are addresses: machine code does not say.
+//! The parameters that are addresses. Machine code does not state them.
 
 use rustc_hash::FxHashSet;
 
 use crate::emulate::layout;
 use crate::emulate::program::{Function, Init, Op, Row, Space};
 
-/// How often the instructions are gone through until nothing changes.
+/// The most iterations over the instructions.
 const MOST_ROUNDS: usize = 16;
 
-/// Marks parameters of 8 bytes of which a part reaches the base of an access through sums and moves. Registers are taken
-/// for one value each in the whole function, so some that are none may be marked: a size that is added to an address.
+/// Marks parameters of 8 bytes if a part of them reaches the base of an access through sums and moves. Each register
+/// counts as one value in the whole function, so other parameters may be marked, too, such as a size that is added to
+/// an address.
 pub(super) fn find_pointers(function: &mut Function) {
     let mut parameters: Vec<u32> = Vec::new();
     for (number, parameter) in function.kernel.iter().flat_map(|kernel| kernel.parameters.iter().enumerate()) {
@@ -22,7 +23,7 @@ pub(super) fn find_pointers(function: &mut Function) {
     }
 }
 
-/// Whether a parameter reaches the base of an access of global memory.
+/// Whether a parameter reaches the base of an access to global memory.
 fn reaches(function: &Function, offset: u32) -> bool {
     let wanted = layout::PARAMETERS + u64::from(offset);
     let is_read = |row: Row| function.rows[row.0 as usize].init == Init::Constant(wanted);
@@ -50,7 +51,7 @@ fn reaches(function: &Function, offset: u32) -> bool {
                 Op::Pack { to, parts, .. } if parts.iter().any(|row| held.contains(row)) => _ = held.insert(*to),
                 Op::Unpack { parts, from, .. } if held.contains(from) => held.extend(parts),
                 Op::Pure { pure, to, from } if pure.results[0].bits() >= 32 => {
-                    // The last summand of a product and a sum: factors are distances.
+                    // Only the addend of a multiply-add can be an address. The factors are offsets.
                     let sources = &from[..pure.sources.len()];
                     let summands = if pure.sources.len() >= 3 { &sources[2..] } else { sources };
                     let is_sum = pure.may_be_address && (pure.sources.len() != 3 || pure.sources[2].bits() == 64);

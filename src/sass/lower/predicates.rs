@@ -11,7 +11,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn predicates(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         let byte = |changes: super::super::operand::Changes| u32::from(changes.byte.unwrap_or(0)) * 8;
         match (instruction.word(), instruction.operands.as_slice()) {
@@ -19,7 +19,7 @@ impl Lowerer<'_> {
                 "P2R" | "UP2UR",
                 [Operand::Register(to, _), Operand::Predicates { is_uniform }, Operand::Register(from, _), mask],
             ) => {
-                let Operand::Immediate(mask) = *mask else { return Err("its mask is not known".into()) };
+                let Operand::Immediate(mask) = *mask else { return Err("unknown mask".into()) };
                 let shift = match instruction.modifiers().next() {
                     None | Some("B0") => 0,
                     Some("B1") => 8,
@@ -50,7 +50,7 @@ impl Lowerer<'_> {
                 }
             }
             ("R2P" | "UR2UP", [Operand::Predicates { is_uniform }, Operand::Register(from, changes), mask]) => {
-                let Operand::Immediate(mask) = *mask else { return Err("its mask is not known".into()) };
+                let Operand::Immediate(mask) = *mask else { return Err("unknown mask".into()) };
                 let (source, shift) = (self.read_register(*from), byte(*changes));
                 self.keep_guard();
                 self.is_uniform = *is_uniform;

@@ -1,4 +1,4 @@
-//! What threads do together: shuffles, votes, matches, reductions, barriers, and special registers.
+//! Operations across threads: shuffles, votes, matches, reductions, barriers, and special registers.
 
 use super::super::instruction::Instruction;
 use super::super::operand::{Operand, PT, Predicate, Register};
@@ -15,7 +15,7 @@ use crate::emulate::types::Ty;
 const U32: Ty = Ty::Unsigned(32);
 
 impl Lowerer<'_> {
-    /// Lowers one of these instructions; says whether it is one.
+    /// Lowers an instruction of this family. Returns whether the instruction is one of them.
     pub(super) fn of_warp(&mut self, instruction: &Instruction) -> Result<bool, Refusal> {
         match instruction.word() {
             "SHFL" => self.shuffle(instruction)?,
@@ -31,7 +31,7 @@ impl Lowerer<'_> {
                     self.emit(Op::Warp { op: WarpOp::Elect { to: leader, is_elected }, mask });
                     self.share(to, leader);
                 }
-                _ => return Err("its operands are not known".into()),
+                _ => return Err("unknown operands".into()),
             },
             "BAR" => self.barrier(instruction)?,
             "B2R" => self.barrier_result(instruction)?,
@@ -41,7 +41,7 @@ impl Lowerer<'_> {
                     let from = self.read_register(from);
                     self.share(to, from);
                 }
-                _ => return Err("its operands are not known".into()),
+                _ => return Err("unknown operands".into()),
             },
             _ => return Ok(false),
         }
@@ -52,7 +52,7 @@ impl Lowerer<'_> {
         match operand {
             Operand::Register(register, _) => Ok(self.read_register(register)),
             Operand::Immediate(value) => Ok(self.constant(value.into(), 32)),
-            _ => Err("an operand is not known".into()),
+            _ => Err("unknown operand".into()),
         }
     }
 
@@ -62,12 +62,12 @@ impl Lowerer<'_> {
             Some("DOWN") => ShuffleMode::Down,
             Some("BFLY") => ShuffleMode::Butterfly,
             Some("IDX") => ShuffleMode::Index,
-            _ => return Err("its mode is not known".into()),
+            _ => return Err("unknown mode".into()),
         };
         let [Operand::Predicate(inside), Operand::Register(to, _), Operand::Register(value, _), lane, control] =
             *instruction.operands.as_slice()
         else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (lane, control) = (self.number(lane)?, self.number(control)?);
         let value = self.read_register(value);
@@ -82,7 +82,7 @@ impl Lowerer<'_> {
             Some("ALL") => Vote::All,
             Some("ANY") => Vote::Any,
             Some("EQ") => Vote::Uniform,
-            _ => return Err("its mode is not known".into()),
+            _ => return Err("unknown mode".into()),
         };
         let mut operands = instruction.operands.as_slice();
         let ballot = match operands {
@@ -93,7 +93,7 @@ impl Lowerer<'_> {
             _ => None,
         };
         let [Operand::Predicate(truth), Operand::Predicate(by)] = *operands else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let (predicate, mask) = (self.truth(by), self.together());
         let is_uniform = instruction.word() == "VOTEU";
@@ -124,7 +124,7 @@ impl Lowerer<'_> {
             operands = rest;
         }
         let [Operand::Register(to, _), Operand::Register(value, _)] = *operands else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let value = if instruction.has("U64") { self.pair(value) } else { self.read_register(value) };
         let (to, mask) = (self.written_register(to), self.together());
@@ -148,7 +148,7 @@ impl Lowerer<'_> {
             }
         }
         let [Operand::Register(to, _), Operand::Register(value, _)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let reduction = reduction.unwrap_or(Reduction::And);
         let (value, all, mask) = (self.read_register(value), self.temporary(32), self.together());
@@ -175,7 +175,7 @@ impl Lowerer<'_> {
                 other => return Err(format!("the modifier {other}")),
             }
         }
-        let mode = mode.ok_or("its mode is not known")?;
+        let mode = mode.ok_or("unknown mode")?;
         let mut operands = instruction.operands.as_slice();
         let (mut predicate, mut negated) = (ZERO, false);
         if let [rest @ .., Operand::Predicate(by)] = operands {
@@ -185,17 +185,17 @@ impl Lowerer<'_> {
         let (id, count) = match *operands {
             [id] => (self.number(id)?, None),
             [id, count] => (self.number(id)?, Some(self.number(count)?)),
-            _ => return Err("its operands are not known".into()),
+            _ => return Err("unknown operands".into()),
         };
         let to = self.row(File::Barrier, 0);
         self.emit(Op::Barrier { mode, id, count, to, predicate, negated });
         Ok(())
     }
 
-    /// `B2R.RESULT`: what the last barrier said, as a number or as a truth.
+    /// Lowers `B2R.RESULT`: the result of the last barrier, as a number or as a predicate.
     fn barrier_result(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         if !instruction.has("RESULT") {
-            return Err("its mode is not known".into());
+            return Err("unknown mode".into());
         }
         let from = self.row(File::Barrier, 0);
         for operand in &instruction.operands {
@@ -210,7 +210,7 @@ impl Lowerer<'_> {
                     let is_true = Pure::new(U32, |[a]: [u64; 1]| [u64::from(a != 0)]).results(&[Ty::Pred]);
                     self.emit_pure(is_true, &[to], &[from]);
                 }
-                _ => return Err("its operands are not known".into()),
+                _ => return Err("unknown operands".into()),
             }
         }
         Ok(())
@@ -218,7 +218,7 @@ impl Lowerer<'_> {
 
     fn special_register(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
         let [Operand::Register(to, _), Operand::Special(number)] = *instruction.operands.as_slice() else {
-            return Err("its operands are not known".into());
+            return Err("unknown operands".into());
         };
         let from = match special::name(number) {
             "LANEID" => self.special(Special::Lane),

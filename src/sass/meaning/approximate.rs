@@ -1,4 +1,5 @@
-//! MUFU: functions that the hardware approximates. How far a result may be off, PTX says; how far it is, a run says.
+//! MUFU: functions that the hardware approximates. PTX bounds the error of a result; an [`Approximation`] chooses the
+//! error of a run.
 
 use super::Function;
 use super::number::{Number, number_of};
@@ -7,22 +8,22 @@ use crate::emulate::number::{BF16, F16, F32, Format, Rounding};
 use crate::emulate::types::{Ty, mixed};
 use crate::sass::instruction::Instruction;
 
-/// Which of the results that an approximate function may give it gives.
+/// The choice among the permitted results of an approximate function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approximation {
-    /// The one nearest to the exact result.
+    /// The result nearest to the exact one.
     #[default]
     Exact,
-    /// The one that is a unit in the last place lower.
+    /// One unit in the last place lower.
     Lowest,
-    /// The one that is a unit in the last place higher.
+    /// One unit in the last place higher.
     Highest,
-    /// One of the three, as drawn from the number and the argument.
+    /// One of the three, chosen by a hash of the seed and the argument.
     Drawn(u64),
 }
 
 impl Approximation {
-    /// How many units in the last place a result is off.
+    /// Returns the error of a result in units in the last place.
     fn steps(self, argument: u64) -> i64 {
         match self {
             Self::Exact => 0,
@@ -32,8 +33,8 @@ impl Approximation {
         }
     }
 
-    /// A result, given as the bits of a format whose largest finite magnitude is below `limit`. What is zero, infinite or
-    /// no number is exact.
+    /// Applies the error to a result, given as the bits of a format whose finite magnitudes are below `limit`. Zero,
+    /// infinity and NaN are exact.
     fn off(self, bits: u64, argument: u64, sign: u64, limit: u64) -> u64 {
         let magnitude = bits & !sign;
         if magnitude == 0 || magnitude >= limit {
@@ -64,7 +65,7 @@ pub(super) fn find(instruction: &Instruction, word: &str, approximation: Approxi
 /// A function of one number.
 type Real = fn(f64) -> f64;
 
-/// A function by its name, and whether subnormal numbers are zero ahead of it and behind it.
+/// Returns a function by its name, and whether its subnormal arguments and results are flushed to zero.
 fn named(name: &str) -> Option<(Real, bool)> {
     Some(match name {
         "RCP" => (|value| 1.0 / value, true),
@@ -72,7 +73,7 @@ fn named(name: &str) -> Option<(Real, bool)> {
         "SQRT" => (f64::sqrt, true),
         "EX2" => (f64::exp2, true),
         "LG2" => (f64::log2, true),
-        // Of a number of turns.
+        // The argument is a number of full turns.
         "SIN" => (|value| (value.fract() * std::f64::consts::TAU).sin(), true),
         "COS" => (|value| (value.fract() * std::f64::consts::TAU).cos(), true),
         "TANH" => (f64::tanh, false),
@@ -81,7 +82,7 @@ fn named(name: &str) -> Option<(Real, bool)> {
 }
 
 fn reciprocal_root(value: f64) -> f64 {
-    // The root of minus zero is minus zero.
+    // The square root of minus zero is minus zero.
     1.0 / value.sqrt()
 }
 
@@ -109,8 +110,8 @@ fn of_format(
         of_values([(0, ty)], [(1, ty)], move |[a]| {
             let argument = number.low(a);
             let exact = format.round(function(flushed(format.value(argument))), Rounding::Nearest, false);
-            // The reciprocals of a power of two and of the number ahead of one are exact: ptxas makes code of `rcp.rz`,
-            // `rcp.rm` and `rcp.rp` that needs it.
+            // The reciprocals of a power of two and of the largest number below one are exact. ptxas's code for
+            // `rcp.rz`, `rcp.rm` and `rcp.rp` depends on this.
             let is_exact = is_reciprocal && [0, fraction].contains(&(argument & fraction));
             let off = if is_exact { exact } else { approximation.off(exact, argument, sign, limit) };
             [format.round(flushed(format.value(off)), Rounding::Nearest, false)]
@@ -118,7 +119,7 @@ fn of_format(
     })
 }
 
-/// The upper word of a function of a double, from the double's upper word.
+/// Returns the upper word of a double function's result, from the upper word of the argument.
 fn upper(instruction: &Instruction, approximation: Approximation, function: fn(f64) -> f64) -> Option<Function> {
     let number = number_of(instruction, 1, Ty::F32)?;
     let flushed = |value: f64| if value.is_subnormal() { 0.0f64.copysign(value) } else { value };

@@ -1,4 +1,4 @@
-//! Comparisons of integers.
+//! Integer comparisons.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     }
 }
 
-/// How the result of a comparison and a predicate are joined.
+/// Returns the function that combines the result of a comparison with a predicate.
 pub(super) fn joined(name: &str) -> Option<fn(u64, u64) -> u64> {
     Some(match name {
         "AND" => |a, b| a & b,
@@ -27,7 +27,7 @@ pub(super) fn joined(name: &str) -> Option<fn(u64, u64) -> u64> {
     })
 }
 
-/// Whether a relation holds for an order.
+/// Returns the test of an order for a relation.
 fn holds(relation: &str) -> Option<fn(Ordering) -> bool> {
     Some(match relation {
         "F" => |_| false,
@@ -42,8 +42,8 @@ fn holds(relation: &str) -> Option<fn(Ordering) -> bool> {
     })
 }
 
-/// `ISETP`: the result joined with a predicate, and its opposite joined with the same. With `.EX` the comparison of lower
-/// words, the last predicate, counts where these are equal.
+/// `ISETP`: the result and its opposite, each combined with a predicate. With `.EX`, the last predicate is the
+/// comparison of the lower words, and counts if the upper words are equal.
 fn integers(instruction: &Instruction, relation: &str, rest: &[&str]) -> Option<Vec<Function>> {
     let (mut is_unsigned, mut bits, mut join, mut is_extended) = (false, 32, None, false);
     for &modifier in rest {
@@ -57,7 +57,7 @@ fn integers(instruction: &Instruction, relation: &str, rest: &[&str]) -> Option<
     }
     let (join, holds) = (join?, holds(relation)?);
     let is_ne = relation == "NE";
-    // Of 64 bits, a constant is extended with its sign in any case.
+    // An immediate of a 64-bit comparison is always sign-extended.
     let ty = if is_unsigned && bits == 32 { Ty::Unsigned(32) } else { Ty::Signed(bits as u8) };
     if instruction.operands.len() != if is_extended { 6 } else { 5 } {
         return None;

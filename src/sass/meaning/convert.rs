@@ -1,4 +1,4 @@
-//! Conversions of one number.
+//! Conversions of one value.
 
 use super::Function;
 use super::number::{Number, number_of, rounding};
@@ -22,7 +22,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     Some(vec![found])
 }
 
-/// A floating-point type: in a register alone it is the lower half.
+/// Returns a floating-point type. A type of 16 bits is in the lower half of its register.
 pub(super) fn float_type(name: &str) -> Option<Ty> {
     Some(match name {
         "F16" => Ty::F16x2,
@@ -33,7 +33,7 @@ pub(super) fn float_type(name: &str) -> Option<Ty> {
     })
 }
 
-/// The bits of an integer type, and whether it has a sign.
+/// Returns the bits of an integer type, and whether it is signed.
 fn integer_type(name: &str) -> Option<(u32, bool)> {
     let bits = name[1..].parse().ok().filter(|bits| matches!(bits, 8 | 16 | 32 | 64))?;
     match &name[..1] {
@@ -52,7 +52,7 @@ pub(super) fn format_of(ty: Ty) -> Option<Format> {
     }
 }
 
-/// The value of a number of a type.
+/// Returns the value of a number of a type.
 fn value_of(ty: Ty, number: Number, bits: u64) -> f64 {
     format_of(ty).map_or_else(|| f64::from_bits(number.low(bits)), |format| format.value(number.low(bits)))
 }
@@ -70,7 +70,7 @@ fn flushed(value: f64) -> f64 {
     if value.abs() < f64::from(f32::MIN_POSITIVE) { 0.0f64.copysign(value) } else { value }
 }
 
-/// `F2F` between types, `FRND` to a whole number of the same type.
+/// `F2F` converts between types. `FRND` rounds to an integral value of the same type.
 fn floats(instruction: &Instruction, is_whole: bool) -> Option<Function> {
     let (mut types, mut how, mut whole, mut flushes, mut saturates) = (Vec::new(), None, None, false, false);
     for modifier in instruction.modifiers() {
@@ -111,7 +111,7 @@ fn floats(instruction: &Instruction, is_whole: bool) -> Option<Function> {
     }))
 }
 
-/// `F2I`: what is no number becomes the highest bit, or with `.NTZ` zero; what is too large the largest.
+/// `F2I`: NaN becomes the highest bit, or zero with `.NTZ`. A value that is too large becomes the largest integer.
 fn to_integer(instruction: &Instruction) -> Option<Function> {
     let (mut to, mut from, mut how, mut flushes, mut nan_is_zero) =
         ((32, true), Ty::F32, Rounding::Nearest, false, false);
@@ -146,7 +146,7 @@ pub(super) fn limits(bits: u32, has_sign: bool) -> (i128, i128) {
     if has_sign { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// How an integer that an operand holds is read.
+/// Returns the reading of an integer operand.
 fn integer_of(
     instruction: &Instruction,
     at: usize,
@@ -158,7 +158,7 @@ fn integer_of(
         Operand::Immediate(_) => Changes::default(),
         _ => return None,
     };
-    // Of 64 bits, the upper half stands in the instruction, as with doubles.
+    // An immediate of 64 bits is the upper half, as for doubles.
     let above = if bits == 64 && matches!(instruction.operands[at], Operand::Immediate(_)) { 32 } else { 0 };
     let is_plain = !changes.inverted && changes.half.is_none_or(|half| half != Half::Float);
     is_plain.then_some(move |value: u64| {
@@ -170,12 +170,12 @@ fn integer_of(
         let kept = low((value << above) >> shift, bits);
         let of = |kept: u64| if has_sign { i128::from(signed(kept, bits)) } else { i128::from(kept) };
         let value = if changes.absolute { of(kept).abs() } else { of(kept) };
-        // The negative of the least integer is itself, as PTX's `neg` has it.
+        // The negative of the least integer is the least integer, as in PTX's `neg`.
         if changes.negated { of(low(-value as u64, bits)) } else { value }
     })
 }
 
-/// `I2F`, `I2FP`: an integer as a floating-point number.
+/// `I2F`, `I2FP`: conversion from integer to floating point.
 fn from_integer(instruction: &Instruction) -> Option<Function> {
     let (mut to, mut from, mut how) = (Ty::F32, (32, true), Rounding::Nearest);
     for modifier in instruction.modifiers() {
@@ -197,7 +197,7 @@ fn from_integer(instruction: &Instruction) -> Option<Function> {
     }))
 }
 
-/// `I2I`: an integer limited to a smaller type.
+/// `I2I`: an integer, saturated to a smaller type.
 fn saturated(instruction: &Instruction) -> Option<Function> {
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     let [to, from, "SAT"] = *modifiers.as_slice() else { return None };
@@ -209,7 +209,7 @@ fn saturated(instruction: &Instruction) -> Option<Function> {
     }))
 }
 
-/// `I2IP`, for packed conversions: a 32-bit integer limited to a type, as the lowest bits.
+/// `I2IP`, for packed conversions: a 32-bit integer, saturated to a type, in the lowest bits.
 pub(super) fn limited(
     instruction: &Instruction,
     at: usize,

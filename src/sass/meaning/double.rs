@@ -1,4 +1,4 @@
-//! Doubles: sums and products.
+//! Sums and products of doubles.
 
 use super::Function;
 use super::number::{Number, number_of, rounding};

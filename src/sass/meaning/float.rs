@@ -1,4 +1,4 @@
-//! Floats: sums, products, extremes, choices, and the check ahead of a quotient.
+//! Floats: sums, products, minima and maxima, selections, and the check before a division.
 
 use super::Function;
 use super::number::{ExtremeForm, Number, Style, number_of};
@@ -59,7 +59,8 @@ fn three(
         .then(|| of_values([(0, FLOAT)], from, move |[x, y, z]| [compute(a.low(x), b.low(y), c.low(z))]))
 }
 
-/// `FMUL`: with `.D2` and the like, the product is divided ahead of its rounding; with `.M2` and the like, multiplied.
+/// `FMUL`: with `.D2` and similar modifiers, the product is divided before it is rounded. With `.M2` and similar
+/// modifiers, it is multiplied.
 fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let scale = |modifier: &&str| match *modifier {
         "D2" => Some(0.5),
@@ -76,7 +77,8 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     two(instruction, move |a, b| style.bits(mul(style.value(a), style.value(b)) * factor))
 }
 
-/// `FMNMX`: the lesser if the predicate holds, or else the greater. With `.XORSIGN` the sign is that of the product.
+/// `FMNMX`: the minimum if the predicate is true, and the maximum otherwise. With `.XORSIGN`, the sign is the sign of
+/// the product.
 fn extreme(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let ExtremeForm { flushes, keeps_nan, joins_signs } = ExtremeForm::of(modifiers)?;
     let style = Style { flushes, ..Style::of(F32, &[])? };
@@ -92,7 +94,7 @@ fn extreme(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     })
 }
 
-/// `FMNMX3`: the least of three numbers if the predicate holds, or else the greatest.
+/// `FMNMX3`: the minimum of three numbers if the predicate is true, and the maximum otherwise.
 fn extreme_of_three(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let ExtremeForm { flushes, keeps_nan, joins_signs: false } = ExtremeForm::of(modifiers)? else { return None };
     let style = Style { flushes, ..Style::of(F32, &[])? };
@@ -108,7 +110,7 @@ fn extreme_of_three(instruction: &Instruction, modifiers: &[&str]) -> Option<Fun
     })
 }
 
-/// One where a predicate is negated.
+/// Returns 1 if a predicate is negated.
 pub(super) fn negation(instruction: &Instruction, at: usize) -> Option<u64> {
     match instruction.operands.get(at)? {
         Operand::Predicate(predicate) => Some(predicate.negated.into()),
@@ -116,7 +118,7 @@ pub(super) fn negation(instruction: &Instruction, at: usize) -> Option<u64> {
     }
 }
 
-/// `FSEL`: the first if the predicate holds, or else the second.
+/// `FSEL`: the first source if the predicate is true, and the second otherwise.
 fn choice(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let style = match modifiers {
         [] => None,
@@ -134,8 +136,8 @@ fn choice(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     })
 }
 
-/// Whether a quotient cannot be made of its divisor's reciprocal: where an exponent is that of zero, infinity or a
-/// subnormal number, or where the quotient or what is left of a step may have such an exponent.
+/// Whether a quotient cannot be computed from the divisor's reciprocal. The reason is an exponent of zero, infinity or
+/// a subnormal number: in an argument, or possibly in the quotient or a remainder.
 fn is_delicate(dividend: u64, divisor: u64) -> bool {
     let [above, below] = [dividend, divisor].map(|bits| (bits >> 23 & 0xff) as i64);
     let distance = above - below;

@@ -1,4 +1,4 @@
-//! Pairs of halves and of bf16.
+//! Packed pairs of f16 and bf16.
 
 use super::Function;
 use super::float::negation;
@@ -12,7 +12,7 @@ const PRED: Ty = Ty::Pred;
 
 pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function>> {
     let all: Vec<&str> = instruction.modifiers().collect();
-    // What `.MMA` says is which unit computes.
+    // `.MMA` selects the unit that computes.
     let is_type = |modifier: &&str| matches!(*modifier, "BF16_V2" | "BF16" | "MMA");
     let ty = if all.iter().any(|modifier| modifier.starts_with("BF16")) { Ty::BF16x2 } else { Ty::F16x2 };
     let modifiers: Vec<&str> = all.iter().copied().filter(|modifier| !is_type(modifier)).collect();
@@ -37,7 +37,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     Some(vec![found])
 }
 
-/// An instruction on pairs of numbers of 16 bits.
+/// An instruction on packed pairs of 16-bit numbers.
 struct Pair<'i> {
     instruction: &'i Instruction,
     ty: Ty,
@@ -69,7 +69,7 @@ impl Pair<'_> {
         }))
     }
 
-    /// `HADD2.F32`: the sum of two halves as a float.
+    /// `HADD2.F32`: the sum of two f16 as a float.
     fn widened(&self) -> Option<Function> {
         let (style, wide) = (self.style(&[])?, Style::of(F32, &[])?);
         let [a, b] = self.numbers(3)?;
@@ -78,7 +78,7 @@ impl Pair<'_> {
         }))
     }
 
-    /// `HMNMX2`: as `FMNMX`.
+    /// `HMNMX2`: like `FMNMX`.
     fn extreme(&self, modifiers: &[&str]) -> Option<Function> {
         let ExtremeForm { flushes, keeps_nan, joins_signs } = ExtremeForm::of(modifiers)?;
         let style = Style { flushes, ..self.style(&[])? };

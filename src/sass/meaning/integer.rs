@@ -1,4 +1,4 @@
-//! Sums, products, extremes and counts of integers.
+//! Integer sums, products, minima, maxima and bit counts.
 
 use super::Function;
 use super::reading::{function, last_predicates, of_values, readings, results};
@@ -40,7 +40,7 @@ impl Function {
         self
     }
 
-    /// Each bit of the result is a function of bits of these sources.
+    /// Declares that each bit of the result is a function of bits of these sources.
     pub(super) fn bit_by_bit(mut self, sources: &[u32]) -> Self {
         self.pure = self.pure.bit_by_bit(sources);
         self
@@ -56,7 +56,7 @@ fn add(instruction: &Instruction) -> Option<Function> {
     Some(function(instruction, [(0, U32)], [(1, U32), (2, U32)], |[a, b]| [a.wrapping_add(b)])?.adding())
 }
 
-/// `IMAD`: a product and a sum. `.MOV`, `.SHL`, `.IADD` name what the factors are; the operation is the same.
+/// `IMAD`: a product and a sum. `.MOV`, `.SHL` and `.IADD` describe the factors. The operation is the same.
 fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function>> {
     let mut is_unsigned = false;
     let [mut is_wide, mut is_high, mut adds_carry] = [false; 3];
@@ -88,7 +88,7 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
         };
         let product = part(0).wrapping_mul(part(1));
         let (summand, one) = readings[2].summand(values[2]);
-        // Without a sign, the product of two words and two carries is below 2^64 + 2^64.
+        // For unsigned factors, the product of two words and two carries is below 2^64 + 2^64.
         u128::from(product) + u128::from(summand) + u128::from(one) + u128::from(carry)
     };
     let value = move |total: u128| if is_high { (total >> 32) as u64 } else { total as u64 };
@@ -119,7 +119,7 @@ fn product(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
     (first <= 2).then_some(functions)
 }
 
-/// Whether a product is a shift: of a register as it is, by a power of two, with nothing added.
+/// Whether a product is a shift: a register without modifiers times a power of two, with a zero addend.
 fn shifts(instruction: &Instruction, first: usize) -> bool {
     let zero = |operand: &Operand| matches!(operand, Operand::Register(register, _) if register.number == RZ);
     match instruction.operands.get(first..) {
@@ -134,11 +134,11 @@ fn carry_of(total: u128, ty: Ty) -> u64 {
     u64::from(total >> ty.bits() != 0)
 }
 
-/// The bits of an instruction with the predicates that take carries.
+/// The bits of an instruction with the predicates of the carry outputs.
 const FIRST_CARRY: u32 = 81;
 const SECOND_CARRY: u32 = 84;
 
-/// `IADD3`: three summands, up to two carries in and out. Together the carries are what is beyond 32 bits.
+/// `IADD3`: three summands, up to two carry inputs and outputs. Together, the carry outputs are the bits beyond 32.
 fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     let first = results(instruction);
     let from = [(first, U32), (first + 1, U32), (first + 2, U32)];
@@ -161,14 +161,14 @@ fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     let two = carries.len() == 2;
     let negated = carries.iter().map(|&at| super::reading::Reading::new(&instruction.operands[at], PRED));
     let negated: Vec<_> = negated.collect();
-    // The disassembler leaves out a carry that goes to PT, so one that stands alone may be the second.
+    // The disassembler omits a carry output to PT, so a single carry may be the second.
     let goes_nowhere = |from: u32| instruction.bits >> from & 7 == u128::from(PT);
     let is_second_alone = first == 2 && goes_nowhere(FIRST_CARRY) && !goes_nowhere(SECOND_CARRY);
     let mut functions = Vec::new();
     for result in 0..first {
         let pick = move |total: u64| match result {
             0 => low(total, 32),
-            // One carry out is set by the first overflow, the other one by the second.
+            // The first overflow sets one carry output, the second overflow the other.
             carry => u64::from(total >> 32 >= carry as u64 + u64::from(is_second_alone)),
         };
         let to = [(result, if result == 0 { U32 } else { PRED })];
@@ -188,7 +188,8 @@ fn sum(instruction: &Instruction, adds_carries: bool) -> Option<Vec<Function>> {
     (first <= 3).then_some(functions)
 }
 
-/// `LEA`: a shifted summand. With `.HI` its upper word: that of two registers, or with `.SX32` of one and its sign.
+/// `LEA`: a shifted summand. With `.HI`, the summand is the upper word of a shifted register pair. With `.HI.SX32`, it
+/// is the upper word of a shifted, sign-extended register.
 fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function>> {
     let (mut is_high, mut adds_carry, mut has_sign) = (false, false, false);
     for &modifier in modifiers {
@@ -224,11 +225,12 @@ fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
             0
         };
         let wide = low(a, 32) | upper << 32;
-        // A negation is of the whole shifted number.
+        // The negation applies to the whole shifted number.
         let wide = if readings[0].is_negated() { wide.wrapping_neg() } else { readings[0].read(a) | upper << 32 };
         let shifted = low(if is_high { (wide << amount) >> 32 } else { wide << amount }, 32);
         let (summand, one) = readings[1].summand(b);
-        // The carry of a difference is that of the complement and one: ptxas subtracts the upper word by it.
+        // The carry of a difference is the carry of the complement plus one. ptxas subtracts the upper word with this
+        // carry.
         let is_nothing_less = !is_high && readings[0].is_negated() && shifted == 0;
         shifted + (u64::from(is_nothing_less) << 32) + summand + one + negated.map_or(0, |reading| reading.read(carry))
     };
@@ -250,7 +252,7 @@ fn address(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function
     (first <= 2).then_some(functions)
 }
 
-/// `IMNMX`, `VIMNMX`: the lesser of two numbers if the predicate holds, or else the greater.
+/// `IMNMX`, `VIMNMX`: the minimum of two numbers if the predicate is true, and the maximum otherwise.
 fn extreme(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     let ty = if is_unsigned { U32 } else { S32 };
     let first = first_source(instruction, 3)?;
@@ -259,8 +261,8 @@ fn extreme(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     })
 }
 
-/// Where the sources begin, of which there are so many. sm_100 has two predicates ahead of them, which take nothing that
-/// is known.
+/// Returns the position of the first of `sources` sources. Since sm_100, two predicates with unknown purpose precede
+/// the sources.
 pub(super) fn first_source(instruction: &Instruction, sources: usize) -> Option<usize> {
     let takes_nothing =
         |operand: &Operand| matches!(operand, Operand::Predicate(one) if one.number == PT && !one.negated);
@@ -271,7 +273,7 @@ pub(super) fn first_source(instruction: &Instruction, sources: usize) -> Option<
     }
 }
 
-/// `VIMNMX3`: the least of three numbers if the predicate holds, or else the greatest.
+/// `VIMNMX3`: the minimum of three numbers if the predicate is true, and the maximum otherwise.
 fn extreme_of_three(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     let from = [(1, U32), (2, U32), (3, U32), (4, PRED)];
     (instruction.operands.len() == 5).then_some(())?;
@@ -285,7 +287,7 @@ fn chosen(a: u64, b: u64, is_least: bool, is_unsigned: bool) -> u64 {
     if is_less == is_least { a } else { b }
 }
 
-/// `VIADDMNMX`: the same of a sum and a number.
+/// `VIADDMNMX`: the minimum or maximum of a sum and a number.
 fn extreme_of_sum(instruction: &Instruction, is_unsigned: bool) -> Option<Function> {
     let from = [(1, U32), (2, U32), (3, U32), (4, PRED)];
     function(instruction, [(0, U32)], from, move |[a, b, c, is_least]| {
@@ -293,7 +295,7 @@ fn extreme_of_sum(instruction: &Instruction, is_unsigned: bool) -> Option<Functi
     })
 }
 
-/// `IDP`: a sum of products of four bytes, or of two halves and the bytes of a half.
+/// `IDP`: a sum of products, of four bytes each or of two halves and two bytes.
 fn dot_product(instruction: &Instruction, dims: &str, half: Option<&str>, left: &str, right: &str) -> Option<Function> {
     let bits = |name: &str| match name {
         "U8" => Some((8, false)),

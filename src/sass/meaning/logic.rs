@@ -1,4 +1,4 @@
-//! Functions of bits: of registers by a table, and of predicates.
+//! Bitwise functions of registers, and functions of predicates, by truth table.
 
 use super::Function;
 use super::reading::{Reading, function, of_values, readings};
@@ -19,7 +19,8 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     }
 }
 
-/// The bits of a table of eight: that of the first input is 4 in the index, that of the last is 1.
+/// Returns, for each bit, the entry of a truth table with eight entries. The first input has the value 4 in the index,
+/// the last input 1.
 pub(crate) fn by_table(table: u64, a: u64, b: u64, c: u64) -> u64 {
     (0..8).filter(|row| table >> row & 1 == 1).fold(0, |all, row| {
         let pick = |value: u64, bit: u32| if row >> bit & 1 == 1 { value } else { !value };
@@ -34,7 +35,8 @@ fn table(instruction: &Instruction, at: usize) -> Option<u64> {
     }
 }
 
-/// `LOP3`: a predicate ahead of the register says whether any bit is set, or the last predicate holds (with `.PAND`: and).
+/// `LOP3`: a predicate before the register says whether any bit is set, or whether the last predicate is true. With
+/// `.PAND`, both must hold.
 fn of_registers(instruction: &Instruction, joins: bool) -> Option<Vec<Function>> {
     let has_predicate = matches!(instruction.operands.first()?, Operand::Predicate(_));
     let register = usize::from(has_predicate);
@@ -58,7 +60,7 @@ fn of_registers(instruction: &Instruction, joins: bool) -> Option<Vec<Function>>
     Some(functions)
 }
 
-/// `PLOP3`: two functions of three predicates, by a table each.
+/// `PLOP3`: two functions of three predicates, each by its own truth table.
 fn of_predicates(instruction: &Instruction) -> Option<Vec<Function>> {
     let from = [(2, PRED), (3, PRED), (4, PRED)];
     let mut functions = Vec::new();

@@ -1,13 +1,14 @@
-//! What machine instructions compute: each that does nothing else as functions of its operands, on all lanes of a warp.
+//! The semantics of machine instructions that only compute: functions of their operands, on all lanes of a warp.
 //!
-//! NVIDIA documents names alone. What stands here follows from PTX's document and from code that ptxas made of it, and
-//! holds as far as experiments confirm it (docs/emulate.md). An instruction with a modifier that its family does not know
-//! has no meaning here.
+//! NVIDIA documents only the names. These semantics follow from the PTX document and from ptxas's code for it. They
+//! hold as far as experiments confirm them (docs/emulate.md). An instruction with a modifier that its family does not
+//! know has no semantics here.
 //!
-//! * [`reading`]: operands with what is done to them ahead of an operation;
-//! * [`number`]: the same for floating-point numbers, and what modifiers make of results;
+//! * [`reading`]: operands with their modifiers;
+//! * [`number`]: floating-point operands, and modifiers of results;
 //! * [`integer`], [`shift`], [`logic`], [`compare`], [`video`], [`wide`]: families of integers and bits;
-//! * [`float`], [`double`], [`halves`], [`relations`], [`convert`], [`pack`], [`approximate`]: of floating-point numbers.
+//! * [`float`], [`double`], [`halves`], [`relations`], [`convert`], [`pack`], [`approximate`]: families of
+//!   floating-point numbers.
 
 mod approximate;
 mod compare;
@@ -35,15 +36,16 @@ use crate::emulate::pure::Pure;
 /// A function of operands.
 #[derive(Debug)]
 pub(crate) struct Function {
-    /// The operands that take its results.
+    /// The operands that receive the results.
     pub(crate) to: Vec<usize>,
     /// The operands that it reads.
     pub(crate) from: Vec<usize>,
     pub(crate) pure: Pure,
 }
 
-/// The functions that an instruction computes, all from what its operands held before; `None` where it is not known, or
-/// does more than compute. An instruction of the warp (`UIADD3`) computes what the one of threads does.
+/// Returns the functions that an instruction computes. All of them read the old values of the operands. `None` if the
+/// semantics are unknown, or if the instruction does more than compute. A uniform instruction (`UIADD3`) computes the
+/// same as the instruction for threads.
 pub(crate) fn find(instruction: &Instruction, approximation: Approximation) -> Option<Vec<Function>> {
     let word = instruction.word();
     let word = match word.strip_prefix('U') {

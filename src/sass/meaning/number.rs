@@ -1,21 +1,21 @@
-//! Floating-point numbers that operands hold.
+//! Floating-point operands.
 
 use crate::emulate::number::{F16, Format, Rounding};
 use crate::emulate::types::Ty;
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Changes, Half, Operand};
 
-/// How the floating-point number or numbers of an operand are read.
+/// The reading of the floating-point number or numbers of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     changes: Changes,
-    /// The sign of a number.
+    /// The sign bit of a number.
     sign: u64,
-    /// The bits of a number.
+    /// The width of a number in bits.
     bits: u32,
 }
 
-/// How an operand of a type is read.
+/// Returns the reading of an operand of a type.
 pub(super) fn number_of(instruction: &Instruction, at: usize, ty: Ty) -> Option<Number> {
     let changes = match *instruction.operands.get(at)? {
         Operand::Register(_, changes) | Operand::Constant(_, changes) => changes,
@@ -26,14 +26,14 @@ pub(super) fn number_of(instruction: &Instruction, at: usize, ty: Ty) -> Option<
     (!changes.inverted && changes.byte.is_none()).then_some(Number { changes, sign: 1 << (bits - 1), bits })
 }
 
-/// What modifiers say of the lesser or greater of two numbers.
+/// Modifiers of a minimum or maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExtremeForm {
-    /// Subnormal numbers are zero: `.FTZ`.
+    /// `.FTZ`: subnormal numbers are zero.
     pub(super) flushes: bool,
-    /// What is no number wins: `.NAN`.
+    /// `.NAN`: NaN wins.
     pub(super) keeps_nan: bool,
-    /// The sign is that of the product: `.XORSIGN`.
+    /// `.XORSIGN`: the sign is the sign of the product.
     pub(super) joins_signs: bool,
 }
 
@@ -58,7 +58,8 @@ impl Number {
         bits ^ if self.changes.negated { self.sign } else { 0 }
     }
 
-    /// The number in the lower half, or where the operand says so in the upper one; of larger types the only one.
+    /// Returns the number in the lower half, or in the upper half if the operand says so. For larger types, returns the
+    /// only number.
     pub(super) fn low(self, value: u64) -> u64 {
         match (self.bits, self.changes.half) {
             (16, Some(Half::High)) => self.changed(value >> 16 & 0xffff),
@@ -68,7 +69,7 @@ impl Number {
         }
     }
 
-    /// The number in the upper half, or the one that stands for both.
+    /// Returns the number in the upper half, or the number that stands for both halves.
     pub(super) fn high(self, value: u64) -> u64 {
         match self.changes.half {
             Some(Half::Low | Half::High) => self.low(value),
@@ -76,7 +77,7 @@ impl Number {
         }
     }
 
-    /// The sign of the value that is read, ahead of what is done to it.
+    /// Returns the sign of the operand before its modifiers are applied.
     pub(super) fn sign(self, value: u64) -> u64 {
         let raw = Self { changes: Changes { negated: false, absolute: false, ..self.changes }, ..self };
         raw.low(value) & self.sign
@@ -88,7 +89,7 @@ impl Number {
     }
 }
 
-/// What modifiers say of the results of floats and halves.
+/// Modifiers of float and half results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     pub(super) format: Format,
@@ -98,7 +99,7 @@ pub(super) struct Style {
     pub(super) relu: bool,
 }
 
-/// The rounding that a modifier names.
+/// Returns the rounding of a modifier.
 pub(super) fn rounding(modifier: &str) -> Option<Rounding> {
     Some(match modifier {
         "RN" => Rounding::Nearest,
@@ -110,7 +111,7 @@ pub(super) fn rounding(modifier: &str) -> Option<Rounding> {
 }
 
 impl Style {
-    /// The style of modifiers; none where one is not known.
+    /// Returns the style of modifiers. `None` if a modifier is unknown.
     pub(super) fn of(format: Format, modifiers: &[&str]) -> Option<Self> {
         let mut style = Self { format, rounding: Rounding::Nearest, flushes: false, saturates: false, relu: false };
         for &modifier in modifiers {
@@ -132,12 +133,12 @@ impl Style {
         if self.flushes && value.abs() < least { 0.0f64.copysign(value) } else { value }
     }
 
-    /// The value of a number.
+    /// Returns the value of a number.
     pub(super) fn value(self, bits: u64) -> f64 {
         self.flushed(self.format.value(bits))
     }
 
-    /// The number of a result.
+    /// Returns the bits of a result.
     pub(super) fn bits(self, result: f64) -> u64 {
         let bits = self.format.round(result, self.rounding, false);
         if !(self.flushes || self.saturates || self.relu) {
@@ -153,7 +154,7 @@ impl Style {
         self.format.round(value, Rounding::Nearest, false)
     }
 
-    /// The lesser or greater of two numbers: of a number and no number the number, unless `keeps_nan`.
+    /// Returns the minimum or maximum of two numbers. If one is NaN, returns the other, unless `keeps_nan`.
     pub(super) fn extreme(self, [a, b]: [f64; 2], is_least: bool, keeps_nan: bool) -> u64 {
         let chosen = match (a.is_nan(), b.is_nan()) {
             (true, true) => f64::NAN,

@@ -32,7 +32,7 @@ fn format(name: &str) -> Option<Format> {
     })
 }
 
-/// Whether the last operand is zero: what is merged is known as nothing else.
+/// Whether the last operand is zero. The merge of other values is unknown.
 fn merges_nothing(instruction: &Instruction) -> bool {
     matches!(instruction.operands.last(), Some(Operand::Register(register, _)) if register.number == RZ)
 }
@@ -41,7 +41,7 @@ fn is_plain_register(instruction: &Instruction, at: usize) -> bool {
     matches!(instruction.operands.get(at), Some(Operand::Register(_, changes)) if *changes == Changes::default())
 }
 
-/// `F2FP`: two numbers, the first one the upper, or two that lie in one register.
+/// `F2FP`: two numbers, the first in the upper half, or two numbers in one register.
 fn floats(instruction: &Instruction) -> Option<Function> {
     let (mut formats, mut how, mut relu, mut is_finite, mut form) = (Vec::new(), Rounding::Nearest, false, false, None);
     for modifier in instruction.modifiers() {
@@ -82,7 +82,7 @@ fn floats(instruction: &Instruction) -> Option<Function> {
                 [convert(F32.value(a.low(x))) << 8 | convert(F32.value(b.low(y)))]
             }))
         }
-        // What was there moves up.
+        // The old contents move up.
         "PACK_AB_MERGE_C" if count == 4 && is_small && from == F32 && is_plain_register(instruction, 3) => {
             let (a, b) = (of_float(1)?, of_float(2)?);
             Some(of_values([(0, U32)], [(1, float), (2, float), (3, U32)], move |[x, y, z]| {
@@ -121,7 +121,7 @@ fn floats(instruction: &Instruction) -> Option<Function> {
     }
 }
 
-/// `I2IP`: two integers limited to a type, the first one the upper; bytes move up what is merged.
+/// `I2IP`: two integers, saturated to a type, the first in the upper position. Bytes move the merged contents up.
 fn integers(instruction: &Instruction) -> Option<Function> {
     let modifiers: Vec<&str> = instruction.modifiers().collect();
     let [to, from, "SAT"] = *modifiers.as_slice() else { return None };

@@ -1,4 +1,4 @@
-//! Operands with what is done to them ahead of an operation.
+//! Operands and their modifiers.
 
 use super::Function;
 use crate::emulate::pure::Pure;
@@ -6,12 +6,12 @@ use crate::emulate::types::{Ty, low, signed};
 use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Changes, Operand};
 
-/// How the value of an operand is read: what stands before or behind it.
+/// The reading of an operand: the modifiers before and after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading {
     changes: Changes,
     bits: u32,
-    /// It is a floating-point number: its sign is its highest bit.
+    /// Whether it is a floating-point number: its highest bit is the sign.
     is_float: bool,
     is_predicate: bool,
 }
@@ -26,7 +26,7 @@ impl Reading {
         Self { changes, bits: ty.bits(), is_float: ty.is_float(), is_predicate: ty == Ty::Pred }
     }
 
-    /// The value of an integer, a predicate, or a floating-point number of one register or two.
+    /// Returns the value of an integer, a predicate, or a floating-point number in one register or two.
     pub(crate) fn read(self, value: u64) -> u64 {
         let Changes { negated, absolute, inverted, byte, .. } = self.changes;
         if self.is_predicate {
@@ -50,20 +50,20 @@ impl Reading {
         low(if negated { value.wrapping_neg() } else { value }, self.bits)
     }
 
-    /// Whether a value is inverted or negated, as [`Self::read`] does it: a sum needs the carry of that.
+    /// Whether [`Self::read`] inverts or negates the value. A sum needs the carry of the negation.
     pub(crate) fn is_negated(self) -> bool {
         self.changes.negated
     }
 
-    /// The value as a summand of so many bits, with its complement and one in place of its negation: the sum's carry is
-    /// then what the next word of a longer number needs.
+    /// Returns the value as a summand. A negation becomes the complement and a one. The sum's carry is then the carry
+    /// into the next word of a longer number.
     pub(crate) fn summand(self, value: u64) -> (u64, u64) {
         let plain = Self { changes: Changes { negated: false, ..self.changes }, ..self }.read(value);
         if self.is_negated() { (low(!plain, self.bits), 1) } else { (plain, 0) }
     }
 }
 
-/// A function of operands, whose values are read as they stand there.
+/// Creates a function of operands that are read with their modifiers.
 pub(crate) fn function<const N: usize, const M: usize>(
     instruction: &Instruction,
     to: [(usize, Ty); M],
@@ -74,7 +74,7 @@ pub(crate) fn function<const N: usize, const M: usize>(
     Some(of_values(to, from, move |values| compute(std::array::from_fn(|at| readings[at].read(values[at])))))
 }
 
-/// How so many operands are read; `None` where there are fewer.
+/// Returns the readings of operands. `None` if the instruction has fewer operands.
 pub(crate) fn readings<const N: usize>(instruction: &Instruction, from: [(usize, Ty); N]) -> Option<[Reading; N]> {
     let mut readings = [Reading::default(); N];
     for (reading, (operand, ty)) in readings.iter_mut().zip(from) {
@@ -83,7 +83,7 @@ pub(crate) fn readings<const N: usize>(instruction: &Instruction, from: [(usize,
     Some(readings)
 }
 
-/// A function of the values that operands hold.
+/// Creates a function of the raw values of operands.
 pub(crate) fn of_values<const N: usize, const M: usize>(
     to: [(usize, Ty); M],
     from: [(usize, Ty); N],
@@ -93,7 +93,7 @@ pub(crate) fn of_values<const N: usize, const M: usize>(
     Function { to: to.map(|to| to.0).to_vec(), from: from.map(|from| from.0).to_vec(), pure }
 }
 
-/// How many operands from the first on are results: a register, or predicates, and predicates behind the register.
+/// Returns the number of leading results: a predicate, or a register and the predicates after it.
 pub(crate) fn results(instruction: &Instruction) -> usize {
     let is_result = |operand: &Operand| matches!(operand, Operand::Predicate(predicate) if !predicate.negated);
     match instruction.operands.first() {
@@ -105,7 +105,7 @@ pub(crate) fn results(instruction: &Instruction) -> usize {
     }
 }
 
-/// The predicates that stand last.
+/// Returns the trailing predicates.
 pub(crate) fn last_predicates(instruction: &Instruction) -> Vec<usize> {
     let is_predicate = |operand: &Operand| matches!(operand, Operand::Predicate(_));
     let count = instruction.operands.iter().rev().take_while(|operand| is_predicate(operand)).count();

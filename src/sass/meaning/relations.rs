@@ -1,4 +1,4 @@
-//! Comparisons of floating-point numbers.
+//! Floating-point comparisons.
 
 use std::cmp::Ordering;
 
@@ -30,7 +30,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
 
 type Holds = fn(Option<Ordering>) -> bool;
 
-/// Whether a relation holds for an order; there is none where one is no number.
+/// Returns the test of an order for a relation. The order is `None` if one number is NaN.
 fn relation(name: &str) -> Option<Holds> {
     Some(match name {
         "F" => |_| false,
@@ -53,7 +53,7 @@ fn relation(name: &str) -> Option<Holds> {
     })
 }
 
-/// What modifiers of a comparison say.
+/// The modifiers of a comparison.
 struct Comparison {
     holds: Holds,
     join: fn(u64, u64) -> u64,
@@ -76,7 +76,7 @@ fn comparison(modifiers: &[&str]) -> Option<Comparison> {
     Some(Comparison { holds: holds?, join: join?, flushes, gives_float, is_bf16 })
 }
 
-/// `FSETP`, `DSETP`: the result joined with a predicate, and its opposite joined with the same.
+/// `FSETP`, `DSETP`: the result and its opposite, each combined with a predicate.
 fn predicates(instruction: &Instruction, ty: Ty, modifiers: &[&str]) -> Option<Vec<Function>> {
     let Comparison { holds, join, flushes, gives_float: false, is_bf16: false } = comparison(modifiers)? else {
         return None;
@@ -94,7 +94,7 @@ fn predicates(instruction: &Instruction, ty: Ty, modifiers: &[&str]) -> Option<V
     (instruction.operands.len() == 5).then(|| vec![function(0), function(1)])
 }
 
-/// `DSETP.MIN`, `DSETP.MAX`: whether the first number is the lesser or greater one, and whether neither is a number.
+/// `DSETP.MIN`, `DSETP.MAX`: whether the first number is the minimum or maximum, and whether both are NaN.
 fn chosen_double(instruction: &Instruction, is_least: bool) -> Option<Vec<Function>> {
     let (a, b) = (number_of(instruction, 2, Ty::F64)?, number_of(instruction, 3, Ty::F64)?);
     let is_plain = matches!(instruction.operands.as_slice(), [_, _, _, _, Operand::Predicate(predicate)]
@@ -114,7 +114,7 @@ fn chosen_double(instruction: &Instruction, is_least: bool) -> Option<Vec<Functi
     is_plain.then(|| vec![function(0), function(1)])
 }
 
-/// `FSET`: all bits, or with `.BF` one, where the relation holds.
+/// `FSET`: all bits, or 1.0 with `.BF`, if the relation holds.
 fn mask(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let Comparison { holds, join, flushes, gives_float, is_bf16: false } = comparison(modifiers)? else { return None };
     let style = Style { flushes, ..Style::of(F32, &[])? };
@@ -130,7 +130,7 @@ fn mask(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     })
 }
 
-/// `HSETP2`: what holds of the lower halves, and of the upper ones.
+/// `HSETP2`: the results for the lower halves and for the upper halves.
 fn pair_predicates(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<Function>> {
     let Comparison { holds, join, flushes, gives_float: false, is_bf16 } = comparison(modifiers)? else { return None };
     let (ty, format) = if is_bf16 { (Ty::BF16x2, BF16) } else { (Ty::F16x2, F16) };
@@ -147,7 +147,7 @@ fn pair_predicates(instruction: &Instruction, modifiers: &[&str]) -> Option<Vec<
     (instruction.operands.len() == 5).then(|| vec![function(0), function(1)])
 }
 
-/// `HSET2`: as `FSET`, in halves.
+/// `HSET2`: like `FSET`, for packed halves.
 fn pair_mask(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let Comparison { holds, join, flushes, gives_float, is_bf16 } = comparison(modifiers)?;
     let (ty, format) = if is_bf16 { (Ty::BF16x2, BF16) } else { (Ty::F16x2, F16) };

@@ -1,4 +1,4 @@
-//! Shifts, permutations of bytes, and where bits are.
+//! Shifts, byte permutations, and bit positions.
 
 use super::Function;
 use super::reading::{function, results};
@@ -24,8 +24,8 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     Some(vec![found.taking_apart()])
 }
 
-/// `SHF`: a shift of two registers as one number, whose lower or upper word is the result. The amount stops at the width
-/// unless it wraps.
+/// `SHF`: a shift of a register pair as one number. The result is the lower or upper word. The amount is limited to the
+/// width unless it wraps.
 fn funnel(instruction: &Instruction, direction: &str, rest: &[&str]) -> Option<Function> {
     let is_left = match direction {
         "L" => true,
@@ -54,7 +54,8 @@ fn funnel(instruction: &Instruction, direction: &str, rest: &[&str]) -> Option<F
     })
 }
 
-/// `PRMT`: bytes of two registers, chosen by a selector of which each digit may ask for a byte's sign.
+/// `PRMT`: bytes of two registers, chosen by a selector. Each digit of the selector may replicate a byte's sign
+/// instead.
 fn permutation(instruction: &Instruction, mode: Option<&str>) -> Option<Function> {
     let mode = match mode {
         None => 0,
@@ -87,8 +88,8 @@ fn permutation(instruction: &Instruction, mode: Option<&str>) -> Option<Function
     })
 }
 
-/// `FLO`: the place of the highest bit that is set, or with a sign of the highest one that differs from it; with `.SH`
-/// its distance from the top.
+/// `FLO`: the position of the highest set bit, or, for signed sources, of the highest bit that differs from the sign.
+/// With `.SH`, the distance from the top.
 fn leading(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let (mut has_sign, mut is_distance) = (true, false);
     for &modifier in modifiers {
@@ -113,7 +114,7 @@ fn leading(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     })
 }
 
-/// `SGXT`: the lowest so many bits with their sign, or without.
+/// `SGXT`: the lowest bits of a source, sign-extended or zero-extended.
 fn extension(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let (wraps, is_unsigned) = (modifiers.contains(&"W"), modifiers.contains(&"U32"));
     function(instruction, [(0, U32)], [(1, U32), (2, U32)], move |[a, bits]| {
@@ -123,7 +124,7 @@ fn extension(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> 
     })
 }
 
-/// `BMSK`: so many bits from a place on.
+/// `BMSK`: a mask of consecutive bits from a position.
 fn mask(instruction: &Instruction, wraps: bool) -> Option<Function> {
     function(instruction, [(0, U32)], [(1, U32), (2, U32)], move |[place, count]| {
         let [place, count] = [place, count].map(|number| if wraps { number % 32 } else { number.min(32) });

@@ -1,4 +1,4 @@
-//! Floating-point instructions against `rustc_apfloat` and the host's own conversions, on drawn bits.
+//! Floating-point instructions agree with `rustc_apfloat` and the host's own conversions on random bits.
 
 use arbtest::arbtest;
 use rustc_apfloat::ieee::{Half as Sixteen, Single};
@@ -40,7 +40,7 @@ fn instruction(mnemonic: &str, operands: &[Operand]) -> Instruction {
     }
 }
 
-/// What an instruction writes to its first results, given what the operands hold that it reads.
+/// Returns the first results of an instruction, given the values of the operands that it reads.
 fn results(mnemonic: &str, operands: &[Operand], held: &[u64], approximation: Approximation) -> Vec<u64> {
     let functions =
         find(&instruction(mnemonic, operands), approximation).unwrap_or_else(|| panic!("{mnemonic} is not known"));
@@ -56,13 +56,13 @@ fn results(mnemonic: &str, operands: &[Operand], held: &[u64], approximation: Ap
     computed.collect()
 }
 
-/// The result of an instruction on registers.
+/// Returns the result of an instruction on registers.
 fn of(mnemonic: &str, sources: &[u64]) -> u64 {
     let operands: Vec<Operand> = (0..=sources.len() as u8).map(plain).collect();
     results(mnemonic, &operands, &[&[0], sources].concat(), Approximation::Exact)[0]
 }
 
-/// Bits that are often near the ends of a format.
+/// Returns random bits that are often near the ends of a format.
 fn drawn(u: &mut arbitrary::Unstructured<'_>, width: u32) -> arbitrary::Result<u64> {
     let bits: u64 = u.arbitrary()?;
     Ok(match u.int_in_range(0..=3)? {
@@ -77,7 +77,7 @@ fn is_same<F: Float>(ours: u64, theirs: F) -> bool {
     ours.bitwise_eq(theirs) || ours.is_nan() && theirs.is_nan()
 }
 
-/// Sums and products of floats are rounded as the modifier says.
+/// Sums and products of floats are rounded according to the modifier.
 #[test]
 fn floats() {
     arbtest(|u| {
@@ -97,7 +97,7 @@ fn floats() {
     });
 }
 
-/// Halves are computed apart, each from the half that its operand names.
+/// Packed halves are computed separately, each from the half that its operand selects.
 #[test]
 fn halves() {
     arbtest(|u| {
@@ -125,7 +125,7 @@ fn halves() {
     });
 }
 
-/// Floats as integers are as the host has them, which limits them and takes what is no number for zero.
+/// Conversions from float to integer agree with the host, which saturates and turns NaN into zero.
 #[test]
 fn integers() {
     arbtest(|u| {
@@ -140,7 +140,7 @@ fn integers() {
         let integer: u64 = u.arbitrary()?;
         assert_eq!(of("I2F.S64", &[integer]), u64::from((integer as i64 as f32).to_bits()));
         assert_eq!(of("I2F.F64.U64", &[integer]), (integer as f64).to_bits());
-        // An instruction has the upper half of 64 bits.
+        // The immediate of an instruction is the upper half of 64 bits.
         let upper = integer as u32;
         let constant = [plain(0), Operand::Immediate(upper)];
         let found = results("I2F.F64.U64", &constant, &[0, upper.into()], Approximation::Exact)[0];
@@ -150,7 +150,7 @@ fn integers() {
     });
 }
 
-/// A relation and its opposite, and the relations that hold where one is no number.
+/// Relations and their opposites are right, including relations that hold for NaN.
 #[test]
 fn relations() {
     arbtest(|u| {
@@ -172,7 +172,7 @@ fn relations() {
     });
 }
 
-/// ptxas's code for a quotient that is not delicate gives the exactly rounded one, however far the reciprocal is off.
+/// ptxas's code for a quotient that is not delicate is exactly rounded, for each permitted error of the reciprocal.
 #[test]
 fn quotients() {
     arbtest(|u| {
@@ -196,8 +196,8 @@ fn quotients() {
     });
 }
 
-/// Of a shift, each bit of the result is one of the source's, and a product with a power of two is a shift. ptxas takes one for the other,
-/// and leaves what is shifted out unset.
+/// Each bit of a shift's result is one bit of the source, and a product with a power of two is a shift. ptxas replaces
+/// one by the other, and leaves the bits that are shifted out undefined.
 #[test]
 fn shifts_and_products_that_are_such() {
     let of = |mnemonic: &str, factor: u32, summand: u8| {
@@ -210,7 +210,7 @@ fn shifts_and_products_that_are_such() {
     assert_eq!([of("IMAD.U32", 3, RZ), of("IMAD", 4, 2), of("IMAD.HI.U32", 4, RZ), of("IMAD", 0, RZ)], [0; 4]);
 }
 
-/// An approximate result is off by one unit at most, in the direction that the run asks for.
+/// An approximate result is off by at most one unit, in the direction that the run chooses.
 #[test]
 fn approximations() {
     arbtest(|u| {
@@ -232,7 +232,7 @@ fn approximations() {
     });
 }
 
-/// What LEA takes away has the carry of a difference, as the next word of a longer number needs it: of nothing, too.
+/// A difference by LEA has the carry that the next word of a longer number needs, also for a zero subtrahend.
 #[test]
 fn carries_of_shifted_differences() {
     arbtest(|u| {
@@ -247,7 +247,7 @@ fn carries_of_shifted_differences() {
     });
 }
 
-/// The least and greatest of three numbers, of words and of halves, and of a sum and a number.
+/// Minima and maxima of three numbers are right: of words, of halves, and of a sum and a number.
 #[test]
 fn extremes_of_three_numbers() {
     let extreme = |mnemonic: &str, sources: [u64; 3], is_least: bool| {
@@ -267,7 +267,7 @@ fn extremes_of_three_numbers() {
     assert_eq!(extreme("VIADDMNMX.U16x2", [0xffff_0001, 0x0001_0002, 0x0005_0007], false), 0x0005_0007);
 }
 
-/// The operands of an instruction with a carry that goes nowhere, or none.
+/// Returns the operand PT, as an unused carry.
 fn nowhere() -> Operand {
     predicate(PT)
 }
@@ -276,7 +276,7 @@ fn negated(number: u8) -> Operand {
     Operand::Predicate(Predicate { number, is_uniform: false, negated: true })
 }
 
-/// Sums, comparisons and extremes of 64 bits are the host's.
+/// Sums, comparisons, minima and maxima of 64 bits agree with the host.
 #[test]
 fn wide_integers() {
     arbtest(|u| {
@@ -304,7 +304,7 @@ fn wide_integers() {
     });
 }
 
-/// The least and greatest of two numbers with predicates ahead of them, and of three.
+/// Minima and maxima are right: of two numbers with predicates before them, and of three numbers.
 #[test]
 fn extremes() {
     arbtest(|u| {
@@ -331,7 +331,7 @@ fn extremes() {
     });
 }
 
-/// What is merged into packed integers may stand in the upper half of a register.
+/// The contents that packed integers are merged with may be in the upper half of a register.
 #[test]
 fn packed_integers_merge_a_half() {
     let merged = |half| register(3, Changes { half, ..Changes::default() });

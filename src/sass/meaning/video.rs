@@ -38,7 +38,7 @@ fn part(value: u64, at: u32, bits: u32, has_sign: bool) -> i64 {
     if has_sign { signed(value, bits) } else { value as i64 }
 }
 
-/// `VABSDIFF`: how far two numbers are apart, and a sum.
+/// `VABSDIFF`: the absolute difference of two numbers, plus a summand.
 fn difference(instruction: &Instruction, has_sign: bool) -> Option<Function> {
     (instruction.operands.len() == 4).then_some(())?;
     function(instruction, [(0, U32)], [(1, U32), (2, U32), (3, U32)], move |[a, b, c]| {
@@ -47,7 +47,7 @@ fn difference(instruction: &Instruction, has_sign: bool) -> Option<Function> {
     })
 }
 
-/// `VABSDIFF4`: how far the bytes of two registers are apart, each in its place, or with `.ACC` as a sum.
+/// `VABSDIFF4`: the absolute differences of the bytes of two registers. With `.ACC`, their sum.
 fn differences(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let (mut has_sign, mut sums) = (true, false);
     for &modifier in modifiers {
@@ -69,7 +69,8 @@ fn differences(instruction: &Instruction, modifiers: &[&str]) -> Option<Function
     })
 }
 
-/// `VIMNMX` on parts: the lesser ones if the predicate holds, or else the greater ones; with `.RELU` none is below zero.
+/// `VIMNMX` on parts: the minima if the predicate is true, and the maxima otherwise. With `.RELU`, negative results
+/// become zero.
 fn extremes(instruction: &Instruction, bits: u32, has_sign: bool, relu: bool) -> Option<Function> {
     let first = first_source(instruction, 3)?;
     let from = [(first, U32), (first + 1, U32), (first + 2, Ty::Pred)];
@@ -83,8 +84,8 @@ fn extremes(instruction: &Instruction, bits: u32, has_sign: bool, relu: bool) ->
     })
 }
 
-/// `VIMNMX3`, `VIADDMNMX`: the least of three numbers if the predicate holds, or else the greatest, or the same of a sum and
-/// a number; with `.RELU` none is below zero.
+/// `VIMNMX3`, `VIADDMNMX`: the minimum of three numbers, or of a sum and a number, if the predicate is true, and the
+/// maximum otherwise. With `.RELU`, negative results become zero.
 fn extremes_of_three(instruction: &Instruction, modifiers: &[&str], adds: bool) -> Option<Function> {
     let (form, relu) = match modifiers {
         [form @ .., "RELU"] => (form, true),
@@ -97,7 +98,7 @@ fn extremes_of_three(instruction: &Instruction, modifiers: &[&str], adds: bool) 
         ["U16x2"] => (16, false),
         _ => return None,
     };
-    // A halves' sign is not that of the register.
+    // The sign of a half is not the sign of its register.
     let is_plain = |operand: &Operand| match operand {
         Operand::Register(_, changes) | Operand::Constant(_, changes) => *changes == Changes::default(),
         _ => true,
@@ -121,7 +122,7 @@ fn extremes_of_three(instruction: &Instruction, modifiers: &[&str], adds: bool) 
     })
 }
 
-/// `F2IP`: two floats as bytes, the first one the upper.
+/// `F2IP`: two floats as bytes, the first in the upper byte.
 fn bytes_of_floats(instruction: &Instruction, modifiers: &[&str]) -> Option<Function> {
     let (mut how, mut nan_is_zero) = (Rounding::Nearest, false);
     for &modifier in modifiers {

@@ -1,4 +1,4 @@
-//! Integers of 64 bits in two registers, and sums of two registers, as processors from sm_100 on have them.
+//! Integers of 64 bits in register pairs, and two-operand sums. Both exist since sm_100.
 
 use super::Function;
 use super::reading::{Reading, function, last_predicates, of_values, readings, results};
@@ -7,7 +7,7 @@ use crate::sass::instruction::Instruction;
 use crate::sass::operand::{Operand, PT, RZ};
 
 const U64: Ty = Ty::Unsigned(64);
-/// A constant of a word is extended with its sign.
+/// An immediate of one word is sign-extended.
 const S64: Ty = Ty::Signed(64);
 const U32: Ty = Ty::Unsigned(32);
 const PRED: Ty = Ty::Pred;
@@ -25,7 +25,7 @@ pub(super) fn find(instruction: &Instruction, word: &str) -> Option<Vec<Function
     }
 }
 
-/// `IADD`: two summands and a carry. A result that is a predicate takes what is beyond the sum's width.
+/// `IADD`: two summands and a carry input. A predicate result receives the carry output.
 fn sum(instruction: &Instruction, ty: Ty, read_as: Ty, adds_carry: bool) -> Option<Vec<Function>> {
     let first = results(instruction);
     let bits = ty.bits();
@@ -52,7 +52,7 @@ fn sum(instruction: &Instruction, ty: Ty, read_as: Ty, adds_carry: bool) -> Opti
     (first <= 2).then_some(functions)
 }
 
-/// `UIADD3.64`: three summands. Only one carry goes out; two summands are all where the third register is zero.
+/// `UIADD3.64`: three summands, or two if the third register is zero. Only forms without carry outputs are known.
 fn sum_of_three(instruction: &Instruction) -> Option<Vec<Function>> {
     let first = results(instruction);
     if !matches!(instruction.operands[1..first], [] | [Operand::Predicate(_), Operand::Predicate(_)])
@@ -75,8 +75,8 @@ fn goes_nowhere(operand: &Operand) -> bool {
     matches!(operand, Operand::Predicate(predicate) if predicate.number == PT && !predicate.negated)
 }
 
-/// `IMNMX.S64`: the lesser of two numbers if the predicate holds, or else the greater. What comparison of lower words
-/// it may continue is not known.
+/// `IMNMX.S64`: the minimum of two numbers if the predicate is true, and the maximum otherwise. The forms that continue
+/// a comparison of lower words are unknown.
 fn extreme(instruction: &Instruction, has_sign: bool) -> Option<Function> {
     let [first, second, Operand::Register(..), _, _, Operand::Predicate(_), Operand::Predicate(lower)] =
         instruction.operands.as_slice()

@@ -1,4 +1,4 @@
-//! Barriers of a block: who has come, and who waits.
+//! Barriers of a block: arrivals and waiting warps.
 
 /// A barrier.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ struct Barrier {
 #[derive(Clone, Debug)]
 pub(super) struct Barriers {
     of: Vec<Barrier>,
-    /// The warps of the block that have not ended.
+    /// The warps of the block that have not exited.
     live: u32,
 }
 
@@ -20,7 +20,7 @@ impl Barriers {
         Self { of: vec![Barrier::default(); 16], live: warps }
     }
 
-    /// A warp comes, and waits unless it only tells. Returns who goes on, if all have come now.
+    /// Records the arrival of a warp, which waits if `waits`. Returns the released warps if all have arrived.
     pub(super) fn arrive(&mut self, number: u8, warp: usize, waits: bool, threads: Option<u32>) -> Vec<usize> {
         let barrier = &mut self.of[usize::from(number) % 16];
         barrier.arrived += 1;
@@ -31,7 +31,7 @@ impl Barriers {
         Self::released(barrier, needed)
     }
 
-    /// A warp ends: others do not wait for it any more. Returns who goes on.
+    /// Records the exit of a warp. Other warps do not wait for it. Returns the released warps.
     pub(super) fn end(&mut self) -> Vec<usize> {
         self.live = self.live.saturating_sub(1);
         let live = self.live;
@@ -51,7 +51,8 @@ impl Barriers {
 mod tests {
     use super::*;
 
-    /// The last of a block lets all go on; where others end, fewer are enough; one that only tells does not wait.
+    /// The last warp of a block releases all. After an exit, fewer arrivals are enough. A warp that only arrives does
+    /// not wait.
     #[test]
     fn all_come() {
         let mut barriers = Barriers::new(3);

@@ -1,5 +1,5 @@
-//! The least that an SM takes for its blocks, whatever the order: what issue, units, queue, bandwidth and the longest warp
-//! need by themselves.
+//! Lower bounds of an SM's cycles for its blocks, for any order of issue: from issue, units, queue, bandwidth and the
+//! longest warp.
 
 use super::facts::Work;
 use super::memory::Data;
@@ -8,25 +8,25 @@ use super::simulate::{Load, Simulated, simulate};
 use super::unit::Unit;
 use crate::emulate::AccessSpace;
 
-/// What a bound is of.
+/// The resource of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// An instruction a cycle in each partition.
+    /// Issue: one instruction per cycle and partition.
     Issue,
     /// A unit.
     Unit(Unit),
-    /// Passes of the SM's queue of memory.
+    /// The SM's memory queue, in passes.
     Queue,
-    /// Bytes between L1 and L2.
+    /// The bandwidth between L1 and L2.
     L2,
-    /// The share of DRAM's bandwidth.
+    /// The SM's share of the DRAM bandwidth.
     Dram,
-    /// A warp alone on the SM.
+    /// The latency of one warp alone on the SM.
     Latency,
 }
 
 impl Resource {
-    /// What people call it.
+    /// Returns the name for readers.
     pub fn name(self) -> String {
         match self {
             Self::Issue => "issue".into(),
@@ -39,23 +39,24 @@ impl Resource {
     }
 }
 
-/// Bounds in cycles, the largest first.
+/// Bounds in cycles, in descending order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds(pub Vec<(Resource, u64)>);
 
 impl Bounds {
-    /// The largest.
+    /// Returns the largest bound.
     pub fn largest(&self) -> u64 {
         self.0.first().map_or(0, |bound| bound.1)
     }
 
-    /// The largest but for latency.
+    /// Returns the largest bound other than latency.
     pub fn throughput(&self) -> Option<(Resource, u64)> {
         self.0.iter().copied().find(|bound| bound.0 != Resource::Latency)
     }
 }
 
-/// The bounds of what ran. `ran` is what the model made of it: sectors between L1 and L2 come from there. O(steps).
+/// Computes the bounds of a load. `ran` is the model's result for it, which gives the sectors between L1 and L2.
+/// O(steps).
 pub fn bounds(load: &Load<'_>, ran: &Simulated, numbers: &Numbers) -> Bounds {
     let partitions = numbers.whole("partitions").max(1) as usize;
     let mut issued = vec![0u64; partitions];
@@ -103,7 +104,7 @@ pub fn bounds(load: &Load<'_>, ran: &Simulated, numbers: &Numbers) -> Bounds {
     Bounds(found)
 }
 
-/// The cycles of the longest warp with the SM to itself.
+/// Returns the cycles of the longest warp when it runs alone on the SM.
 fn alone(load: &Load<'_>, place: usize, numbers: &Numbers) -> u64 {
     let Some(trace) = load.blocks.get(place >> 8).and_then(|block| block.get(place & 0xff)) else { return 0 };
     let blocks = [vec![*trace]];

@@ -1,29 +1,29 @@
-//! L1: which sectors are near, and from when on.
+//! A cache: the present sectors, and the cycles at which they arrive.
 
 use rustc_hash::FxHashMap;
 
-/// Sectors of a line.
+/// The sectors of a line.
 const SECTORS: u64 = 4;
-/// Bytes of a sector.
+/// The bytes of a sector.
 pub(super) const SECTOR: u64 = 32;
 
 /// A line of four sectors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    /// When each sector is there; those with `u64::MAX` are not.
+    /// The cycle at which each sector arrives. `u64::MAX` for absent sectors.
     there: [u64; SECTORS as usize],
-    /// Which of them were written and are nowhere else.
+    /// The dirty sectors, as bits.
     written: u8,
     used: u64,
 }
 
-/// A cache of so many lines, of which that leaves which was used longest ago.
+/// A cache with a limited number of lines and LRU replacement.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     lines: FxHashMap<u64, Line>,
     most: usize,
     clock: u64,
-    /// The lines in the order of their use; older entries of a line are not its own any more.
+    /// The lines in the order of use. Older entries of a line are stale.
     queue: std::collections::VecDeque<(u64, u64)>,
 }
 
@@ -33,7 +33,7 @@ impl Cache {
         Self { lines: FxHashMap::default(), most, clock: 0, queue: std::collections::VecDeque::new() }
     }
 
-    /// When a sector is there, if it is or is on its way.
+    /// Returns the cycle at which a sector arrives. `None` if it is absent and not requested.
     pub(super) fn find(&mut self, sector: u64) -> Option<u64> {
         let there = self.lines.get(&(sector / SECTORS))?.there[(sector % SECTORS) as usize];
         (there != u64::MAX).then(|| {
@@ -42,12 +42,12 @@ impl Cache {
         })
     }
 
-    /// Puts a sector there.
+    /// Adds a sector.
     pub(super) fn put(&mut self, sector: u64, at: u64) {
         self.put_written(sector, at, false);
     }
 
-    /// Puts a sector there, perhaps one that is written and nowhere else. Returns how many written sectors leave.
+    /// Adds a sector, which may be dirty. Returns the number of dirty sectors that are evicted.
     pub(super) fn put_written(&mut self, sector: u64, at: u64, is_written: bool) -> u64 {
         let line = self.lines.entry(sector / SECTORS).or_insert(Line { there: [u64::MAX; 4], ..Line::default() });
         let place = (sector % SECTORS) as usize;
@@ -81,7 +81,7 @@ impl Cache {
 mod tests {
     use super::*;
 
-    /// What was used last stays: a ring that is one line too large finds nothing, one that fits finds all.
+    /// The replacement is LRU: a loop over one line too many has no hits, and a loop that fits has only hits.
     #[test]
     fn rings() {
         for (lines, found) in [(16, 16), (17, 0)] {
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// A sector of a line is there for itself alone, and what was written comes back when its line leaves.
+    /// Each sector of a line is cached separately. Dirty sectors are returned when their line is evicted.
     #[test]
     fn sectors() {
         let mut cache = Cache::new(16 * 128);

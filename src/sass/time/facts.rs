@@ -1,4 +1,4 @@
-//! All that the model knows of an instruction before it runs.
+//! The model's static knowledge of an instruction.
 
 use super::processor::Numbers;
 use super::unit::Unit;
@@ -6,55 +6,55 @@ use crate::sass::control::Control;
 use crate::sass::instruction::{Function, Instruction};
 use crate::sass::operand::{Operand, RZ};
 
-/// What an instruction does, as far as it takes time.
+/// The effect of an instruction on time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Its result is there when the control codes say so.
+    /// The result arrives by the control codes alone.
     Fixed,
-    /// Its result takes so many cycles.
+    /// The result arrives after a number of cycles.
     Latency(u64),
-    /// It accesses memory.
+    /// A memory access.
     Access(Access),
-    /// It waits for the other threads of the block: the barrier's number, and how many threads there are if that is said.
+    /// A barrier at which the warp waits: its number, and the number of threads if it is given.
     Barrier(u8, Option<u32>),
-    /// It counts as one that has come to a barrier, and goes on.
+    /// An arrival at a barrier without a wait.
     Arrives(u8, Option<u32>),
-    /// It closes a group of copies into shared memory.
+    /// The end of a group of asynchronous copies into shared memory.
     Group,
-    /// It waits until a scoreboard has at most so many left.
+    /// A wait until a scoreboard has at most a number of groups left.
     Waits(u8, u32),
-    /// It may go elsewhere.
+    /// A possible jump.
     Jump,
 }
 
-/// Which access of memory it is.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// It writes and reads nothing.
+    /// Whether the access returns no value.
     pub is_store: bool,
-    /// It goes to L2, whatever L1 has.
+    /// Whether the access goes to L2, even if L1 has the data.
     pub is_atomic: bool,
-    /// It is a copy from global into shared memory, which a group waits for.
+    /// Whether the access is an asynchronous copy from global to shared memory, which belongs to a group.
     pub is_copy: bool,
 }
 
-/// What the model knows of an instruction.
+/// The model's static knowledge of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What does the work.
+    /// The unit that executes the instruction.
     pub unit: Unit,
-    /// The cycles until the unit takes another instruction.
+    /// The cycles until the unit accepts another instruction.
     pub interval: u64,
     /// The control codes.
     pub control: Control,
-    /// What it does.
+    /// The effect on time.
     pub work: Work,
-    /// More cycles to read its sources, because they are in one bank.
+    /// Additional cycles for sources in the same register bank.
     pub bank_cycles: u64,
 }
 
 impl Facts {
-    /// The facts of an instruction.
+    /// Returns the facts of an instruction.
     pub fn of(instruction: &Instruction, numbers: &Numbers) -> Self {
         let unit = Unit::of(instruction);
         Self {
@@ -66,7 +66,7 @@ impl Facts {
         }
     }
 
-    /// The facts of all instructions of a function, in order.
+    /// Returns the facts of all instructions of a function, in order.
     pub fn of_function(function: &Function, numbers: &Numbers) -> Vec<Self> {
         function.instructions.iter().map(|instruction| Self::of(instruction, numbers)).collect()
     }
@@ -97,7 +97,7 @@ fn work(instruction: &Instruction, numbers: &Numbers) -> Work {
     }
 }
 
-/// `DEPBAR.LE SB0, 0x1`.
+/// Parses `DEPBAR.LE SB0, 0x1`.
 fn depbar(instruction: &Instruction) -> Work {
     let scoreboard = instruction.operands.iter().find_map(|operand| match operand {
         Operand::Scoreboard(number) => Some(*number),
@@ -109,7 +109,7 @@ fn depbar(instruction: &Instruction) -> Work {
     }
 }
 
-/// `BAR.SYNC.DEFER_BLOCKING 0x1, 0x80`.
+/// Parses `BAR.SYNC.DEFER_BLOCKING 0x1, 0x80`.
 fn barrier(instruction: &Instruction) -> Work {
     let mut numbers = immediates(instruction);
     let (number, threads) = (numbers.next().unwrap_or_default() as u8 % 16, numbers.next().filter(|&count| count > 0));
@@ -126,8 +126,8 @@ fn immediates(instruction: &Instruction) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Registers lie in two banks by parity. A product of three registers of one bank waits a cycle, unless one of them is in
-/// the cache of operands (arXiv 2503.20481, section 5.3).
+/// Returns the cycles of bank conflicts. Registers are in two banks by parity. A product of three registers in one bank
+/// waits one cycle, unless one of them is in the operand cache (arXiv 2503.20481, section 5.3).
 fn bank_cycles(instruction: &Instruction, unit: Unit) -> u64 {
     if unit != Unit::Fma {
         return 0;

@@ -1,21 +1,21 @@
-//! Instructions on their way: a small cache for each partition, and a larger one for the SM.
+//! Instruction fetch: a small cache for each partition, and a larger cache for the SM.
 
 use super::cache::Cache;
 use super::processor::Numbers;
 
-/// Instructions of a line of 128 bytes.
+/// The instructions of a line of 128 bytes.
 const LINE: u32 = 8;
-/// Sectors of a line, as the caches count.
+/// The sectors of a line in the caches.
 const SECTORS: u64 = 4;
 
-/// The caches of instructions.
+/// The instruction caches.
 #[derive(Debug)]
 pub(super) struct Fetch {
     near: Vec<Cache>,
     far: Cache,
     near_miss: u64,
     far_miss: u64,
-    /// Lines behind a missed one that come with it.
+    /// The lines that are prefetched after a missing line.
     ahead: u64,
 }
 
@@ -30,7 +30,8 @@ impl Fetch {
         }
     }
 
-    /// When an instruction is there that a warp of a partition wants from a cycle on. `previous` is the one ahead of it.
+    /// Returns the cycle at which an instruction arrives that a warp of a partition requests at a cycle. `previous` is
+    /// the warp's previous instruction.
     pub(super) fn wanted(&mut self, partition: usize, at: u64, previous: Option<u64>, number: u64) -> u64 {
         let line = number / u64::from(LINE);
         if previous.is_some_and(|previous| previous / u64::from(LINE) == line) {

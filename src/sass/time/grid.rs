@@ -1,8 +1,8 @@
 //! From the blocks of one SM to a grid.
 
-/// The cycles of a grid of which the busiest SM has so many blocks and holds so many at a time. `cycles_of` has the cycles
-/// of so many blocks that begin together. Where blocks end one by one, the next ones begin at once: over many waves the
-/// tail weighs nothing.
+/// Returns the cycles of a grid whose busiest SM runs `blocks` blocks, `held` at a time. `cycles_of` returns the cycles
+/// of a number of blocks that begin together. Blocks end one by one, and the next ones begin at once, so the tail of
+/// many waves has no weight.
 pub fn cycles(blocks: u64, held: u64, mut cycles_of: impl FnMut(u64) -> u64) -> u64 {
     let held = held.max(1);
     if blocks <= held {
@@ -16,14 +16,14 @@ pub fn cycles(blocks: u64, held: u64, mut cycles_of: impl FnMut(u64) -> u64) -> 
     full * (blocks / held) + if rest > 0 { cycles_of(rest) } else { 0 }
 }
 
-/// From so many waves on, the last one is not told from the others.
+/// The number of waves above which the last wave is not treated separately.
 const MANY: u64 = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// One more resident block changes nothing where the waves stay as many.
+    /// The cycles do not change if one more resident block leaves the number of waves unchanged.
     #[test]
     fn waves() {
         let of = |blocks, held| cycles(blocks, held, |count| 100 + count);

@@ -1,38 +1,39 @@
-//! Memory behind the queue of an SM: shared memory and L1 by passes, L2 and DRAM as a latency and a share of bandwidth.
+//! Memory after the queue of an SM. Shared memory and L1 are modelled by passes, L2 and DRAM by a latency and a share
+//! of bandwidth.
 
 use super::cache::{Cache, SECTOR};
 use super::facts::Access;
 use super::processor::Numbers;
 use crate::emulate::{AccessOfWarp, AccessSpace};
 
-/// Where the data of a kernel are as it begins.
+/// The location of a kernel's data at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// In L2, as what a kernel ahead of it wrote.
+    /// L2, like the output of a previous kernel.
     InL2,
-    /// In DRAM.
+    /// DRAM.
     InDram,
 }
 
-/// When an access is done.
+/// The completion of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AccessCompletion {
-    /// The sources are read.
+    /// The cycle at which the sources are read.
     pub(super) read: u64,
-    /// The results are there.
+    /// The cycle at which the results arrive.
     pub(super) there: u64,
 }
 
-/// Memory as an SM sees it.
+/// The memory of one SM.
 #[derive(Debug)]
 pub(super) struct Memory {
     cache: Cache,
     data: Data,
-    /// Sectors that came from DRAM already, and are in L2.
+    /// The sectors from DRAM that are in L2.
     near: Cache,
-    /// The cycle from which on the queue is free.
+    /// The cycle from which the queue is free.
     queue_free: u64,
-    /// The same of the way to L2 and of the share of DRAM's bandwidth, in thousandths of a cycle.
+    /// The times from which the path to L2 and the share of DRAM bandwidth are free, in thousandths of a cycle.
     l2_free: u64,
     dram_free: u64,
     l2_sector: u64,
@@ -46,20 +47,20 @@ pub(super) struct Memory {
     atomic_shared: u64,
     atomic_l2: u64,
     sectors_a_cycle: u64,
-    /// Cycles by which the ways to L2 and to DRAM may be behind before the queue takes nothing any more.
+    /// The cycles by which the paths to L2 and to DRAM may be late before the queue blocks.
     most_behind: [u64; 2],
-    /// Sectors that went over the way to L2, and to DRAM or from there.
+    /// The sectors on the path to L2, and on the path to or from DRAM.
     pub(super) moved: [u64; 2],
 }
 
-/// Bandwidth is kept in these parts of a cycle.
+/// The fraction of a cycle in which bandwidth is counted.
 const PARTS: u64 = 1000;
 
 impl Memory {
-    /// An SM with so many bytes of shared memory in use.
+    /// Creates the memory of an SM with shared memory in use.
     pub(super) fn new(numbers: &Numbers, shared_bytes: u64, data: Data) -> Self {
         let parts = |bytes_a_cycle: f64| (SECTOR as f64 / bytes_a_cycle.max(0.01) * PARTS as f64) as u64;
-        // An SM's share of L2: what other SMs read is not its own.
+        // The SM's share of L2. Data that other SMs read are not included.
         let near = numbers.whole("l2_bytes") / numbers.whole("sms").max(1);
         Self {
             cache: Cache::new(
@@ -90,28 +91,28 @@ impl Memory {
         }
     }
 
-    /// The cycle from which on the queue takes another instruction.
+    /// Returns the cycle from which the queue accepts another instruction.
     pub(super) fn takes(&mut self, at: u64, passes: u64) -> u64 {
         let begin = self.queue_free.max(at);
         self.queue_free = begin + passes;
         begin
     }
 
-    /// How far the queue is behind, or what makes it wait.
+    /// Returns the cycles by which the queue, or a path that blocks the queue, is late.
     pub(super) fn behind(&self, at: u64) -> u64 {
         let ways = [self.l2_free, self.dram_free].map(|free| free / PARTS);
         let late = ways.iter().zip(self.most_behind).map(|(free, most)| free.saturating_sub(at + most)).max();
         self.queue_free.saturating_sub(at).max(late.unwrap_or_default())
     }
 
-    /// When all that is under way has arrived.
+    /// Returns the cycle at which all pending accesses have arrived.
     pub(super) fn quiet_at(&self) -> u64 {
         self.queue_free.max(self.l2_free / PARTS).max(self.dram_free / PARTS)
     }
 
-    /// An access of a warp that issues at a cycle.
+    /// Simulates an access that a warp issues at a cycle.
     ///
-    /// `sectors` are those of the access that other accesses do not take with them.
+    /// `sectors` are the sectors of the access that are not merged with other accesses.
     pub(super) fn access(
         &mut self,
         at: u64,
@@ -138,7 +139,7 @@ impl Memory {
         }
         let is_local = memory == AccessSpace::Local;
         if kind.is_store {
-            // L1 keeps what local memory gets, and passes on all that is written.
+            // Stores go through to L2. L1 keeps stores to local memory.
             if is_local {
                 self.cache.put(sector, at);
             }
@@ -153,8 +154,8 @@ impl Memory {
         there
     }
 
-    /// A sector that goes to L2 or comes from there, when it is there. What is `written` whole is not looked for in DRAM,
-    /// and goes there later.
+    /// Moves a sector to or from L2. Returns the cycle of its arrival. A sector that is written completely is not read
+    /// from DRAM, and is written back later.
     fn move_to_l2(&mut self, at: u64, sector: u64, is_written: bool) -> u64 {
         self.moved[0] += 1;
         let sectors = if is_written { self.l2_written } else { self.l2_sector };

@@ -1,18 +1,20 @@
-//! How long a kernel takes: cycles of one SM, from what its warps did and from what ptxas says in control codes.
+//! The predicted time of a kernel: cycles of one SM, from the warps' traces and from ptxas's control codes.
 //!
-//! A launch runs on the CPU, and each warp of the blocks that one SM holds leaves a [trace](crate::emulate::WarpTrace).
-//! The [model](simulate) issues these traces as an SM would: four partitions, each with an instruction a cycle at most;
-//! stall counts and scoreboards; units of a width; L1, L2 and memory with the sectors that were really accessed.
-//! No NVIDIA document describes an SM so closely. The structure follows what others measured (Huerta et al., *Analyzing
-//! Modern NVIDIA GPU cores*, arXiv 2503.20481), and the numbers of a processor are a [file](processor) with their sources.
+//! A launch runs on the CPU, and each warp of the blocks on one SM leaves a [trace](crate::emulate::WarpTrace). The
+//! [model](simulate) issues these traces as an SM would. It has four partitions with at most one instruction per cycle
+//! each, stall counts and scoreboards, units of a width, and L1, L2 and DRAM with the sectors of the actual accesses.
+//! No NVIDIA document describes an SM in this detail. The structure follows published measurements (Huerta et al.,
+//! *Analyzing Modern NVIDIA GPU cores*, arXiv 2503.20481). The numbers of a processor are in a [file](processor) with
+//! their sources.
 //!
 //! * [`processor`]: the numbers;
-//! * [`mod@unit`]: what does an instruction's work, and for how long; [`facts`]: all that the model knows of an instruction;
-//! * [`cache`], [`memory`]: which sectors are near, and when the others come; [`fetch`]: the same of instructions;
-//! * [`warp`], [`barrier`]: where a warp is in its trace, and what it waits for;
-//! * [`simulate`]: the blocks of an SM; [`waiting`]: which instruction waited for what;
-//! * [`bound`]: the least that units, bandwidth and latency allow, without any order;
-//! * [`grid`]: from an SM to a grid; [`prediction`]: all of it, for a kernel; [`verdict`]: which of two is faster;
+//! * [`mod@unit`]: the unit of an instruction, and its interval; [`facts`]: the static knowledge of an instruction;
+//! * [`cache`], [`memory`]: present sectors, and the arrival of the others; [`fetch`]: the arrival of instructions;
+//! * [`warp`], [`barrier`]: a warp's position in its trace, and its waits;
+//! * [`simulate`]: the blocks of an SM; [`waiting`]: the reasons for which instructions waited;
+//! * [`bound`]: lower bounds by units, bandwidth and latency, for any order;
+//! * [`grid`]: from an SM to a grid; [`prediction`]: the prediction for a kernel; [`verdict`]: a comparison of two
+//!   kernels;
 //! * [`walk`]: a trace of a kernel that cannot be run.
 
 mod barrier;

@@ -1,4 +1,4 @@
-//! What the model says of a kernel.
+//! The model's prediction for a kernel.
 
 use super::bound::{Bounds, Resource, bounds};
 use super::facts::Facts;
@@ -11,78 +11,80 @@ use crate::sass::instruction::Function;
 use crate::sass::machine::Machine;
 use crate::target::machine::{Architecture, Launch};
 
-/// A kernel whose time is asked for.
+/// A question: the kernel whose time is to be predicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'m> {
-    /// Its file.
+    /// The file of the kernel.
     pub machine: &'m Machine,
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: &'m str,
-    /// The launch: where it has no grid, there are blocks enough for all SMs.
+    /// The launch. Without a grid, there are enough blocks for all SMs.
     pub launches: &'m Launches,
-    /// Registers of a thread.
+    /// The registers of a thread.
     pub registers: u32,
-    /// Bytes of shared memory of a block that are known ahead.
+    /// The static shared memory of a block, in bytes.
     pub shared: u32,
-    /// Bytes of shared memory that the launch adds.
+    /// The dynamic shared memory that the launch adds, in bytes.
     pub dynamic_shared: u32,
-    /// The PTX that it was made of: it knows what kinds of values memory holds.
+    /// The PTX from which the kernel was compiled. It gives the kinds of values in memory.
     pub ptx: Option<&'m Program>,
-    /// Whether it is asked, too, what would be without spills and with more blocks.
+    /// Whether the times without spills and with one more block are predicted, too.
     pub asks_more: bool,
-    /// The most instructions of an SM's warps that are issued, where time is short: nothing is said of more.
+    /// The most instructions that an SM's warps may issue. Longer kernels get no prediction. `None` without a limit.
     pub most_issued: Option<u64>,
 }
 
-/// Where a prediction's traces come from.
+/// The source of a prediction's traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A launch that ran to its end.
     Run,
-    /// The beginning of a launch that is too long.
+    /// The beginning of a launch that is too long to run to its end.
     Beginning,
-    /// A walk through the code: loops run so often as the code says, or a fixed number of times.
+    /// A walk through the code, with a fixed trip count for loops.
     Walk,
 }
 
-/// What the model says of a kernel.
+/// The model's prediction for a kernel.
 #[derive(Clone, Debug)]
 pub struct Prediction {
-    /// Where the traces come from.
+    /// The source of the traces.
     pub source: Source,
-    /// Why the launch did not run, where it is a walk.
+    /// For a walk, the reason why the launch could not run.
     pub reason: Option<String>,
-    /// The blocks that an SM holds at a time, as far as there are so many.
+    /// The resident blocks of an SM, at most the blocks of the launch.
     pub held: u32,
     /// The warps of a block.
     pub warps: u32,
-    /// Blocks of the launch, where that is known.
+    /// The blocks of the launch, if known.
     pub blocks: Option<u64>,
-    /// The blocks of the busiest SM; those that it holds, where the launch is not known.
+    /// The blocks of the busiest SM. If the launch is not known, the blocks that an SM holds.
     pub blocks_of_sm: u64,
-    /// Cycles of the launch, with data in L2 and in DRAM; where the launch is not known, of as many blocks as an SM holds.
+    /// The cycles of the launch, with data in L2 and in DRAM. If the launch is not known, the cycles of the resident
+    /// blocks of one SM.
     pub cycles: [u64; 2],
-    /// The same with data in L2 and without any access of local memory, if it was asked.
+    /// The cycles with data in L2 and without accesses to local memory, if requested.
     pub without_local: Option<u64>,
-    /// The same with one block more on an SM.
+    /// The cycles with data in L2 and one more block on an SM, if requested.
     pub with_more: Option<u64>,
-    /// The blocks of an SM with data in L2: what it waited for.
+    /// The result for the blocks of an SM with data in L2, with the reasons for waits.
     pub ran: Simulated,
-    /// What it takes at least, with data in L2 and in DRAM.
+    /// The lower bounds, with data in L2 and in DRAM.
     pub bounds: [Bounds; 2],
-    /// Instructions of all warps of a block.
+    /// The instructions of all warps of a block.
     pub instructions: u64,
-    /// Bytes of local memory that a block's warps access.
+    /// The bytes of local memory that a block's warps access.
     pub local_bytes: u64,
 }
 
 impl Prediction {
-    /// Cycles for each block of an SM, with data in L2 and in DRAM: what two codes of a kernel are compared by.
+    /// Returns the cycles per block of an SM, with data in L2 and in DRAM. Two versions of a kernel are compared by
+    /// these cycles.
     pub fn cycles_of_block(&self) -> [f64; 2] {
         self.cycles.map(|cycles| cycles as f64 / self.blocks_of_sm.max(1) as f64)
     }
 
-    /// The unit, queue or bandwidth that is busiest, and the share of the time for which it is.
+    /// Returns the busiest unit, queue or bandwidth, and the share of the time in which it is busy.
     pub fn busiest(&self, data: Data) -> Option<(Resource, f64)> {
         let at = usize::from(data == Data::InDram);
         let waves = (self.blocks_of_sm as f64 / f64::from(self.held.max(1))).max(1.0);
@@ -90,20 +92,20 @@ impl Prediction {
         Some((resource, cycles as f64 * waves / self.cycles[at].max(1) as f64))
     }
 
-    /// What limits the kernel: a resource that is busy for most of the time, or else latency.
+    /// Returns the limit of the kernel: the busiest resource if it is busy for most of the time, and latency otherwise.
     pub fn limit(&self, data: Data) -> Resource {
         let busiest = self.busiest(data).filter(|&(_, share)| share >= LIMITS);
         busiest.map_or(Resource::Latency, |(resource, _)| resource)
     }
 }
 
-/// A resource that is busy for this share of the time limits a kernel.
+/// The share of busy time above which a resource limits a kernel.
 const LIMITS: f64 = 0.6;
 
 /// Predicts the time of a kernel.
 ///
 /// # Errors
-/// Says why nothing can be said: no such kernel, or code that is not known.
+/// There is no such kernel, no warp executed, or the kernel is too long.
 pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let machine = question.machine;
     let code = machine.code.iter().find(|code| code.name == question.kernel);
@@ -117,7 +119,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let warps = threads.div_ceil(32);
     let by_block = by_block(&traces, warps);
     if by_block.is_empty() {
-        return Err("no warp ran".into());
+        return Err("no warp executed".into());
     }
     let most = held(question, threads);
     let blocks = question.launches.grid.map(|grid| grid.iter().map(|&side| u64::from(side)).product::<u64>());
@@ -137,7 +139,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     };
     let steps: u64 = by_block.iter().flatten().map(|warp| warp.steps.len() as u64).sum();
     if question.most_issued.is_some_and(|most| held * steps > most * by_block.len() as u64) {
-        return Err("its blocks take too many instructions".into());
+        return Err("the blocks execute too many instructions".into());
     }
     let own = load(held, Data::InL2);
     let ran = simulate(&own, numbers);
@@ -147,7 +149,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
         |access: &emulate::AccessOfWarp| (access.space == AccessSpace::Local) as u64 * access.sectors.len() as u64;
     let local_bytes: u64 =
         by_block[0].iter().flat_map(|warp| &warp.accesses).map(local).sum::<u64>() * super::cache::SECTOR;
-    // The blocks that an SM holds have run already.
+    // The simulation of the resident blocks is already available.
     let total = |simulated: &Simulated, data| {
         grid::cycles(blocks_of_sm, held, |count| match count == held {
             true => simulated.cycles,
@@ -157,7 +159,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     let cycles = [total(&ran, Data::InL2), total(&ran_far, Data::InDram)];
     let more = u64::from(most) + 1;
     let with_more = || match blocks {
-        // Blocks enough for all: one more of them takes its share of the time.
+        // There are enough blocks for all SMs. The time is scaled back to the same number of blocks.
         None => (simulate(&load(more, Data::InL2), numbers).cycles as f64 * held as f64 / more as f64) as u64,
         Some(_) => cycles_of(more.min(blocks_of_sm), Data::InL2, false),
     };
@@ -179,7 +181,7 @@ pub fn predict(question: &Question<'_>) -> Result<Prediction, String> {
     })
 }
 
-/// The blocks that an SM holds.
+/// Returns the blocks that an SM holds.
 fn held(question: &Question<'_>, threads: u32) -> u32 {
     let name = format!("sm_{}", question.machine.processor);
     let Ok(architecture) = Architecture::by_name(&name).or_else(|_| Architecture::by_name("sm_90")) else { return 1 };
@@ -197,7 +199,7 @@ fn facts(machine: &Machine, numbers: &Numbers) -> Vec<Vec<Facts>> {
     names.map(|name| of(name).map_or_else(Vec::new, |code| Facts::of_function(code, numbers))).collect()
 }
 
-/// Warps in rows of a block each.
+/// Groups the warps by block.
 fn by_block(traces: &[WarpTrace], warps: u32) -> Vec<Vec<&WarpTrace>> {
     traces.chunks(warps.max(1) as usize).map(|block| block.iter().collect()).collect()
 }
@@ -209,10 +211,10 @@ struct Traces {
     shape: [[u32; 3]; 2],
 }
 
-/// The most blocks that are run: others do what these do, at other addresses.
+/// The most blocks that are emulated. Further resident blocks repeat their traces at other addresses.
 const MOST_BLOCKS: u64 = 2;
 
-/// Runs some blocks; where that is too much, one of them, and where that does not run, walks through the code.
+/// Emulates some blocks. If they are too long, emulates one block. If the emulation fails, walks through the code.
 fn traces(question: &Question<'_>, code: &Function, sms: u64) -> Traces {
     let Question { machine, kernel, launches, ptx, .. } = *question;
     let apart = if launches.grid.is_some() { sms } else { 1 };

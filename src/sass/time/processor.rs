@@ -1,4 +1,4 @@
-//! The numbers of a processor: data, each with its source in the file.
+//! The numbers of a processor: data with their sources.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,10 +10,10 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Reads lines of a name, a value and words on the source; `#` begins a comment.
+    /// Reads lines of a name, a value and the source in words. `#` begins a comment.
     ///
     /// # Errors
-    /// The first line that is no such line, that has no source, or whose name was there before.
+    /// The first line that is malformed, lacks a source, or repeats a name.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         for line in text.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
@@ -32,40 +32,40 @@ impl Numbers {
         Ok(Self { rows })
     }
 
-    /// A number; 0 where the file has none of that name, which a test of the file excludes for all names that are used.
+    /// Returns a number. It is 0 if the file does not have the name; a test excludes this for all names in use.
     pub fn get(&self, name: &str) -> f64 {
         self.rows.get(name).copied().unwrap_or_default()
     }
 
-    /// The same in whole cycles or bytes.
+    /// Returns a number in whole cycles or bytes.
     pub fn whole(&self, name: &str) -> u64 {
         self.get(name).round() as u64
     }
 
-    /// An SM's share of DRAM's bandwidth, in bytes a cycle.
+    /// Returns an SM's share of the DRAM bandwidth, in bytes per cycle.
     pub fn dram_bytes(&self) -> f64 {
         let cycles_a_second = self.get("clock_mhz") * 1e6 * self.get("sms");
         self.get("dram_gb_s") * 1e9 * self.get("dram.efficiency") / cycles_a_second.max(1.0)
     }
 
-    /// Whether there is a number of that name.
+    /// Whether a name has a number.
     pub fn has(&self, name: &str) -> bool {
         self.rows.contains_key(name)
     }
 }
 
-/// sm_90 as in H100 and H200 for SXM.
+/// sm_90: H100 and H200 in the SXM form.
 const SM_90: &str = include_str!("sm_90.txt");
 
-/// The numbers of a processor. Those of another processor than sm_90 are not known, and its kernels get those of sm_90: two
-/// codes of one kernel can be compared by them, and times in microseconds mean nothing.
+/// Returns the numbers of a processor. Only sm_90 is known, so kernels of other processors get the numbers of sm_90.
+/// Two versions of a kernel can be compared by them, but times in microseconds have no meaning.
 pub fn numbers() -> &'static Numbers {
     static NUMBERS: OnceLock<Numbers> = OnceLock::new();
-    // The file is a part of the program, and a test reads it.
+    // The file is part of the program, and a test reads it.
     NUMBERS.get_or_init(|| Numbers::read(SM_90).unwrap_or_default())
 }
 
-/// Whether a processor's numbers are its own.
+/// Whether the numbers were determined for this processor.
 pub fn is_known(processor: u32) -> bool {
     processor == 90
 }
@@ -74,7 +74,7 @@ pub fn is_known(processor: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// A line has a name, a number and a source, and no name comes twice.
+    /// Each line has a name, a number and a source, and no name is repeated.
     #[test]
     fn lines() {
         let numbers = Numbers::read("# words\n\na.b 1.5 a source\nc 2 assumed # more\n").expect("numbers");

@@ -1,9 +1,9 @@
-//! The blocks of one SM, cycle by cycle.
+//! A cycle-level simulation of the blocks of one SM.
 //!
-//! Each partition issues at most one instruction a cycle: of the warp that issued last, as long as it can, else of the
-//! youngest that can (arXiv 2503.20481, section 5.1). A warp can issue when its stall count has passed, the scoreboards
-//! that it waits for are clear, its instruction is there, and its unit has room. Cycles in which nobody can issue are
-//! skipped. O(instructions x warps of a partition).
+//! Each partition issues at most one instruction per cycle. It chooses the warp that issued last if that warp can
+//! issue, and otherwise the youngest warp that can (arXiv 2503.20481, section 5.1). A warp can issue when its stall
+//! count has passed, its scoreboards are clear, its instruction has arrived, and its unit is free. Cycles in which no
+//! warp can issue are skipped. O(instructions x warps of a partition).
 
 use super::barrier::Barriers;
 use super::facts::{Facts, Work};
@@ -15,37 +15,37 @@ use super::waiting::{Reason, StallCounts};
 use super::warp::Warp;
 use crate::emulate::{AccessSpace, Step, WarpTrace};
 
-/// What runs on an SM.
+/// The input of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Load<'t> {
-    /// What is known of the instructions, by function and number.
+    /// The facts of the instructions, by function and number.
     pub facts: &'t [Vec<Facts>],
     /// The traces of the warps, block by block.
     pub blocks: &'t [Vec<&'t WarpTrace>],
-    /// How many blocks the SM holds. Where there are fewer traces, blocks do the same at other addresses.
+    /// The number of blocks that the SM holds. If there are fewer traces, blocks repeat them at other addresses.
     pub held: usize,
-    /// Bytes of shared memory that all of these take.
+    /// The shared memory of all these blocks, in bytes.
     pub shared_bytes: u64,
-    /// Where data are.
+    /// The location of the data.
     pub data: Data,
-    /// Accesses of local memory take nothing: what would be without spills.
+    /// Whether accesses to local memory take no time, as if there were no spills.
     pub without_local: bool,
 }
 
-/// What came of it.
+/// The result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simulated {
-    /// Cycles until the last warp ended.
+    /// The cycles until the last warp exited.
     pub cycles: u64,
-    /// Instructions that were issued.
+    /// The number of issued instructions.
     pub issued: u64,
-    /// Sectors between L1 and L2, and between L2 and DRAM.
+    /// The sectors between L1 and L2, and between L2 and DRAM.
     pub sectors: [u64; 2],
-    /// What warps waited for, by function and number of the instruction.
+    /// The waits of warps, by function and number of the instruction.
     pub waited: Vec<Vec<StallCounts>>,
 }
 
-/// A partition: its warps, and when its units have room again.
+/// A partition: its warps, and the cycles from which its units are free.
 #[derive(Debug, Default)]
 struct Partition {
     warps: Vec<usize>,
@@ -54,7 +54,7 @@ struct Partition {
     next_at: u64,
 }
 
-/// Runs the blocks of an SM to their end.
+/// Simulates the blocks of an SM.
 pub fn simulate(load: &Load<'_>, numbers: &Numbers) -> Simulated {
     let count = numbers.whole("partitions").max(1) as usize;
     let mut sm = Sm {
@@ -111,7 +111,7 @@ impl<'t> Sm<'t> {
         }
     }
 
-    /// Finds from when on a warp's next instruction may issue.
+    /// Computes the first cycle at which a warp's next instruction may issue.
     fn prepare(&mut self, partition: usize, number: usize, previous: Option<u64>) {
         let Some(step) = self.warps[number].step() else {
             let block = self.warps[number].block;
@@ -154,7 +154,7 @@ impl<'t> Sm<'t> {
                 }
                 next = next.min(self.partitions[partition].next_at);
             }
-            // A barrier may have let warps of a partition go on that was looked at before.
+            // A barrier may have released warps of a partition that was visited earlier in this cycle.
             if self.partitions.iter().any(|partition| partition.next_at == 0) {
                 next = now + 1;
             }
@@ -165,7 +165,8 @@ impl<'t> Sm<'t> {
         }
     }
 
-    /// Issues an instruction of a partition, if a warp can. Returns the cycle from which on another may be.
+    /// Issues an instruction of a partition if a warp is ready. Returns the next cycle at which the partition may
+    /// issue.
     fn issue(&mut self, partition: usize, now: u64) -> u64 {
         let queue_is_full = self.memory.behind(now) > self.depth;
         let mut chosen: Option<usize> = None;
@@ -254,7 +255,7 @@ impl<'t> Sm<'t> {
     fn access(&mut self, number: usize, step: Step, facts: &Facts, kind: super::facts::Access, now: u64) {
         let warp = &self.warps[number];
         let Some(access) = warp.trace.accesses.get(step.access as usize) else {
-            // No thread accessed anything: the queue has it all the same.
+            // If no thread accessed memory, the access still occupies the queue.
             let begin = self.memory.takes(now, 1);
             return self.set(number, facts, begin + 1, begin + 1, Reason::Queue);
         };
@@ -280,7 +281,7 @@ impl<'t> Sm<'t> {
         access.is_some_and(|access| access.space == AccessSpace::Local)
     }
 
-    /// Notes what a warp waited for ahead of an instruction.
+    /// Records what a warp waited for before an instruction.
     fn note(&mut self, partition: usize, number: usize, step: Step, facts: &Facts, now: u64) {
         let warp = &self.warps[number];
         let waited = &mut self.result.waited[usize::from(step.function)][step.line.saturating_sub(1) as usize];

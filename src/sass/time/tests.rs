@@ -1,4 +1,4 @@
-//! The model on traces made by hand.
+//! Tests of the model on hand-written traces.
 
 use arbtest::arbitrary::{Result, Unstructured};
 
@@ -11,16 +11,16 @@ use crate::emulate::{AccessOfWarp, AccessSpace, Step, WarpTrace};
 use crate::sass::control::Control;
 use crate::sass::instruction::Instruction;
 
-/// An instruction with a stall count, the scoreboard that it sets and those that it waits for.
+/// Returns an instruction with a stall count, the scoreboard that it sets, and the scoreboards that it waits for.
 fn instruction(mnemonic: &str, stall: u8, writes: Option<u8>, waits: u8) -> Instruction {
     let control = Control { stall, writes, waits, ..Control::default() };
     Instruction { address: 0, guard: None, mnemonic: mnemonic.into(), operands: Vec::new(), control, bits: 0 }
 }
 
-/// An instruction by its number, and what it accesses.
+/// An instruction by its number, and its access.
 type Did = (usize, Option<(AccessSpace, Vec<u64>)>);
 
-/// What a warp does: instructions by their numbers, with sectors that they access.
+/// Returns the trace of a warp: instructions by number, with the sectors that they access.
 fn warp(steps: &[Did]) -> WarpTrace {
     let mut trace = WarpTrace::default();
     for (number, access) in steps {
@@ -35,7 +35,7 @@ fn plain(count: usize) -> WarpTrace {
     warp(&(0..count).map(|number| (number % 64, None)).collect::<Vec<_>>())
 }
 
-/// Runs so many blocks of warps, on code of one instruction again and again or of several.
+/// Simulates `held` blocks of warps on the code.
 fn run(code: &[Instruction], warps: &[WarpTrace], held: usize) -> Simulated {
     let facts = [code.iter().map(|one| Facts::of(one, numbers())).collect::<Vec<_>>()];
     let blocks = [warps.iter().collect::<Vec<_>>()];
@@ -47,14 +47,14 @@ fn many(mnemonic: &str, stall: u8) -> Vec<Instruction> {
     vec![instruction(mnemonic, stall, None, 0); 64]
 }
 
-/// About so many cycles, beside what the first instructions take to come.
+/// Requires that the cycles are about `wanted`, plus the fetch of the first instructions.
 #[track_caller]
 fn about(found: u64, wanted: u64) {
     let start = 600;
     assert!(found >= wanted && found <= wanted + wanted / 50 + start, "{found}, not about {wanted}");
 }
 
-/// A warp alone takes its stall counts; four partitions work side by side; a unit of 16 lanes halves the rate.
+/// A warp alone takes its stall counts. Four partitions work in parallel. A unit of 16 lanes halves the rate.
 #[test]
 fn stalls_and_units() {
     let of = |mnemonic: &str, stall, warps: usize| run(&many(mnemonic, stall), &vec![plain(6400); warps], 1).cycles;
@@ -67,7 +67,7 @@ fn stalls_and_units() {
     about(of("MUFU.EX2", 1, 4), 8 * 6400);
 }
 
-/// A load is waited for by what names its scoreboard, and not by what does not. One that L1 has comes sooner.
+/// Only an instruction that waits for the scoreboard of a load waits for the load. An L1 hit arrives sooner.
 #[test]
 fn scoreboards() {
     let code = [instruction("LDG.E", 1, Some(0), 0), instruction("FADD", 1, None, 1), instruction("FADD", 1, None, 0)];
@@ -84,7 +84,7 @@ fn scoreboards() {
     assert!(of(&elsewhere) >= base + 2 * far);
 }
 
-/// Stores of a warp close behind each other go to L2 once for each sector; others do not.
+/// Nearby stores of a warp send each sector to L2 once. Distant stores do not.
 #[test]
 fn stores_together() {
     let code = [instruction("STG.E", 1, None, 0), instruction("FADD", 1, None, 0)];
@@ -95,7 +95,7 @@ fn stores_together() {
     assert_eq!(run(&code, &[warp(&apart)], 1).sectors[0], 16);
 }
 
-/// A warp that comes to a barrier waits for the slowest of its block, and not for another block.
+/// A warp at a barrier waits for the slowest warp of its block, and not for another block.
 #[test]
 fn barriers() {
     let code = [instruction("FADD", 4, None, 0), instruction("BAR.SYNC", 1, None, 0)];
@@ -123,8 +123,8 @@ fn drawn_code(u: &mut Unstructured<'_>) -> Result<Vec<Instruction>> {
         .collect()
 }
 
-/// Whatever runs: nothing is faster than its bounds, every instruction is issued once, the same comes again, and what
-/// warps waited is what passed.
+/// For random traces: no result is below its bounds, every instruction is issued once, results are reproducible, and
+/// the waits add up to the elapsed cycles.
 #[test]
 fn bounds_hold() {
     arbtest::arbtest(|u| {
@@ -156,7 +156,7 @@ fn bounds_hold() {
         assert_eq!(ran.issued, (steps * held) as u64);
         assert_eq!(ran.waited[0].iter().map(|one| one.issued).sum::<u64>(), ran.issued);
         for (resource, cycles) in bounds(&load, &ran, numbers()).0 {
-            // The longest warp alone finds nothing in L1 that another one brought.
+            // The longest warp alone has no L1 hits on sectors that another warp loaded.
             if resource != Resource::Latency {
                 assert!(cycles <= ran.cycles + 16, "{resource:?}: {cycles} of {}", ran.cycles);
             }
@@ -167,7 +167,7 @@ fn bounds_hold() {
     });
 }
 
-/// Every number that the model asks for is in the file.
+/// The file has every number that the model reads.
 #[test]
 fn numbers_are_there() {
     let sources = [

@@ -1,39 +1,39 @@
-//! What does the work of an instruction, and for how long nothing else can begin there.
+//! The unit that executes an instruction, and the interval until the unit accepts the next instruction.
 //!
-//! Which instructions share a unit, and how far apart a unit takes them, is what ptxas's own schedules leave between
-//! independent instructions (docs/notebook/2026-11-30-numbers-of-the-model-of-time.md). The table of throughputs in the
-//! CUDA C++ Programming Guide agrees where it has a row.
+//! The units and intervals are the distances that ptxas's own schedules leave between independent instructions
+//! (docs/notebook/2026-11-30-numbers-of-the-model-of-time.md). The throughput table of the CUDA C++ Programming Guide
+//! agrees wherever it has a row.
 
 use super::processor::Numbers;
 use crate::sass::instruction::Instruction;
 
-/// A unit of a partition of an SM, or of the SM.
+/// A unit of an SM's partition, or of the SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
-    /// Products and sums of floats, halves and integers.
+    /// Multiply-adds of floats, halves and integers.
     Fma,
-    /// Integers, logic, comparisons, moves.
+    /// Integer and logic operations, comparisons, moves.
     Alu,
-    /// Doubles, and products of matrices.
+    /// Double-precision operations, and matrix products.
     Double,
-    /// Approximate functions, conversions, counts of bits.
+    /// Approximate functions, conversions, bit counts.
     Special,
-    /// Registers of warps.
+    /// Uniform registers.
     Uniform,
-    /// Jumps and registers of convergence.
+    /// Jumps and convergence registers.
     Branch,
-    /// Memory, shuffles and constants with an index: a queue of the SM.
+    /// Memory, shuffles and indexed constants: a queue of the SM.
     Memory,
-    /// None: the dispatch alone.
+    /// No unit: only the dispatch.
     None,
 }
 
 impl Unit {
-    /// All, in the order of their numbers.
+    /// All units, in the order of their numbers.
     pub const ALL: [Self; 8] =
         [Self::Fma, Self::Alu, Self::Double, Self::Special, Self::Uniform, Self::Branch, Self::Memory, Self::None];
 
-    /// What people call it.
+    /// Returns the name for readers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fma => "multiplication",
@@ -47,7 +47,7 @@ impl Unit {
         }
     }
 
-    /// The unit of an instruction.
+    /// Returns the unit of an instruction.
     pub fn of(instruction: &Instruction) -> Self {
         match instruction.word() {
             "HFMA2" if instruction.has("MMA") => Self::Double,
@@ -70,7 +70,7 @@ impl Unit {
         }
     }
 
-    /// The cycles until the unit takes the next instruction of its partition.
+    /// Returns the cycles until the unit accepts the next instruction of its partition.
     pub fn interval(self, instruction: &Instruction, numbers: &Numbers) -> u64 {
         let is_wide = instruction.has("WIDE") || instruction.has("HI");
         let name = match (self, instruction.word()) {
@@ -98,7 +98,7 @@ fn is_matrix_product(word: &str) -> bool {
     matches!(word, "HMMA" | "IMMA" | "DMMA" | "BMMA" | "QMMA" | "OMMA" | "HGMMA" | "IGMMA" | "QGMMA")
 }
 
-/// The cycles of a product of matrices: of its own row, or of the row with the longest name that its mnemonic begins with.
+/// Returns the cycles of a matrix product, from the row with the longest name that its mnemonic begins with.
 fn matrix_interval(instruction: &Instruction, numbers: &Numbers) -> u64 {
     let mut name = format!("pipe.tensor.{}", instruction.mnemonic);
     while !numbers.has(&name) {
@@ -110,5 +110,5 @@ fn matrix_interval(instruction: &Instruction, numbers: &Numbers) -> u64 {
     numbers.whole(&name)
 }
 
-/// The row of products that have none.
+/// The row for products without their own row.
 const OF_MOST: &str = "pipe.tensor.HMMA.16816.F32";

@@ -1,32 +1,32 @@
-//! Which instruction waited for what.
+//! The reasons for which instructions waited.
 
-/// What keeps a warp from issuing.
+/// A reason that keeps a warp from issuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The stall count of the instruction ahead.
+    /// The stall count of the previous instruction.
     Stall,
-    /// Data of global memory.
+    /// Data from global memory.
     Global,
-    /// Data of local memory.
+    /// Data from local memory.
     Local,
-    /// Data of shared memory.
+    /// Data from shared memory.
     Shared,
     /// Another unit without a fixed latency: approximate functions, shuffles, constants.
     Other,
     /// The other warps of the block.
     Barrier,
-    /// A unit that has no room.
+    /// A unit that is not free.
     Unit,
-    /// The queue of memory.
+    /// The memory queue.
     Queue,
-    /// Another warp was chosen.
+    /// The issue of another warp.
     Turn,
-    /// The instruction is not there yet.
+    /// The fetch of the instruction.
     Fetch,
 }
 
 impl Reason {
-    /// All, in the order of their numbers.
+    /// All reasons, in the order of their numbers.
     pub const ALL: [Self; 10] = [
         Self::Stall,
         Self::Global,
@@ -40,7 +40,7 @@ impl Reason {
         Self::Fetch,
     ];
 
-    /// As a part of a sentence: it waits for ...
+    /// Returns the reason as a part of a sentence: it waits for ...
     pub fn name(self) -> &'static str {
         match self {
             Self::Stall => "fixed latency",
@@ -51,34 +51,34 @@ impl Reason {
             Self::Barrier => "barrier",
             Self::Unit => "busy unit",
             Self::Queue => "memory queue",
-            Self::Turn => "turn of other warps",
+            Self::Turn => "issue of other warps",
             Self::Fetch => "instruction fetch",
         }
     }
 }
 
-/// What the warps of an SM did at an instruction.
+/// The activity of an SM's warps at an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StallCounts {
     /// How often a warp issued it.
     pub issued: u64,
-    /// Cycles that warps waited ahead of it, by reason.
+    /// The cycles that warps waited before it, by reason.
     pub cycles: [u64; Reason::ALL.len()],
 }
 
 impl StallCounts {
-    /// All cycles of warps.
+    /// Returns the sum of the cycles.
     pub fn total(&self) -> u64 {
         self.issued + self.cycles.iter().sum::<u64>()
     }
 
-    /// Adds another instruction's.
+    /// Adds the counts of another instruction.
     pub fn add(&mut self, other: &Self) {
         self.issued += other.issued;
         self.cycles.iter_mut().zip(other.cycles).for_each(|(own, other)| *own += other);
     }
 
-    /// The reason that took most cycles.
+    /// Returns the reason with the most cycles.
     pub fn most(&self) -> Reason {
         let most =
             Reason::ALL.into_iter().max_by_key(|&reason| (self.cycles[reason as usize], std::cmp::Reverse(reason)));

@@ -1,23 +1,24 @@
 //! A trace of a kernel that cannot be run: a walk through its code.
 //!
-//! A branch back is taken so many times, others not; accesses are of neighbouring threads, each at a place of its own.
+//! A backward branch is taken a fixed number of times, and a conditional forward branch is never taken. Each access is
+//! coalesced, at its own address.
 
 use crate::emulate::{AccessOfWarp, AccessSpace, Step, WarpTrace};
 use crate::sass::effects::Flow;
 use crate::sass::instruction::{BYTES, Function, Instruction};
 
-/// How often a loop runs of which nothing is known.
+/// The trip count of loops.
 const TURNS: u32 = 8;
 /// The most instructions of a warp.
 const MOST: usize = 20_000;
 
-/// Traces of so many warps, all of which go the same way.
+/// Returns traces of warps, all of which take the same path.
 pub fn walk(code: &Function, warps: u32) -> Vec<WarpTrace> {
     let one = of_warp(code);
     (0..warps).map(|number| moved(&one, number)).collect()
 }
 
-/// The trace of another warp of the block: its accesses are elsewhere.
+/// Returns the trace of another warp of the block, with accesses at other addresses.
 fn moved(one: &WarpTrace, number: u32) -> WarpTrace {
     let mut trace = WarpTrace { number, ..one.clone() };
     for access in trace.accesses.iter_mut().filter(|access| access.space == AccessSpace::Global) {
@@ -66,7 +67,7 @@ fn of_warp(code: &Function) -> WarpTrace {
     trace
 }
 
-/// The access of an instruction of 32 neighbouring threads; `place` says where it is.
+/// Returns the access of an instruction by 32 adjacent threads, at an address that `place` determines.
 fn access(instruction: &Instruction, place: u64) -> Option<AccessOfWarp> {
     let words = if instruction.has("128") {
         4
@@ -82,7 +83,7 @@ fn access(instruction: &Instruction, place: u64) -> Option<AccessOfWarp> {
         "LDG" | "LD" | "STG" | "ST" | "ATOM" | "ATOMG" | "RED" | "REDG" => (AccessSpace::Global, 0, 4 * words),
         _ => return None,
     };
-    // Local memory is the same from turn to turn of a loop; global memory goes on.
+    // An access to local memory has the same address in each iteration. Accesses to global memory advance.
     let first = if space == AccessSpace::Local { u64::from(instruction.address) } else { place * 64 };
     Some(AccessOfWarp { space, passes, sectors: (0..sectors).map(|number| first + number).collect() })
 }

@@ -1,10 +1,10 @@
-//! A warp: where it is in its trace, and from when on it may issue.
+//! A warp: its position in the trace, and the cycle from which it may issue.
 
 use super::facts::{Facts, Work};
 use super::waiting::Reason;
 use crate::emulate::{Step, WarpTrace};
 
-/// Until when a scoreboard is set by one instruction, and what for.
+/// An instruction's use of a scoreboard: the cycle at which it is cleared, and the reason.
 #[derive(Clone, Copy, Debug)]
 struct Set {
     until: u64,
@@ -15,18 +15,18 @@ struct Set {
 #[derive(Debug)]
 pub(super) struct Warp<'t> {
     pub(super) trace: &'t WarpTrace,
-    /// The block among those of the SM.
+    /// The index of the block among the blocks of the SM.
     pub(super) block: usize,
-    /// What the numbers of its sectors of global and of local memory are changed by.
+    /// Masks for the numbers of its sectors (exclusive or): of global and of local memory.
     pub(super) spaces: [u64; 2],
     at: usize,
     scoreboards: [Vec<Set>; 6],
-    /// The sectors of the last stores, and the place in the trace of the last one.
+    /// The position of the last store in the trace, and the sectors of the recent stores.
     stored: (usize, Vec<u64>),
-    /// When copies of no group and those of each group are there.
+    /// The cycle at which all asynchronous copies so far arrive.
     pub(super) open_copies: u64,
     pub(super) waits_at_barrier: bool,
-    /// The cycle of the last instruction, and from when on the next one may issue.
+    /// The cycle of the last instruction, and the cycle from which the next one may issue.
     pub(super) issued_at: u64,
     pub(super) next_at: u64,
     pub(super) reason: Reason,
@@ -49,13 +49,13 @@ impl<'t> Warp<'t> {
         }
     }
 
-    /// The instruction that comes next.
+    /// Returns the next instruction.
     pub(super) fn step(&self) -> Option<Step> {
         self.trace.steps.get(self.at).copied()
     }
 
-    /// The sectors of a store that earlier ones of the warp do not take with them: of stores close behind each other, a
-    /// sector goes to L2 once. O(sectors of the stores).
+    /// Returns the sectors of a store that are not merged with earlier stores of the warp. Nearby stores send each
+    /// sector to L2 once. O(sectors of the stores).
     pub(super) fn stores(&mut self, sectors: &[u64], most_apart: usize) -> Vec<u64> {
         let (last, stored) = &mut self.stored;
         if self.at > *last + most_apart {
@@ -76,14 +76,14 @@ impl<'t> Warp<'t> {
         }
     }
 
-    /// Goes on to the next instruction behind one that issued at a cycle.
+    /// Advances to the next instruction after an issue at a cycle.
     pub(super) fn advance(&mut self, at: u64) {
         self.issued_at = at;
         self.at += 1;
         self.reason = Reason::Stall;
     }
 
-    /// Has the next instruction wait for the scoreboards that it names.
+    /// Makes the next instruction wait for its scoreboards.
     pub(super) fn wait(&mut self, facts: &Facts) {
         let (mut until, mut reason) = (self.next_at, self.reason);
         for scoreboard in (0..6).filter(|number| facts.control.waits >> number & 1 == 1) {
@@ -105,7 +105,7 @@ impl<'t> Warp<'t> {
         (self.next_at, self.reason) = (until, reason);
     }
 
-    /// Has the next instruction wait until a cycle.
+    /// Makes the next instruction wait until a cycle.
     pub(super) fn delay(&mut self, until: u64, reason: Reason) {
         if until > self.next_at {
             (self.next_at, self.reason) = (until, reason);

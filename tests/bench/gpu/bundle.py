@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Packs kernels, each compiled in several ways, into a folder and a .tar.gz for a machine with a GPU and nothing else.
+"""Packs kernels, each compiled in several ways, into a folder and a .tar.gz for a machine that has only a GPU.
 
-The folder has the examples, 40 kernels of the corpus as choice.py takes them, the tool, and run.py, which needs Python
-and NVIDIA's driver alone. What is compiled, searched and assembled is cached.
+The folder has the examples, 40 kernels of the corpus as selected by choice.py, the tool, and run.py, which needs
+only Python and NVIDIA's driver. Compilations, searches and assemblies are cached.
 """
 
 import argparse
@@ -37,12 +37,12 @@ The same kernels, compiled in several ways by LLVM alone and by nvptx-ra.
 
     python3 run.py --json results.json
 
-runs all of them on the first GPU, compares what the variants write with what stock writes, bit for bit, and times
-them in turns. It needs Python 3.10 and NVIDIA's driver. Without a GPU it compares the variants by emulation. The
-kernels are PTX for {cpu}: they need a GPU of that generation, and Triton's need just that. `python3 run.py --help` has
-more.
+runs all kernels on the first GPU, compares the variants' outputs with stock's, bit for bit, and times them alternately.
+It needs Python 3.10 and NVIDIA's driver. Without a GPU, it compares the variants by emulation. The kernels are PTX for
+{cpu}: they need a GPU of that generation, and Triton's need exactly that one. `python3 run.py --help` lists more
+options.
 
-variants.json says how each variant was compiled, manifest.json how each kernel is launched. Of a kernel with a seed,
+variants.json shows how each variant was compiled, manifest.json how each kernel is launched. If a kernel has a seed,
 `nvptx-ra run --record` draws the arguments and the memory.
 """
 
@@ -52,15 +52,15 @@ def parse_arguments():
     add = parser.add_argument
     add("--output", type=Path, default=tools.ROOT / "target/gpu-bundle", help="default: %(default)s")
     emulator = tools.ROOT / "target/tool/release/nvptx-ra"
-    add("--emulator", type=Path, default=emulator, help="nvptx-ra without LLVM, which is packed (default: %(default)s)")
-    add("--kernels", type=int, default=40, help="of the corpus, half of them Triton's (default: %(default)s)")
-    add("--seed", type=int, default=1, help="of what is drawn (default: %(default)s)")
+    add("--emulator", type=Path, default=emulator, help="nvptx-ra without LLVM, to pack (default: %(default)s)")
+    add("--kernels", type=int, default=40, help="kernels of the corpus, half of them Triton's (default: %(default)s)")
+    add("--seed", type=int, default=1, help="seed of the draw (default: %(default)s)")
     add("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args()
 
 
 def plan_of():
-    """As much of a plan as compiling and assembling ask for."""
+    """Returns a plan for compiling and assembling only."""
     return Plan(
         folder=str(tools.ROOT / "target/bench/gpu-bundle"),
         cache=cache.folder(),
@@ -75,7 +75,7 @@ def plan_of():
 
 
 def with_examples(plan, arguments, folder):
-    """Writes the PTX of the examples. Returns what ptxas says, by variant and example."""
+    """Writes the PTX of the examples. Returns ptxas's figures, by variant and example."""
 
     def compiled(variant, example):
         with tempfile.TemporaryDirectory() as own:
@@ -99,15 +99,15 @@ def write(folder, variant, program, text):
 
 
 def say(others):
-    """How many kernels were not taken, and each of which a variant differs."""
-    print(f"{len(others)} kernels are not taken")
+    """Prints the number of kernels that were not taken, and the kernels with a variant that differs."""
+    print(f"{len(others)} kernels were not taken")
     for other in others:
         if "differs" in other.reason:
             print(f"{other.name}: {other.reason}")
 
 
 def pack(folder):
-    """Writes the archive: the same bytes for the same files."""
+    """Writes the archive. The same files give the same bytes."""
 
     def plain(info):
         info.mtime = info.uid = info.gid = 0
@@ -123,7 +123,7 @@ def pack(folder):
 def main():
     arguments = parse_arguments()
     if not arguments.emulator.exists():
-        sys.exit(f"missing:\n  {arguments.emulator}: make gpu-bundle")
+        sys.exit(f"missing:\n  {arguments.emulator}: run make gpu-bundle")
     plan = plan_of()
     folder = arguments.output
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,9 @@
-"""Which kernels of the corpus a bundle has, and how they are launched.
+"""Selection of the corpus kernels of a bundle, and of their launches.
 
-A kernel is taken if it spills or if its registers keep an SM from holding all warps; if the emulator can record a
-launch that touches only the buffers of its parameters; and if every variant computes the same in that launch, bit for
-bit, as the emulator runs it. Modules follow each other in a drawn order, and no module gives more than two kernels.
+A kernel is taken if three conditions hold. First, it spills, or its registers keep an SM from holding all warps.
+Second, the emulator can record a launch that touches only the buffers of its parameters. Third, every variant
+computes the same in that launch, bit for bit, in the emulator. Modules are drawn in random order, and no module
+contributes more than two kernels.
 """
 
 import random
@@ -19,38 +20,38 @@ import cache
 import corpus
 import emulated
 import inputs
-import kept
 import launches
 import manifest
 import measure
 import occupancy
+import searched
 import sources
 from plan import OWN, STOCK, Compiler
 from variants import BUNDLED
 
 OF_A_MODULE = 2
-LARGEST_MODULE = 400_000  # bytes: what is larger takes minutes to tune
-LARGEST_TEXT = 120_000  # of a kernel's PTX, of which a bundle has a dozen variants
+LARGEST_MODULE = 400_000  # bytes: larger modules take minutes to tune
+LARGEST_TEXT = 120_000  # bytes of a kernel's PTX, because a bundle has a dozen variants of it
 GRIDS = (132, 33, 4)  # the first has a block for every SM of an H100
 SEEDS = (1, 2, 3)
-STEPS = 150_000  # instructions of warps in a launch, so that a check takes seconds
-THREADS = 256  # of a block, if nothing says how many
-DYNAMIC_SHARED = 48 << 10  # what the emulator gives every launch
+STEPS = 150_000  # most warp instructions of a launch, so that a check takes seconds
+THREADS = 256  # of a block, if unknown
+DYNAMIC_SHARED = 48 << 10  # bytes that the emulator gives every launch
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A kernel for the bundle, or the reason why it is none."""
+    """A kernel for the bundle, or the reason why it is rejected."""
 
     name: str
     reason: str = ""
     launch: manifest.Kernel | None = None
     texts: dict | None = None  # PTX by variant
-    figures: dict | None = None  # what ptxas says, by variant
+    figures: dict | None = None  # ptxas's figures, by variant
 
 
 def wanting(module, plan):
-    """The kernels of a module that spill or lack warps, and the names of all."""
+    """Returns the kernels of a module that spill or are below full occupancy, and the names of all its kernels."""
     compiled, text = measure.compile_module(module, Compiler(STOCK), plan)
     judged = compiled if compiled["error"] else measure.assemble_text(text, module, OWN, None, plan)
     if judged["error"]:
@@ -71,7 +72,7 @@ def dynamic_shared(kernel, text):
 
 
 def cached(work, *depends_on):
-    """What `work` says, kept for the next time. It depends on the values."""
+    """Returns the result of `work`, cached. The result depends on the given values."""
     key, store = cache.key_of("choice", *depends_on), cache.Cache(cache.folder())
     if (said := store.get(key)) is None:
         said = work()
@@ -80,7 +81,7 @@ def cached(work, *depends_on):
 
 
 def launch_of(kernel, text, folder, tool):
-    """The launch of a kernel that runs most of its code, or a reason why it has none."""
+    """Returns the launch of a kernel that runs most of its code, or `None` and the reason."""
 
     def work():
         launch, reason = drawn_launch(kernel, text, folder, tool)
@@ -113,7 +114,7 @@ def drawn_launch(kernel, text, folder, tool):
 
 
 def chosen(kernel, plan, arguments, enough):
-    """Compiles a kernel in all ways, each of which has to compute the same. Ends early once there are enough."""
+    """Compiles a kernel in all ways, which must compute the same. Ends early once enough kernels are taken."""
     tool = arguments.emulator
     source = sources.OfCorpus(kernel, replace(plan, modules={kernel.key: kernel.path}))
     texts, figures = {}, {}
@@ -121,15 +122,15 @@ def chosen(kernel, plan, arguments, enough):
         try:
             stock = sources.with_rounding(source.plain("clang"))
             if len(stock) > LARGEST_TEXT:
-                return Chosen(kernel.key, "its PTX is long")
+                return Chosen(kernel.key, "its PTX is too long")
             launch, reason = launch_of(kernel, stock, folder, tool)
             if reason:
                 return Chosen(kernel.key, reason)
             for variant in sorted(
                 BUNDLED, key=lambda variant: variant.compiler == "tune"
-            ):  # what takes longest is last
+            ):  # the slowest variant is last
                 if enough.is_set():
-                    return Chosen(kernel.key, "there are enough")
+                    return Chosen(kernel.key, "enough kernels are taken")
                 text = sources.cached_ptx(variant, source, tool)
                 judged = measure.assemble_text(text, kernel.module, OWN, None, plan)
                 if judged["error"]:
@@ -147,7 +148,7 @@ def chosen(kernel, plan, arguments, enough):
 
 
 @dataclass(frozen=True)
-class Kernel(kept.Kernel):
+class Kernel(searched.Kernel):
     """A kernel, numbered in its module."""
 
     number: int = 0
@@ -158,22 +159,22 @@ class Kernel(kept.Kernel):
 
 
 def of_module(module, plan, arguments, enough):
-    """What becomes of some kernels of a module."""
+    """Returns the results for a few kernels of a module."""
     path, results = plan.modules[module], []
     names, all_names = wanting(module, plan)
     for number, name in enumerate(corpus.drawn(names, OF_A_MODULE, arguments.seed)):
-        own, error = kept.reduced(path, name, all_names, plan)
+        own, error = searched.reduced(path, name, all_names, plan)
         if error:
             results.append(Chosen(f"{module}::{name}", error))
             continue
         launch = launches.launch_of(path, name)
-        kernel = Kernel(module, name, own, launch, Path(path).suffix == ".ll", number)
+        kernel = Kernel(module, name, own, launch, Path(path).suffix == ".ll", number=number)
         results.append(chosen(kernel, plan, arguments, enough))
     return results
 
 
 def draw(plan, suffix, wanted, arguments):
-    """So many kernels of the modules whose names end so, and what became of those that are not taken."""
+    """Returns `wanted` kernels of the modules with this suffix, and the results of rejected kernels."""
     modules = [m for m, p in plan.modules.items() if p.endswith(suffix) and Path(p).stat().st_size <= LARGEST_MODULE]
     modules = random.Random(arguments.seed).sample(sorted(modules), len(modules))
     taken, others, waiting, enough = [], [], deque(), Event()

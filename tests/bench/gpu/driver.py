@@ -1,4 +1,4 @@
-"""As much of the CUDA driver as run.py needs, by ctypes."""
+"""The part of the CUDA driver that run.py needs, by ctypes."""
 
 import ctypes
 
@@ -7,7 +7,7 @@ MOST_DYNAMIC_SHARED = 8
 
 
 class Unavailable(Exception):
-    """There is no driver, or no device."""
+    """The driver or a device is missing."""
 
 
 class Failed(Exception):
@@ -35,7 +35,7 @@ class Driver:
         name = ctypes.create_string_buffer(256)
         self.call("cuDeviceGetName", name, len(name), device)
         self.name = name.value.decode()
-        # The primary context: the call that makes others has several signatures.
+        # The primary context is used, because the call that makes other contexts has several signatures.
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self.call("cuCtxSetCurrent", context)
         self.events = [self.make("cuEventCreate", 0) for _ in range(2)]
@@ -53,7 +53,8 @@ class Driver:
         return handle
 
     def kernel(self, code, name, shared=0):
-        """A kernel of machine code or PTX, with so many bytes of dynamic shared memory; its module stays loaded."""
+        """Loads a kernel from machine code or PTX, with `shared` bytes of dynamic shared memory. Its module stays
+        loaded."""
         module = self.make("cuModuleLoadData", ctypes.c_char_p(code))
         kernel = self.make("cuModuleGetFunction", module, ctypes.c_char_p(name.encode()))
         if shared:
@@ -77,7 +78,7 @@ class Driver:
         return data.raw
 
     def launch(self, kernel, grid, block, packed, shared=0):
-        """Runs a kernel on packed arguments and waits for it. Returns milliseconds between events around it."""
+        """Runs a kernel on packed arguments and waits for it. Returns the milliseconds between events around it."""
         storage = [ctypes.create_string_buffer(argument, len(argument)) for argument in packed]
         pointers = (ctypes.c_void_p * len(storage))(*(ctypes.addressof(argument) for argument in storage))
         start, end = self.events

@@ -1,10 +1,10 @@
-"""What the tool does for run.py: it draws the inputs of a launch, and compares two files of PTX without a GPU."""
+"""The tool's work for run.py: it draws the inputs of a launch, and compares two files of PTX without a GPU."""
 
 import json
 import subprocess
 
-STEPS = 20_000_000  # instructions of warps, as many as any launch of a bundle needs
-# Of a kernel whose own launch is for a GPU, and too long for the emulator: drawn launches, and instructions of warps.
+STEPS = 20_000_000  # most warp instructions: enough for every launch of a bundle
+# Limits for kernels whose own launch is too long for the emulator: number of drawn launches, and warp instructions.
 SMALL_LAUNCHES, SMALL_STEPS = 2, 400_000
 
 
@@ -17,14 +17,14 @@ def words_of(shape):
 
 
 def run(command):
-    """(exit status, output, errors)."""
+    """Runs a command. Returns (exit status, output, errors)."""
     options = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
     done = subprocess.run([str(word) for word in command], check=False, **options)
     return done.returncode, done.stdout, done.stderr.strip()
 
 
 def record(tool, ptx, kernel, folder, steps=STEPS):
-    """Writes down the launch of a kernel. Returns an error, empty where there is none."""
+    """Records the launch of a kernel. Returns an error message, empty on success."""
     shape = ["--block", words_of(kernel.block)] if kernel.block else []
     words = ["run", ptx, "--kernel", kernel.name, "--grid", words_of(kernel.grid), *shape, "--seed", kernel.seed]
     status, _, errors = run([tool, *words, "--steps", steps, "--record", folder])
@@ -32,7 +32,8 @@ def record(tool, ptx, kernel, folder, steps=STEPS):
 
 
 def compare(tool, first, second, kernel):
-    """The verdict on two files, the reason where it is not `same`, and the places that only the second reads."""
+    """Compares two files. Returns the verdict, the reason if it is not `same`, and the number of places that only the
+    second file reads."""
     words = ["compare", first, second, "--kernel", kernel.name, "--block", words_of(kernel.block), "--exact", "--json"]
     words += ["--more", 0]
     if kernel.seed is None:
@@ -50,7 +51,7 @@ def compare(tool, first, second, kernel):
 
 
 def check(tool, folder, kernel, expected):
-    """The verdicts on all variants, each beside that whose outputs it should have."""
+    """Returns the verdicts on all variants, each compared with the variant whose outputs it must have."""
     verdicts, differences = {}, {}
     for name, of in expected.items():
         one, other = (ptx_of(folder, each, kernel) for each in (of, name))

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Measures the numbers of the model of time, and prints them as src/sass/time/sm_90.txt has them, beside those there.
+"""Measures the numbers of the time model, and prints them in the format of src/sass/time/sm_90.txt, next to the
+numbers of that file.
 
-Without a GPU, it says whether each micro-benchmark compiles to what it should measure, and what ptxas believes of the
-number: the cycles that it leaves between independent instructions, or dependent ones.
+Without a GPU, it reports whether each micro-benchmark compiles to the intended code. It also prints ptxas's
+estimate of the number: the cycles that ptxas leaves between independent or dependent instructions.
 """
 
 import ctypes
@@ -28,31 +29,31 @@ MICROS = [*micro_arithmetic.ALL, *micro_memory.ALL, *micro_code.ALL]
 EMPTY = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n"
 MULTIPROCESSORS, L2_BYTES = 16, 38  # CU_DEVICE_ATTRIBUTE_…
 LAUNCHES = 1000
-FLUSHED = 512 << 20  # bytes that push all else out of L2
+FLUSHED = 512 << 20  # bytes that evict all other data from L2
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     numbers = HERE.parents[2] / "src/sass/time/sm_90.txt"
-    add("--numbers", type=Path, default=numbers, help="the numbers to compare with (default: %(default)s)")
-    add("--only", action="append", default=[], help="only numbers whose names begin so")
-    add("--repeat", type=int, default=5, help="launches, of which the median counts (default: %(default)s)")
+    add("--numbers", type=Path, default=numbers, help="numbers to compare with (default: %(default)s)")
+    add("--only", action="append", default=[], help="only numbers with this prefix")
+    add("--repeat", type=int, default=5, help="number of launches; their median counts (default: %(default)s)")
     add("--seed", type=int, default=22)
     return parser.parse_args()
 
 
 def known_numbers(text):
-    """Values and sources by name."""
+    """Returns values and sources by name."""
     rows = [line.split(" ", 2) for line in text.splitlines() if line and not line.startswith("#")]
     return {name: (float(value), source) for name, value, source in rows}
 
 
 def compiled(micros):
-    """The machine code of all, and the timed loop and the complaints of each by number."""
+    """Returns the machine code of all micro-benchmarks, and the timed loop and the findings of each by number."""
     ptxas, nvdisasm = micro_check.programs()
     if not ptxas or not nvdisasm:
-        sys.exit("missing:\n  ptxas and nvdisasm: make setup, or CUDA_PATH=…")
+        sys.exit("missing:\n  ptxas and nvdisasm: run make setup, or set CUDA_PATH")
     with tempfile.TemporaryDirectory() as folder:
         cubin, listings = micro_check.assemble(micro.module(micros), folder, ptxas, nvdisasm)
     loops = {one.number: micro_check.timed_loop(listings[one.name()])[0] for one in micros}
@@ -61,7 +62,7 @@ def compiled(micros):
 
 
 def row(name, value, source, known):
-    """A line of the numbers' file, with the file's own number behind it."""
+    """Returns a line in the format of the numbers' file, followed by the file's own number."""
     was = "{0[0]:g} {0[1]}".format(known[name]) if name in known else "not in the file"
     return f"{name} {value:.6g} {source}  # {was}"
 
@@ -84,7 +85,8 @@ class Bench:
         self.driver.call("cuMemsetD8_v2", ctypes.c_uint64(address), ctypes.c_ubyte(0), ctypes.c_size_t(size))
 
     def ring(self, one):
-        """Memory of a ring, or of a buffer; its address and the address of a place in it."""
+        """Allocates and fills the memory of a ring or a buffer. Returns its address and the address where a chase
+        starts."""
         size = one.buffer or (one.ring.bytes if one.ring else 128)
         address = self.driver.allocate(size)
         if not one.ring:
@@ -105,8 +107,8 @@ class Bench:
         return address, places[0]
 
     def cycles(self, one, cubin):
-        """Cycles of a turn of the loop: what more turns take more, so that neither the first misses nor the clock's
-        own instructions count."""
+        """Returns the cycles of an iteration, as the difference between many and few iterations. Misses of the first
+        iteration and the clock's own instructions therefore cancel out."""
         blocks = self.processors if one.whole_gpu else 1
         warps = blocks * one.warps
         mine = warps * micro.LANES * max(8 * len(one.loaded), 8)
@@ -115,7 +117,7 @@ class Bench:
         memory, start = self.ring(one)
         far = self.driver.allocate(FLUSHED) if one.ring and one.ring.steps else None
         self.zero(data, mine)
-        self.zero(times, 16 * warps)  # warps that leave write none
+        self.zero(times, 16 * warps)  # warps that exit early leave zeros
 
         def run(turns):
             if far:
@@ -134,7 +136,7 @@ class Bench:
         return statistics.median(found)
 
     def clock_mhz(self, one, cubin):
-        """Cycles of a long kernel by the milliseconds between events around it."""
+        """Returns the clock rate: cycles of a long kernel per time between events around it."""
         times, data = self.driver.allocate(16 * one.warps), self.driver.allocate(micro.LANES * one.warps * 256)
         self.zero(data, micro.LANES * one.warps * 256)
         packed = [struct.pack("<Q", address) for address in (times, data, data)] + [struct.pack("<I", 1 << 20)]
@@ -145,7 +147,7 @@ class Bench:
         return (end - start) / milliseconds / 1000
 
     def launch_us(self):
-        """Microseconds of an empty kernel among a thousand."""
+        """Returns the microseconds of an empty kernel, as the mean of a thousand launches."""
         kernel = self.driver.kernel(EMPTY.encode(), "empty")
         start, end = self.driver.events
         for _ in range(2):
@@ -160,7 +162,7 @@ class Bench:
 
 
 def measured(bench, micros, cubin, loops):
-    """Numbers by name, in order."""
+    """Returns the numbers by name, in order."""
     numbers = {"sms": bench.processors, "l2_bytes": bench.attribute(L2_BYTES)}
     for one in micros:
         numbers[one.number] = one.value(bench.cycles(one, cubin), len(loops[one.number] or ()))
@@ -186,13 +188,13 @@ def main():
     for number, found in complaints.items():
         print(f"{number}: {'; '.join(found)}", file=sys.stderr)
     good = len(micros) - len(complaints)
-    print(f"# {good} of {len(micros)} micro-benchmarks compile to what they should measure.")
+    print(f"# {good} of {len(micros)} micro-benchmarks compile to the intended code.")
     try:
         bench = Bench(arguments.repeat, arguments.seed)
         for name, value in measured(bench, micros, cubin, loops).items():
             print(row(name, value, f"measured: {bench.driver.name}", known))
     except Unavailable as error:
-        print(f"# {error}. What ptxas believes, in cycles:")
+        print(f"# {error}. ptxas's estimates, in cycles:")
         for one in micros:
             expected = micro_check.scheduled(one, loops[one.number]) if loops.get(one.number) else None
             if expected is not None and one.number in known:

@@ -1,7 +1,7 @@
-"""What a launch is given: the content of its buffers, and its arguments. The manifest has both, or a record.
+"""Inputs of a launch: the content of its buffers, and its arguments. They come from the manifest or from a record.
 
-`nvptx-ra run --record FOLDER` writes a record: launch.json with the arguments, and the memory that the kernel touches,
-before and after the launch.
+`nvptx-ra run --record FOLDER` writes a record: launch.json with the arguments, and the memory that the kernel
+touches, before and after the launch.
 """
 
 import json
@@ -13,19 +13,19 @@ from typing import Any
 
 import manifest
 
-# How far floating-point numbers may be apart, relative to the larger and absolutely: those of the emulator.
+# Tolerances of floating-point numbers, relative to the larger number and absolute: those of the emulator.
 TOLERANCES = {"f64": (1e-9, 1e-12), "f32": (1e-3, 1e-6), "f16": (1e-2, 1e-3), "bf16": (4e-2, 1e-3)}
 
 
 @dataclass(frozen=True)
 class Region:
-    """A buffer: what it holds, and from where on a pointer to it counts."""
+    """A buffer: its content, and the offset of the address that is passed."""
 
     content: bytes
     type: str = "u32"
     written: bool = True
     compared: bool = True
-    start: int = 0  # of the buffer, from the address that is passed
+    start: int = 0  # offset of the buffer from the address that is passed
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Inputs:
     grid: tuple
     block: tuple
     regions: list
-    pack: Any  # gives the bytes of each argument, from the addresses of the regions
+    pack: Any  # function from the addresses of the regions to the bytes of each argument
     shared: int = 0
-    # What the emulator leaves in each region: its bytes, and [offset, count, type] of the values that it stores.
+    # Each region after the launch in the emulator: its bytes, and [offset, count, type] of the stored values.
     expected: list | None = None
 
 
 def of_manifest(kernel, seed):
-    """Of a kernel whose arguments the manifest has."""
+    """Returns the inputs of a kernel with arguments in the manifest."""
     buffers = kernel.buffers()
 
     def pack(addresses):
@@ -53,7 +53,7 @@ def of_manifest(kernel, seed):
 
 
 def of_record(folder, shared=0):
-    """Of a record of the emulator."""
+    """Returns the inputs from a record of the emulator."""
     launch = json.loads(Path(folder, "launch.json").read_text())
     buffers = launch["buffers"]
     before, after = (parts_of(Path(folder, name).read_bytes(), buffers) for name in ("before.bin", "after.bin"))
@@ -73,13 +73,13 @@ def of_record(folder, shared=0):
 
 
 def work_of(folder):
-    """How many statements of a recorded launch ran, and how many instructions of warps."""
+    """Returns the number of statements and the number of warp instructions that a recorded launch executed."""
     launch = json.loads(Path(folder, "launch.json").read_text())
     return launch["statements"][0], launch["steps"]
 
 
 def parts_of(data, buffers):
-    """The bytes of each buffer."""
+    """Returns the bytes of each buffer."""
     parts, at = [], 0
     for buffer in buffers:
         parts.append(data[at : at + buffer["bytes"]])
@@ -88,7 +88,7 @@ def parts_of(data, buffers):
 
 
 def values_of(data, offset, count, element):
-    """Values as numbers."""
+    """Decodes values to numbers."""
     if element == "bf16":
         halves = struct.unpack_from(f"<{count}H", data, offset)
         return [struct.unpack("<f", struct.pack("<I", half << 16))[0] for half in halves]
@@ -105,8 +105,8 @@ def are_close(one, other, element):
 
 
 def apart(expected, found):
-    """How many of the values that the emulator stores there are, and how many of them a GPU stores otherwise, by more
-    than the tolerance. `found` has the bytes of the regions that are written."""
+    """Returns the number of values that the emulator stores, and how many of them a GPU stores differently, beyond the
+    tolerance. `found` has the bytes of the written regions."""
     values = differing = 0
     written = (region for region in expected if region[1])
     for (content, runs), data in zip(written, found, strict=True):

@@ -1,4 +1,4 @@
-"""Intervals of 95 % for ratios of times, without an assumption on how times are distributed."""
+"""Intervals of 95 % for ratios of times, without an assumption on the distribution of times."""
 
 import math
 import random
@@ -9,11 +9,12 @@ DRAWS = 2000
 
 
 def of_median(values):
-    """The median, and the interval between two of the sorted values that holds the true median with a chance of at
-    least 95 %. Fewer than six values give no such interval: all of them are in it."""
+    """Returns the median, and the interval between two of the sorted values that contains the true median with a
+    probability of at least 95 %. Fewer than six values give no such interval; the interval then contains all of
+    them."""
     ordered = sorted(values)
     count, below, chance = len(ordered), 0, 0.0
-    # The chance that at most `below` of the values are below the true median.
+    # The probability that at most `below` of the values are below the true median
     while (chance := chance + math.comb(count, below) / 2**count) <= (1 - LEVEL) / 2:
         below += 1
     first = max(below - 1, 0)
@@ -21,7 +22,7 @@ def of_median(values):
 
 
 def of_geometric_mean(ratios, seed=1):
-    """The geometric mean, and an interval by drawing the ratios anew."""
+    """Returns the geometric mean, and an interval computed by resampling the ratios."""
     logarithms, source = [math.log(ratio) for ratio in ratios], random.Random(seed)
     means = sorted(statistics.fmean(source.choices(logarithms, k=len(logarithms))) for _ in range(DRAWS))
     tail = int(DRAWS * (1 - LEVEL) / 2)

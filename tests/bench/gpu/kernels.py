@@ -1,4 +1,5 @@
-"""The kernels of examples/ with inputs of realistic size. What no order of atomic operations changes is compared."""
+"""The kernels of examples/ with inputs of realistic size. Only outputs that do not depend on the order of atomic
+operations are compared."""
 
 from manifest import Buffer, Kernel, Scalar, Struct
 
@@ -55,7 +56,7 @@ def softmax(name, masked):
 def spmv(name, threads_for_a_row=1, share=None):
     rows, in_a_row = 1 << 18, 32
     entries = rows * in_a_row
-    # Whole numbers: the merge adds parts of a row in any order.
+    # Integers, because the merge adds parts of a row in any order.
     numbers = given(rows, -9, 9, "f64", "integers")
     matrix = Struct(
         (
@@ -113,7 +114,7 @@ def hashes():
     arguments = (messages, s32(count), s32(blocks), made(8 * count, "u32"))
     yield Kernel("sha256", "sha256", (count // 256, 1, 1), (256, 1, 1), arguments)
     words = [u32(0x9E3779B9 * (i + 1) % 2**32) for i in range(11)]
-    # So hard a target that at most one thread writes.
+    # The target is so hard that at most one thread writes.
     search = (Struct(tuple(words[:8])), Struct(tuple(words[8:])), u32(0), u32(0), made(1, "u32"))
     yield Kernel("search_nonce", "sha256", (1 << 14, 1, 1), (256, 1, 1), search)
 

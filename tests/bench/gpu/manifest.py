@@ -1,4 +1,4 @@
-"""Kernels to run, what they are given, and the file that carries both from where LLVM is to where the GPU is."""
+"""Kernels to run, their inputs, and the file that carries both from the machine with LLVM to that with the GPU."""
 
 import json
 import random
@@ -6,9 +6,9 @@ import struct
 from array import array
 from dataclasses import asdict, dataclass, field
 
-# By the names of PTX: struct's letter, array's letter where there is one, and the size, which is also the alignment.
+# Letter of struct by PTX type, which is also that of array if array has one. The size is also the alignment.
 TYPES = {"u8": "B", "u16": "H", "s32": "i", "u32": "I", "u64": "Q", "f16": "e", "f32": "f", "f64": "d"}
-# Random values are drawn once and repeated: drawing millions takes longer than the kernels.
+# Random values are drawn once and repeated, because drawing millions takes longer than the kernels.
 DRAWN = 1 << 16
 
 
@@ -20,7 +20,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Buffer:
-    """Memory of the device; a pointer to it is passed. What kernels write is filled anew before each launch."""
+    """Memory of the device, passed as a pointer. Buffers that kernels write are filled again before each launch."""
 
     type: str
     count: int
@@ -28,7 +28,7 @@ class Buffer:
     low: float = 0
     high: float = 1
     written: bool = False
-    compared: bool = True  # where it is written
+    compared: bool = True  # if it is written
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Struct:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A launch of a kernel. The emulator draws the arguments and the memory from the seed, if there is one."""
+    """A launch of a kernel. If there is a seed, the emulator draws the arguments and the memory from it."""
 
     name: str
-    example: str  # the name of the file that it is in
+    example: str  # the name of its file
     grid: tuple
     block: tuple
     arguments: tuple = field(default_factory=tuple)
@@ -50,7 +50,7 @@ class Kernel:
     source: str = "examples"
 
     def buffers(self):
-        """All buffers, in order, those that structs point to included."""
+        """Returns all buffers in order, including those in structs."""
         return list(flat_buffers(self.arguments))
 
 
@@ -63,7 +63,7 @@ def flat_buffers(arguments):
 
 
 def size_of(argument):
-    """Size and alignment, as C has them."""
+    """Returns size and alignment, as in C."""
     if isinstance(argument, Struct):
         sizes = [size_of(f) for f in argument.fields]
         alignment = max(alignment for _, alignment in sizes)
@@ -80,7 +80,7 @@ def aligned(offset, alignment):
 
 
 def pack(argument, addresses):
-    """The bytes of one argument; `addresses` gives the next buffer's address."""
+    """Returns the bytes of one argument; `addresses` yields the next buffer's address."""
     if isinstance(argument, Buffer):
         return struct.pack("<Q", next(addresses))
     if isinstance(argument, Scalar):
@@ -92,7 +92,7 @@ def pack(argument, addresses):
 
 
 def contents(buffer, seed):
-    """What a buffer holds before a launch: the same bytes for the same seed."""
+    """Returns the content of a buffer before a launch. The same seed gives the same bytes."""
     letter = TYPES[buffer.type]
     is_float = letter in "fd"
     if buffer.fill == "zeros":
@@ -102,10 +102,10 @@ def contents(buffer, seed):
     source = random.Random(seed)
     if buffer.fill == "uniform":
         draw = source.uniform if is_float else source.randint
-    elif buffer.fill == "integers":  # in any type: sums of few of them are exact, in any order
+    elif buffer.fill == "integers":  # integers in any type, so that sums of a few are exact in any order
         draw = source.randint
     else:
-        raise ValueError(f"no way to fill a buffer is called {buffer.fill}")
+        raise ValueError(f"unknown fill of a buffer: {buffer.fill}")
     drawn = array(letter, (draw(buffer.low, buffer.high) for _ in range(min(buffer.count, DRAWN))))
     data = drawn.tobytes()
     size = buffer.count * struct.calcsize(letter)
@@ -113,7 +113,7 @@ def contents(buffer, seed):
 
 
 def first_difference(one, other, type_name):
-    """The index of the first element whose bits differ and both values; None where there is none."""
+    """Returns the index of the first element whose bits differ, and both values. `None` if there is no difference."""
     if one == other:
         return None
     letter = TYPES[type_name]
@@ -125,7 +125,7 @@ def first_difference(one, other, type_name):
 
 
 def dump(kernels):
-    """The manifest's text."""
+    """Returns the manifest's text."""
 
     def encode(argument):
         if isinstance(argument, Struct):

@@ -1,30 +1,33 @@
-"""A micro-benchmark: a kernel whose timed loop holds one instruction many times, and how its time becomes a number."""
+"""A micro-benchmark: a kernel whose timed loop has many copies of one instruction, and the formula from its time to a
+number."""
 
 from dataclasses import dataclass
 
 PARTITIONS = 4
 LANES = 32
 
-# What the PTX types of registers are called where a register is declared, and how many bytes a load of one takes.
+# Bytes of a load by the PTX type of its register.
 BYTES = {"b32": 4, "f32": 4, "b64": 8, "f64": 8}
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Pointers in memory, each to the next, at distances of whole lines: a chase through them meets one level."""
+    """Pointers in memory, each to the next, at distances of whole lines, so that a chase through them hits one level
+    of the memory."""
 
     bytes: int
     stride: int = 128
-    steps: int = 0  # as many pointers as are chased; 0: all that fit
+    steps: int = 0  # number of pointers that are chased; 0: all that fit
 
 
 @dataclass(frozen=True)
 class Micro:
-    """One number of the model of time and the loop that measures it.
+    """One number of the time model and the loop that measures it.
 
-    `opcode` is what nvdisasm prints, `count` how often the loop has it, `order` whether each instruction waits for the
-    one ahead (`chain`), is independent of the three ahead (`stream`), or neither. `share` says who shares what is
-    measured: `warp` (a latency), `partition`, `sm`, `turn` (of the loop, less its instructions) or `bytes`.
+    `opcode` is nvdisasm's name of the instruction, `count` its number of copies in the loop. With `order` =
+    `chain`, each instruction depends on the previous one. With `stream`, it is independent of the three previous
+    ones. Otherwise, neither is required. `share` is the unit that is measured: `warp` (a latency), `partition`,
+    `sm`, `turn` (an iteration, without its instructions) or `bytes`.
     """
 
     number: str
@@ -35,16 +38,16 @@ class Micro:
     share: str = "partition"
     count: int = 64
     warps: int = 1
-    working: int = 0  # warps that measure, where the others leave; 0: all
+    working: int = 0  # warps that measure, while the others exit; 0: all
     before: tuple[str, ...] = ()
-    head: str = ""  # what the module declares ahead of its kernels, once
-    beside: tuple[str, ...] = ()  # other opcodes that the loop cannot do without
+    head: str = ""  # declarations of the module before its kernels, once
+    beside: tuple[str, ...] = ()  # other opcodes that the loop needs
     less: float = 0.0  # cycles of these, for each of `count`
-    bytes: int = 0  # of an access of a lane
-    parts: float = 1.0  # instructions of the number that one of `count` stands for
-    mixed: bool = False  # ptxas takes two opcodes in turn, and the number is their mean
+    bytes: int = 0  # of one lane's access
+    parts: float = 1.0  # instructions that one of `count` counts for
+    mixed: bool = False  # ptxas alternates two opcodes, and the number is their mean
     ring: Ring | None = None
-    buffer: int = 0  # bytes of memory in the place of a ring
+    buffer: int = 0  # bytes of memory instead of a ring
     whole_gpu: bool = False
     turns: tuple[int, int] = (64, 320)
 
@@ -52,7 +55,7 @@ class Micro:
         return "k_" + "".join(c if c.isalnum() else "_" for c in self.number)
 
     def value(self, cycles, loop_instructions=0):
-        """The number, of the cycles of one turn."""
+        """Returns the number, from the cycles of one iteration."""
         each = cycles / self.count - self.less
         if self.share == "warp":
             return each / self.parts
@@ -65,13 +68,13 @@ class Micro:
 
 
 def registers(kind, letter, count):
-    """So many registers that start as values of memory, which ptxas cannot know."""
+    """Returns `count` registers that are loaded from memory, so that ptxas does not know their values."""
     return tuple((kind, f"%{letter}{i}") for i in range(count))
 
 
 def kernel(micro):
-    """The PTX of a kernel. Each warp writes the clock before and behind its loop, so that the runner can take the
-    first and the last."""
+    """Returns the PTX of a kernel. Each warp writes the clock before and after its loop, so that the runner can use
+    the earliest start and the latest end."""
     declared = "\n".join(f"    .reg .{kind} {name};" for kind, name in micro.loaded)
     loads, stores, at = [], [], 0
     for kind, name in micro.loaded:
@@ -125,16 +128,16 @@ done:
 
 
 def module(micros):
-    """One module of all: a run of ptxas or nvdisasm takes longer to begin than for a kernel."""
+    """Returns one module with all kernels, because starting ptxas or nvdisasm takes longer than processing a kernel."""
     heads = dict.fromkeys(one.head for one in micros if one.head)
     return "\n".join([".version 9.0", ".target sm_90", ".address_size 64", *heads, *map(kernel, micros)])
 
 
 def stream(line, count, width):
-    """Copies of a line whose `{i}` goes round `width` registers."""
+    """Returns copies of a line in which `{i}` cycles through `width` registers."""
     return tuple(line.format(i=at % width) for at in range(count))
 
 
 def chain(line, count):
-    """Copies of a line that reads what it writes."""
+    """Returns copies of a line that reads its own result."""
     return (line,) * count

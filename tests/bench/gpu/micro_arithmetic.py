@@ -1,4 +1,4 @@
-"""Micro-benchmarks of arithmetic: intervals of pipes by independent streams, latencies by dependent chains."""
+"""Micro-benchmarks of arithmetic: intervals of pipes from independent streams, latencies from dependent chains."""
 
 from dataclasses import replace
 
@@ -6,23 +6,23 @@ from micro import Micro, chain, registers, stream
 
 WIDTH = 8
 COUNT = 64
-WARPS = 8  # two of a partition: with one, ptxas's stall counts would be what is measured
+WARPS = 8  # two per partition: one would measure ptxas's stall counts
 
 
 def pipe(number, opcode, line, loaded, **others):
-    """A stream of one instruction on eight registers, by two warps of each partition."""
+    """Returns a stream of one instruction on eight registers, on two warps per partition."""
     others = {"warps": WARPS, "count": COUNT, **others}
     return Micro(number, opcode, stream(line, others["count"], WIDTH), loaded, **others)
 
 
 def latency(number, opcode, line, loaded, **others):
-    """One warp, each instruction on the result of the one ahead."""
+    """Returns a chain on one warp: each instruction uses the result of the previous one."""
     others = {"count": COUNT, **others}
     return Micro(number, opcode, chain(line, others["count"]), loaded, order="chain", share="warp", **others)
 
 
 def kinds(kind, letters):
-    """Registers by letter: eight that are worked on, and operands."""
+    """Returns registers by letter: eight for results, and operands."""
     return tuple(one for letter, count in letters for one in registers(kind, letter, count))
 
 
@@ -35,7 +35,7 @@ PIPES = [
     pipe("pipe.fma_heavy", "IMAD", "mad.lo.u32 %a{i}, %a{i}, %b0, %c0;", B32),
     pipe("pipe.alu", "PRMT", "prmt.b32 %a{i}, %a{i}, %b0, %c0;", B32),
     pipe("pipe.fma_wide", "IMAD.HI", "mul.hi.u32 %a{i}, %a{i}, %b0;", B32),
-    # ptxas alternates HFMA2 with HFMA2.MMA: each is half of them, on a pipe of its own.
+    # ptxas alternates HFMA2 with HFMA2.MMA. Each is half of the instructions, on a pipe of its own.
     pipe("pipe.half", "HFMA2", "fma.rn.f16x2 %a{i}, %a{i}, %b0, %c0;", B32, parts=0.5),
     pipe("pipe.fp64", "DFMA", "fma.rn.f64 %a{i}, %a{i}, %b0, %c0;", F64),
     pipe("pipe.xu", "MUFU.EX2", "ex2.approx.ftz.f32 %a{i}, %a{i};", F32),
@@ -50,7 +50,7 @@ LATENCIES = [
     latency("latency.fp64", "DFMA", "fma.rn.f64 %a0, %a0, %b0, %c0;", F64),
     latency("latency.mufu", "MUFU.EX2", "ex2.approx.ftz.f32 %a0, %a0;", F32),
     latency("latency.popc", "POPC", "popc.b32 %a0, %a0;", B32),
-    # Back to a float by I2FP, whose latency is that of ALU.
+    # I2FP converts back to a float; its latency is that of ALU.
     Micro(
         "latency.conversion",
         "F2I",
@@ -64,7 +64,7 @@ LATENCIES = [
 ]
 
 
-# Kinds that stand in turn with others: the registers they work on, opcodes that ptxas makes of them, and the PTX.
+# Kinds of instructions for pairs: the register type, the opcodes that ptxas emits, and the PTX.
 KINDS = {
     "FFMA": ("f32", ("FFMA",), "fma.rn.f32 @{i}, @{i}, @8, @9;"),
     "IMAD": ("b32", ("IMAD",), "mad.lo.u32 @{i}, @{i}, @8, @9;"),
@@ -79,7 +79,7 @@ KINDS = {
 
 
 def pair(names):
-    """Two kinds in turn: what they take together says whether they share a pipe."""
+    """Returns alternating instructions of two kinds: their time together shows whether they share a pipe."""
     (one, (opcode,), line), (other, beside, second) = (KINDS[name] for name in names.split("."))
     lines = line.replace("@", "%a") + second.replace("@", "%b")
     loaded = registers(one, "a", WIDTH + 2) + registers(other, "b", WIDTH + 2)
@@ -97,7 +97,7 @@ PAIRS = [
 
 
 def matrix(shape, latency_name, line, a, b, c, kind="b32", opcode=None):
-    """The stream and the chain of a matrix product: `line` takes `{d}` for the accumulator."""
+    """Returns the stream and the chain of a matrix product. `{d}` in `line` is the accumulator."""
     count = 32
 
     def names(letter, many, first=0):
@@ -137,7 +137,7 @@ MATRICES = [
 
 
 def beside_matrix(name):
-    """A matrix product and another kind in turn."""
+    """Returns matrix products alternating with another kind."""
     kind, beside, line = KINDS[name]
     product = MATRICES[0]
     others = stream(line.replace("@", "%f"), product.count, WIDTH)

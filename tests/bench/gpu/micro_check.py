@@ -1,4 +1,4 @@
-"""Does a micro-benchmark compile to what it should measure? Asked of nvdisasm, without a GPU."""
+"""Checks with nvdisasm, without a GPU, that a micro-benchmark compiles to the code that it is meant to measure."""
 
 import os
 import re
@@ -19,13 +19,13 @@ REGISTER = re.compile(r"\bR(\d+)\b")
 SECTION = re.compile(r"^\s*\.section\s+\.text\.(\w+).*$", re.MULTILINE)
 TARGET = re.compile(r"\((\.L_\w+)\)")
 
-# What a loop needs besides its instructions: a counter, its comparison and the branch, in either register file, what
-# ptxas moves for them, and NOPs that fill a latency. Of all of them together only a few.
+# Other instructions that a loop needs, at most FEW of them: a counter, its comparison and the branch, in either
+# register file, moves that ptxas inserts for these, and NOPs that fill a latency.
 OF_A_LOOP = ("IADD3", "UIADD3", "ISETP", "UISETP", "BRA", "NOP", "MOV", "UMOV", "R2UR", "PLOP3")
 FEW = 6
 NEAR = 3  # instructions of a stream that do not wait for each other
 
-# Bits of the upper word of an instruction: how long its warp waits behind it, and the scoreboard of its result.
+# Bits of the upper word of an instruction: the cycles that its warp waits after it, and the scoreboard of its result.
 STALL_AT, STALL_MASK = 41, 15
 SCOREBOARD_AT, NO_SCOREBOARD = 46, 7
 
@@ -46,13 +46,14 @@ class Instruction:
 
 
 def is_of(opcode, wanted):
-    """`HMMA.16816.F32` is of `HMMA.16816.F32`, and so is `HMMA.16816.F32.BF16` of it."""
+    """Whether an opcode is `wanted`, or `wanted` with more modifiers: `HMMA.16816.F32.BF16` is a form of
+    `HMMA.16816.F32`."""
     return opcode == wanted or opcode.startswith(wanted + ".")
 
 
 def timed_loop(listing):
-    """The instructions of the loop between the two reads of the clock, or a complaint. A listing is what
-    `nvdisasm -c -hex` prints."""
+    """Returns the instructions of the loop between the two reads of the clock, or `None` and an error message. A
+    listing is the output of `nvdisasm -c -hex`."""
     code, labels = [], {}
     lines = listing.splitlines()
     for line, behind in zip(lines, [*lines[1:], ""], strict=True):
@@ -76,7 +77,7 @@ def timed_loop(listing):
 
 
 def findings(micro, listing):
-    """What is wrong with the machine code of a micro-benchmark: nothing, if the list is empty."""
+    """Returns the faults of a micro-benchmark's machine code, empty if there are none."""
     loop, complaint = timed_loop(listing)
     if loop is None:
         return [complaint]
@@ -96,23 +97,24 @@ def findings(micro, listing):
 
 
 def order(micro, measured):
-    """Does each instruction wait for the one ahead, or for none of the three ahead, as it should?"""
+    """Checks that each instruction depends on the previous one (`chain`), or on none of the three previous ones
+    (`stream`)."""
     if micro.order == "chain":
         broken = [1 for ahead, one in zip(measured, measured[1:], strict=False) if ahead.written() not in one.read()]
-        return [f"{len(broken)} instructions do not read what the one ahead writes"] if broken else []
+        return [f"{len(broken)} instructions do not read the previous one's result"] if broken else []
     if micro.order == "stream":
         waits = [
             1
             for at, one in enumerate(measured)
             if any(ahead.written() in one.read() for ahead in measured[max(at - NEAR, 0) : at])
         ]
-        return [f"{len(waits)} instructions wait for one of the {NEAR} ahead"] if waits else []
+        return [f"{len(waits)} instructions wait for one of the {NEAR} before"] if waits else []
     return []
 
 
 def scheduled(micro, loop):
-    """The cycles that ptxas leaves from one of the instructions to the next: what it believes of the number, if these
-    instructions have the whole pipe or, in a chain, no scoreboard. None where it does not say."""
+    """Returns the cycles that ptxas leaves between two of the instructions. This is ptxas's estimate of the number, if
+    these instructions have the whole pipe or, in a chain, no scoreboard. `None` if there is no estimate."""
     at = [place for place, one in enumerate(loop) if is_of(one.opcode, micro.opcode)]
     waits = any(loop[place].scoreboard != NO_SCOREBOARD for place in at)
     of_warp = micro.share == "warp" and micro.order == "chain" and not waits
@@ -124,8 +126,8 @@ def scheduled(micro, loop):
 
 
 def assemble(text, folder, ptxas, nvdisasm):
-    """Returns the machine code of a module and its functions' listings, or raises ValueError with what a program
-    says."""
+    """Returns the machine code of a module and its functions' listings, or raises ValueError with a program's error
+    message."""
     source, cubin = Path(folder, "micro.ptx"), Path(folder, "micro.cubin")
     source.write_text(text, encoding="utf8")
     outcome = tools.run([ptxas, "-O3", "-arch=sm_90", str(source), "-o", str(cubin)], TIMEOUT)
@@ -139,5 +141,5 @@ def assemble(text, folder, ptxas, nvdisasm):
 
 
 def programs():
-    """ptxas and nvdisasm, or None for either that is missing."""
+    """Returns the paths of ptxas and nvdisasm, `None` for a missing one."""
     return tools.find_cuda("ptxas"), os.environ.get("NVDISASM") or tools.find_cuda("nvdisasm")

@@ -1,4 +1,4 @@
-"""Micro-benchmarks of fetch: loops of growing code, and what the branch of a loop costs."""
+"""Micro-benchmarks of instruction fetch: loops of growing code, and the cost of a loop's branch."""
 
 from dataclasses import replace
 
@@ -8,29 +8,29 @@ from micro import stream
 KIB = 1024
 INSTRUCTION = 16  # bytes
 SIZES = (16, 24, 32, 48, 96, 128, 160, 256)  # KiB of code
-FAST, SLOW = 1.1, 1.5  # of the least: code that fits, code of the next cache
+FAST, SLOW = 1.1, 1.5  # most cycles in multiples of the least: code that fits, code that fits into the next cache
 
 FFMA = micro_arithmetic.PIPES[0]
 
 
 def growing(size):
-    """A loop of FFMA that takes so many KiB, by one warp of each partition."""
+    """Returns a loop of FFMA with `size` KiB of code, on one warp per partition."""
     count = size * KIB // INSTRUCTION - 4
     line = "fma.rn.f32 %a{i}, %a{i}, %b0, %c0;"
     lines = stream(line, count, micro_arithmetic.WIDTH)
     return replace(FFMA, number=f"icache.cycles.{size}", lines=lines, count=count, warps=4, turns=(4, 20))
 
 
-# Each cycle issues an instruction: what a turn takes beyond its instructions is the branch.
+# An instruction issues in each cycle, so an iteration's cycles beyond its instructions are those of the branch.
 BRANCH = replace(FFMA, number="latency.branch", warps=1, share="turn")
 
 ALL = [BRANCH, *(growing(size) for size in SIZES)]
 
 
 def sizes(cycles):
-    """The caches' bytes, and cycles that a line of the next takes, of cycles an instruction by KiB of code.
+    """Computes the sizes of the instruction caches, in bytes, from cycles per instruction by KiB of code.
 
-    The curve is flat, rises and is flat again: a cache ends where the cycles first leave a flat part.
+    The curve is flat, rises, and is flat again. A cache's size is the largest code on a flat part.
     """
     least = min(cycles.values())
     fits = [size for size, each in cycles.items() if each <= FAST * least]

@@ -9,9 +9,9 @@ ADDRESS = registers("b64", "p", 1)
 WORD = registers("b32", "a", 1)
 
 
-# Shared memory: each word holds its own address, so that a load gives an address to load from; or that of the first
-# word, for loads that hand a row's words to other lanes. Loads of several words are volatile, or ptxas loads only the
-# word that is used.
+# Shared memory. Each word holds its own address, so that a load gives the next address. For loads that give a row's
+# words to other lanes, each word holds the address of the first word. Loads of several words are volatile, because
+# otherwise ptxas loads only the used word.
 def filled(value):
     return (
         ".shared .align 128 .b8 area[4096];",
@@ -32,21 +32,21 @@ OWN, FIRST = filled("%slot"), filled("%a0")
 
 
 def chase(number, opcode, line, ring, **others):
-    """One warp on pointers in global memory, all lanes on the same."""
+    """Returns a chase by one warp through pointers in global memory, with all lanes on the same pointer."""
     before = ("mov.b64 %p0, %ring;",)
     settings = {"loaded": ADDRESS, "before": before, "ring": ring, **others}
     return Micro(number, opcode, chain(line, 64), order="chain", share="warp", **settings)
 
 
 def of_shared(number, opcode, line, loaded=WORD, before=OWN):
-    """One warp on addresses in shared memory."""
+    """Returns a chase by one warp through addresses in shared memory."""
     return Micro(number, opcode, chain(line, 64), loaded, "chain", "warp", before=before)
 
 
-# DRAM: lines in no order, each met once behind a flush of L2, and few enough pages for the TLB.
+# DRAM: lines in random order, each touched once after a flush of L2, on few enough pages for the TLB.
 FAR = Ring(256 * MIB, stride=128, steps=1 << 16)
 
-CONSTANTS = ".const .align 64 .b8 table[1024];"  # the module's only ones: zeros, at address 0
+CONSTANTS = ".const .align 64 .b8 table[1024];"  # the module's only constants: zeros, at address 0
 SPARE = registers("b32", "s", 3)
 ZERO = registers("b32", "z", 1)
 
@@ -108,13 +108,14 @@ WIDE = tuple(("b32", f"%d{i}{part}") for i in range(8) for part in "bcd")
 
 
 def addresses(distance):
-    """Eight addresses of a lane, all the same, which ptxas cannot know; lanes are so many bytes apart."""
+    """Returns code for eight equal addresses of a lane, which ptxas cannot know to be equal. Lanes are `distance`
+    bytes apart."""
     at = ("and.b32 %lane, %thread, 31;", f"mad.lo.u32 %lane, %lane, {distance}, %a0;")
     return (*OWN, *at, *(f"add.u32 %a{i}, %lane, %z{i};" for i in range(8)))
 
 
 def unit(number, opcode, line, distance=4, loaded=EIGHT, share="sm", warps=16, **others):
-    """Accesses of shared memory, each on the result of the eighth ahead."""
+    """Returns accesses of shared memory, each of which uses the result of the eighth access before it."""
     lines = stream(line, 64, 8)
     others = {"before": addresses(distance), "warps": warps, **others}
     return Micro(number, opcode, lines, loaded, "stream", share, **others)
@@ -123,7 +124,7 @@ def unit(number, opcode, line, distance=4, loaded=EIGHT, share="sm", warps=16, *
 LOAD = "ld.shared.u32 %a{i}, [%a{i}];"
 WIDE_LOAD = "ld.volatile.shared.v4.u32 {{%a{i}, %d{i}b, %d{i}c, %d{i}d}}, [%a{i}];"
 
-# Warps of one partition, which all have numbers that four divides.
+# Only warps of one partition continue: those whose number is divisible by four.
 ONE_PARTITION = (
     "shr.u32 %lane, %thread, 5;",
     "and.b32 %lane, %lane, 3;",
@@ -150,8 +151,8 @@ UNITS = [
 
 
 def bandwidth(number, cache, size):
-    """All SMs read a buffer, 16 bytes a lane, eight loads at a time; what they read is put together, or ptxas would
-    drop the loads."""
+    """Returns a benchmark in which all SMs read a buffer, 16 bytes per lane, with eight loads at a time. The loaded
+    values are combined, because otherwise ptxas would remove the loads."""
     block = 1024 * 16
     loads = tuple(
         f"ld.global.{cache}.v4.u32 {{%d{i}a, %d{i}b, %d{i}c, %d{i}d}}, [%from+{i * block}];" for i in range(8)

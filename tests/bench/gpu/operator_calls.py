@@ -1,4 +1,4 @@
-"""Triton operators of fla-core and liger-kernel, each with inputs as the tests of its package draw them.
+"""Triton operators of fla-core and liger-kernel, each with inputs drawn in the way of its package's tests.
 
 A maker draws inputs and returns the call. Its name is the operator's name in tables.
 """
@@ -16,7 +16,7 @@ def operator(maker):
 
 
 def make(name):
-    """The call of this name. Gradients are asked for here, so that no maker has to."""
+    """Returns the call of this name. Gradients are enabled here, so that makers need not do so."""
     made = MAKERS[name](Draw())
     for tensor in flat(list(made.tensors.values())):
         if tensor.is_floating_point():
@@ -175,7 +175,7 @@ def rwkv6_recurrent(draw):
 
 
 def low_rank(draw, shape, width):
-    """The vectors a and b of a generalised delta rule."""
+    """Returns the vectors a and b of a generalised delta rule."""
     direction = draw.unit(*shape, width)
     return {"a": -direction, "b": direction * draw.share(*shape, width)}
 
@@ -353,18 +353,19 @@ def fused_moe(draw):
 
 
 def plain(draw, module, name, **others):
-    """An operator of queries, keys and values alone."""
+    """Returns an operator with queries, keys and values alone."""
     return fla(module, name, heads(draw)[1], **others)
 
 
 def gated(draw, module, name):
-    """An operator with a forget gate for each head."""
+    """Returns an operator with a forget gate for each head."""
     shape, tensors = heads(draw)
     return fla(module, name, tensors | {"g": draw.decay(*shape)})
 
 
 def taylor(draw, module, name):
-    """An operator with a small feature dimension of queries and keys: Taylor's second order stands for the softmax."""
+    """Returns an operator with a small feature dimension of queries and keys: Taylor's second order replaces the
+    softmax."""
     shape, tensors = heads(draw)
     return fla(module, name, tensors | {"q": draw.normal(*shape, 16), "k": draw.normal(*shape, 16)})
 

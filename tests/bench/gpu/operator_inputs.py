@@ -12,7 +12,7 @@ DEVICE = "cuda"
 
 @dataclass(frozen=True)
 class Call:
-    """An operator with its inputs. A tensor of floating-point numbers gets a gradient, if there is a backward pass."""
+    """An operator with its inputs. If there is a backward pass, floating-point tensors get a gradient."""
 
     function: object
     tensors: dict
@@ -33,7 +33,7 @@ class Call:
 
 
 def flat(values):
-    """The tensors of nested tuples and lists, in their order."""
+    """Yields the tensors of nested tuples and lists, in order."""
     if values is None:
         return []
     if isinstance(values, list | tuple):
@@ -42,7 +42,7 @@ def flat(values):
 
 
 def slope(output):
-    """The gradient that arrives at an output: different at each element, the same in each run."""
+    """Returns the incoming gradient of an output: different for each element, the same in each run."""
     import torch
 
     count = torch.arange(output.numel(), device=output.device, dtype=torch.float32)
@@ -50,7 +50,7 @@ def slope(output):
 
 
 class Draw:
-    """Random tensors of a fixed seed."""
+    """Random tensors from a fixed seed."""
 
     def __init__(self, seed=42):
         import torch
@@ -71,16 +71,16 @@ class Draw:
         return self._typed(drawn * (high - low) + low, type)
 
     def unit(self, *shape, type="bfloat16"):
-        """Vectors of length 1."""
+        """Returns vectors of length 1."""
         drawn = self.normal(*shape, type="float32")
         return self._typed(self.torch.nn.functional.normalize(drawn, p=2, dim=-1), type)
 
     def share(self, *shape, type="bfloat16"):
-        """Numbers between 0 and 1, as a sigmoid makes them."""
+        """Returns numbers between 0 and 1, computed by a sigmoid."""
         return self._typed(self.normal(*shape, type="float32").sigmoid(), type)
 
     def decay(self, *shape, type="float32", divisor=1.0):
-        """Logarithms of forget gates."""
+        """Returns logarithms of forget gates."""
         drawn = self.torch.nn.functional.logsigmoid(self.normal(*shape, type="float32"))
         return self._typed(drawn / divisor, type)
 
@@ -89,23 +89,23 @@ class Draw:
 
 
 def fla(module, name, /, tensors, backward=True, **others):
-    """An operator of fla-core.
+    """Returns an operator of fla-core.
 
-    The package refuses operators whose backward pass Triton before 3.7.1 translates wrongly for Hopper. They run here:
-    what is compared is the machine code for one and the same PTX.
+    The package rejects operators whose backward pass Triton before 3.7.1 translates incorrectly for Hopper. They
+    run here, because the comparison is between machine code for the same PTX.
     """
     importlib.import_module("fla.ops.common.chunk_o").TRITON_ABOVE_3_7_1 = True
     return Call(getattr(importlib.import_module(f"fla.ops.{module}"), name), tensors, others, backward)
 
 
 def liger(module, name, /, tensors, *others):
-    """A Function of liger-kernel, whose arguments have no names: the tensors, then the others."""
+    """Returns a Function of liger-kernel. Its arguments are positional: the tensors, then the others."""
     apply = getattr(importlib.import_module(f"liger_kernel.ops.{module}"), name).apply
     return Call(lambda **named: apply(*named.values(), *others), tensors, {})
 
 
 def heads(draw, batch=BATCH, length=LENGTH, heads=HEADS, width=WIDTH, keys="normal", type="bfloat16"):
-    """(shape of the first three dimensions, q, k and v)."""
+    """Returns (shape of the first three dimensions, q, k and v)."""
     shape = (batch, length, heads)
     tensors = {
         "q": draw.normal(*shape, width, type=type),

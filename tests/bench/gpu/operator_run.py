@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs one operator on a GPU with the kernels of Triton's own ptxas and with those of nvptx-ra; operators.py starts it.
+"""Runs one operator on a GPU with the kernels of Triton's own ptxas and with those of nvptx-ra. It is started by
+operators.py.
 
     operator_run.py NAME FOLDER --tool PROGRAM
 
-First the outputs are compared bit for bit, and FOLDER/NAME.json says what was found. If a kernel differs, the program
-waits for the file FOLDER/go. Then it times both sets of kernels in turns, one operator at a time, and writes the file
-again.
+First, the outputs are compared bit for bit, and the result is written to FOLDER/NAME.json. If a kernel differs, the
+program waits for the file FOLDER/go. Then it times both sets of kernels alternately, one operator at a time, and
+writes the file again.
 """
 
 import contextlib
@@ -31,11 +32,11 @@ def parse_arguments():
     add = parser.add_argument
     add("name")
     add("folder", type=Path)
-    add("--configs", type=int, default=6, help="configurations that an autotuner tries (default: %(default)s)")
+    add("--configs", type=int, default=6, help="most configurations that an autotuner tries (default: %(default)s)")
     add("--rounds", type=int, default=15, help="timed runs of each set of kernels (default: %(default)s)")
     add("--warm-up", type=int, default=5)
     add("--only-local-memory", action="store_true", help="search only kernels that have local memory")
-    add("--untimed", action="store_true", help="search as for kernels that nobody times")
+    add("--untimed", action="store_true", help="search as for kernels that are not timed")
     command_line.add_tool(parser)
     return parser.parse_args()
 
@@ -48,14 +49,15 @@ def same_bits(one, other):
 
 
 def apart(one, other):
-    """The largest difference of two tensors, relative to the largest magnitude."""
+    """Returns the largest difference of two tensors, relative to the largest magnitude."""
     one, other = one.detach().double(), other.detach().double()
     largest = one.abs().max().item()
     return (one - other).abs().max().item() / (largest or 1.0)
 
 
 def compare(first, second, ours):
-    """For each output: whether it has the same bits in two runs of the stock kernels, and in a run of ours."""
+    """Returns for each output whether two runs of the stock kernels give the same bits, and whether a run of our
+    kernels does."""
     import torch
 
     found = []
@@ -74,7 +76,8 @@ def compare(first, second, ours):
 
 
 def profiled(work):
-    """(name, microseconds) of all kernels that ran on the GPU meanwhile, in their order. Empty without a profiler."""
+    """Runs `work`. Returns (name, microseconds) of all kernels that ran on the GPU during it, in order. Empty without
+    a profiler."""
     import torch
     from torch.autograd import DeviceType
     from torch.profiler import ProfilerActivity, profile
@@ -96,10 +99,10 @@ def profiled(work):
 
 
 def assign(events, order, sequence, names):
-    """The microseconds of each kernel in each run: {variant: [[run, …] for each kernel]}.
+    """Returns the microseconds of each kernel in each run: {variant: [[run, …] for each kernel]}.
 
-    `order` are the variants of the runs, `sequence` the kernels' numbers of one run. Launches of one name are told
-    apart by their order. A kernel whose launches were not all seen has None in place of the runs.
+    `order` has the variants of the runs, `sequence` the kernels' numbers in one run. Launches with the same name
+    are distinguished by their order. If some launches of a kernel are missing, it has `None` instead of the runs.
     """
     seen = defaultdict(list)
     for name, microseconds in events:
@@ -119,12 +122,13 @@ def assign(events, order, sequence, names):
 
 
 def turns(rounds):
-    """The variants in the order of their runs; each is the first every other time."""
+    """Returns the variants in the order of their runs; each goes first in every other round."""
     return [variant for turn in range(rounds) for variant in (VARIANTS if turn % 2 == 0 else VARIANTS[::-1])]
 
 
 def measure(call, launches, sets, sequence, names, arguments):
-    """(microseconds of each kernel, as assign() says it, and milliseconds of the whole call, by variant)."""
+    """Returns (microseconds of each kernel, in the format of assign(), and milliseconds of the whole call, by
+    variant)."""
     import torch
 
     def run(variant):
@@ -149,13 +153,13 @@ def measure(call, launches, sets, sequence, names, arguments):
 
 
 class Report:
-    """What is known so far, in a file that is always whole."""
+    """The results so far, in a file that is complete at any time."""
 
     def __init__(self, path, name):
         self.path, self.said, self.began = path, {"operator": name, "stage": "start"}, time.monotonic()
 
     def stage(self, text, **more):
-        """Says that a stage begins, and what is known before it."""
+        """Records the begin of a stage, with the results before it."""
         seconds = round(time.monotonic() - self.began, 1)
         self.said |= more | {"stage": text}
         self.said.setdefault("seconds", {})[text] = seconds
@@ -170,7 +174,8 @@ class Report:
 
 
 def prepare(arguments, report):
-    """Compiles with both, and compares outputs. Returns what measure() needs; None if no kernel differs."""
+    """Compiles with both programs, and compares outputs. Returns the arguments of measure(), `None` if no kernel
+    differs."""
     report.stage("imports")
     import nvptx_ra.triton
     import operator_calls
@@ -192,7 +197,7 @@ def prepare(arguments, report):
     os.environ["NVPTX_RA_PROGRAM"] = os.path.realpath(arguments.tool)
     nvptx_ra.triton.enable()
     folder = arguments.folder / "ours" / arguments.name
-    # The kernels with an autotuner are timed, and what is slower is dropped, where users enable nvptx-ra.
+    # If a user enables nvptx-ra, autotuned kernels are timed, and slower ones are dropped.
     context = contextlib.nullcontext if arguments.untimed else _autotuned.timed
     sets["ours"] = operator_triton.search(sets["stock"], launched, folder, arguments.only_local_memory, context)
     report.stage("our outputs")
@@ -246,4 +251,4 @@ if __name__ == "__main__":
     status = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(status)  # PyTorch's own end takes seconds, and nothing of it is needed
+    os._exit(status)  # PyTorch's shutdown takes seconds and is not needed

@@ -1,4 +1,4 @@
-"""Triton's compiled kernels of an operator: which are launched, and the same ones compiled through nvptx-ra."""
+"""Triton's compiled kernels of an operator: the launched kernels, and the same kernels compiled through nvptx-ra."""
 
 import hashlib
 import math
@@ -9,12 +9,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
-SEARCHES = 4  # of one operator at a time
+SEARCHES = 4  # parallel searches of one operator
 STACK = re.compile(r"\[R1(\+0x[0-9a-f]+)?\]")
 
 
 def spread(values, most):
-    """At most so many of the values, at even distances."""
+    """Returns at most `most` of the values, evenly spaced."""
     count = len(values)
     if count <= most:
         return list(values)
@@ -22,9 +22,9 @@ def spread(values, most):
 
 
 def limit_tuning(most):
-    """Triton's autotuners try fewer configurations, and measure each by three launches.
+    """Makes Triton's autotuners try fewer configurations, and measure each with three launches.
 
-    Those at even distances come first. Others are tried only until one fits into the GPU.
+    Evenly spaced configurations come first. Others are tried only until one fits into the GPU.
     """
     import torch
     from triton.runtime.autotuner import Autotuner
@@ -62,7 +62,7 @@ def limit_tuning(most):
 
 
 class Launches:
-    """The launches of Triton kernels, noted on demand, and the compiled kernels that launches find."""
+    """The launches of Triton kernels, recorded on demand, and the caches in which launches find compiled kernels."""
 
     def __init__(self):
         from triton.runtime.jit import JITFunction
@@ -80,7 +80,7 @@ class Launches:
         JITFunction.run = noting
 
     def of(self, call):
-        """(what a call returns, the compiled kernel of each launch that it makes)."""
+        """Returns (the result of a call, the compiled kernel of each of its launches)."""
         self.noted = []
         try:
             return call(), self.noted
@@ -88,26 +88,27 @@ class Launches:
             self.noted = None
 
     def _caches(self):
-        """Triton's dictionaries of compiled kernels. The first value of device_caches is that of a device."""
+        """Yields Triton's dictionaries of compiled kernels. The first value of a device's entry in device_caches is
+        the dictionary."""
         for number, function in list(self.functions.items()):
             for device, (cache, *_) in list(function.device_caches.items()):
                 yield (number, device), cache
 
     def kernels(self):
-        """The compiled kernels of all functions that were launched."""
+        """Returns the compiled kernels of all functions that were launched."""
         return {place: dict(cache) for place, cache in self._caches()}
 
     def use(self, kernels):
-        """Later launches find these kernels, and compile others."""
+        """Makes later launches use these kernels, and compile others."""
         for place, cache in self._caches():
             cache.clear()
             cache.update(kernels.get(place, {}))
 
 
 def searched(kernel, path):
-    """The kernel with other machine code, by the program that Triton calls as ptxas now.
+    """Returns the kernel with new machine code, from the program that Triton currently calls as ptxas.
 
-    Everything else stays, also what the autotuner chose. Triton's front end need not run again.
+    Everything else stays, including the autotuner's choice. Triton's front end does not run again.
     """
     from triton.compiler.compiler import CompiledKernel, make_backend
 
@@ -119,9 +120,9 @@ def searched(kernel, path):
 
 
 def search(stock, launched, folder, only_local_memory, context=nullcontext):
-    """The launched ones of the stock kernels, searched: dictionaries as Launches.kernels() returns them.
+    """Searches the launched stock kernels. Returns dictionaries in the format of Launches.kernels().
 
-    Each is searched in a context of its own: by default, as a kernel that nobody times.
+    Each kernel is searched in a context of its own: by default, as a kernel that is not timed.
     """
 
     def searched_in_context(kernel, path):
@@ -141,7 +142,8 @@ def search(stock, launched, folder, only_local_memory, context=nullcontext):
 
 
 def figures(kernel):
-    """What is known of a compiled kernel. Triton counts local memory in words of four bytes and calls them spills."""
+    """Returns the figures of a compiled kernel. Triton counts local memory in words of four bytes and calls them
+    spills."""
     metadata = kernel.metadata
     return {
         "local": kernel.n_spills * 4,
@@ -154,7 +156,7 @@ def figures(kernel):
 
 
 def without_places(code):
-    """Disassembled code without the places in the stack: ptxas gives equal slots another order from run to run."""
+    """Returns disassembled code without stack offsets, because ptxas orders equal slots differently from run to run."""
     return STACK.sub("[R1]", code)
 
 
@@ -178,7 +180,7 @@ def differ(one, other):
 
 
 def described(kernels, sequence):
-    """What the report says of each kernel of pairs()."""
+    """Returns the report's entry for each kernel of pairs()."""
     return [
         {
             "name": one.name,
@@ -192,9 +194,9 @@ def described(kernels, sequence):
 
 
 def pairs(launched, stock, ours):
-    """The kernels that were launched: the number of the kernel for each launch, and (stock, ours) of each kernel.
+    """Returns the launched kernels: the kernel's number for each launch, and (stock, ours) of each kernel.
 
-    Kernels with one name differ in what they are specialised for.
+    Kernels with one name differ in their specialisations.
     """
     others = {id(one): ours[place][key] for place, cache in stock.items() for key, one in cache.items()}
     numbers, kernels, sequence = {}, [], []
@@ -207,7 +209,7 @@ def pairs(launched, stock, ours):
 
 
 def save_ptx(folder, name, kernels):
-    """The PTX of the stock kernels that have local memory."""
+    """Writes the PTX of the stock kernels with local memory."""
     folder.mkdir(exist_ok=True)
     for number, (kernel, _) in enumerate(kernels):
         if kernel.n_spills > 0:

@@ -2,8 +2,9 @@
 """Runs Triton operators of fla-core and liger-kernel on a GPU, with Triton's own ptxas and with nvptx-ra in its place.
 
 Needs PyTorch, Triton and both packages. Outputs are compared bit for bit, and each kernel that nvptx-ra changes is
-timed in turns with the stock one. An operator has a process of its own. Several processes compile at a time; times are
-taken when all have compiled, one operator after another. At the deadline, the tables show what is there.
+timed alternately with the stock kernel. Each operator has a process of its own. Several processes compile at a
+time. Times are measured after all have compiled, one operator after another. At the deadline, the tables show the
+results so far.
 """
 
 import json
@@ -26,32 +27,32 @@ import intervals
 import operator_calls
 import report
 
-SECONDS = 3  # that the times of one operator take, as far as can be known before
+SECONDS = 3  # estimated duration of timing one operator
 MARGIN = 5  # seconds before the deadline
 
 
 def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
-    add("--operator", action="append", choices=list(operator_calls.MAKERS), help="only this one (default: all)")
-    add("--configs", type=int, default=6, help="configurations that an autotuner tries (default: %(default)s)")
+    add("--operator", action="append", choices=list(operator_calls.MAKERS), help="only this operator (default: all)")
+    add("--configs", type=int, default=6, help="most configurations that an autotuner tries (default: %(default)s)")
     add("--only-local-memory", action="store_true", help="search only kernels that have local memory")
-    add("--untimed", action="store_true", help="search as for kernels that nobody times: no more instructions")
+    add("--untimed", action="store_true", help="search as for kernels that are not timed: no more instructions")
     add("--rounds", type=int, default=15, help="timed runs of each set of kernels (default: %(default)s)")
-    add("--jobs", type=int, default=8, help="operators that are compiled at a time (default: %(default)s)")
+    add("--jobs", type=int, default=8, help="operators that compile at a time (default: %(default)s)")
     add("--timeout", type=int, default=150, help="seconds for compiling one operator (default: %(default)s)")
-    add("--deadline", type=float, default=math.inf, help="seconds for all (default: none)")
+    add("--deadline", type=float, default=math.inf, help="seconds for all operators (default: no limit)")
     folder = HERE.parents[2] / "target/gpu-operators"
-    add("--folder", type=Path, default=folder, help="for results and Triton's cache (default: %(default)s)")
+    add("--folder", type=Path, default=folder, help="folder of results and Triton's cache (default: %(default)s)")
     add("--json", type=Path)
-    add("--ptx", type=Path, help="a .tar.gz of the PTX of stock kernels with local memory, and of all messages")
+    add("--ptx", type=Path, help="write a .tar.gz of the PTX of stock kernels with local memory, and of all messages")
     command_line.add_tool(parser)
     return parser.parse_args()
 
 
 @dataclass
 class Job:
-    """The process of an operator."""
+    """The process of one operator."""
 
     name: str
     folder: Path
@@ -60,7 +61,7 @@ class Job:
     killed: str = ""
 
     def said(self):
-        """What the process has written so far."""
+        """Returns the process's results so far."""
         path = self.folder / f"{self.name}.json"
         return json.loads(path.read_text()) if path.exists() else {}
 
@@ -68,17 +69,17 @@ class Job:
         return self.process.poll() is None
 
     def prepared(self):
-        """Whether it waits for its turn or is at its end, so that another may compile."""
+        """Whether the process waits for its turn or has ended, so that another may compile."""
         return not self.runs() or "changed" in self.said()
 
     def kill(self, why):
-        """Ends the process with all that it has started."""
+        """Ends the process and all its child processes."""
         self.killed = why
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def result(self):
-        """What is known at the end. An operator without a comparison has an error."""
+        """Returns the final results. An operator without a comparison has an error."""
         said = {"operator": self.name} | self.said()
         if "error" not in said and "milliseconds" not in said and said.get("changed", True):
             said["error"] = f"{said.get('stage', 'start')}: {self.killed or self.last_line()}"
@@ -90,7 +91,7 @@ class Job:
 
 
 def start(name, arguments):
-    """Starts an operator. All share Triton's cache: operators have kernels in common."""
+    """Starts an operator. All operators share Triton's cache, because they have kernels in common."""
     folder = arguments.folder
     environment = os.environ | {
         "TRITON_CACHE_DIR": str(folder / "triton"),
@@ -110,7 +111,7 @@ def start(name, arguments):
 def compile_all(names, jobs, arguments, latest):
     """Starts all operators, some at a time, and adds them to the jobs. `latest` is the deadline.
 
-    Returns when each has compiled or failed, or when the time that is left is needed for the times of those that have
+    Returns when each operator has compiled or failed, or when the remaining time is needed to time those that have
     compiled.
     """
     waiting, told = list(names), set()
@@ -140,7 +141,7 @@ def compile_all(names, jobs, arguments, latest):
 
 
 def take_times(jobs, arguments, latest):
-    """Lets the operators that wait take their times."""
+    """Lets the waiting operators measure their times."""
     waiting = [job for job in jobs if job.runs()]
     say(f"times of {len(waiting)} operators")
     (arguments.folder / "go").touch()
@@ -171,20 +172,20 @@ def changed(result):
 
 
 def ratio_of(times):
-    """Ours by stock, the median of all rounds with its interval; None where there are no times."""
+    """Returns the ratio of our times to stock's: the median of all rounds with its interval; `None` without times."""
     if not times or not all(times.get(variant) for variant in ("stock", "ours")):
         return None
     return intervals.of_median([ours / stock for stock, ours in zip(times["stock"], times["ours"], strict=True)])
 
 
 def both(kernel, figure):
-    """A figure of the stock kernel and of ours."""
+    """Formats a figure of the stock kernel and of ours."""
     one, other = kernel["stock"][figure], kernel["ours"][figure]
     return f"{one:,}" if one == other else f"{one:,} → {other:,}"
 
 
 def kernel_rows(results):
-    """A line for each kernel that is changed."""
+    """Yields a line for each changed kernel."""
     for result in results:
         for kernel in changed(result):
             times, ratio = kernel.get("microseconds"), ratio_of(kernel.get("microseconds"))
@@ -199,7 +200,7 @@ def kernel_rows(results):
 
 
 def verdict(outputs):
-    """How our outputs compare with the stock ones."""
+    """Describes how our outputs compare with stock's."""
     if all(output["same"] for output in outputs):
         text = "same bits"
     elif wrong := [output["apart"] for output in outputs if output["repeats"] and not output["same"]]:
@@ -211,7 +212,7 @@ def verdict(outputs):
 
 
 def operator_rows(results):
-    """A line for each operator that was compared."""
+    """Yields a line for each compared operator."""
     for result in results:
         if "outputs" not in result:
             continue
@@ -227,7 +228,7 @@ def operator_rows(results):
 
 
 def summary(results):
-    """The geometric mean of the changed kernels that were timed, and how many are faster and slower for certain."""
+    """Yields the geometric mean of the timed changed kernels, and how many are significantly faster and slower."""
     everything = [kernel for result in results for kernel in changed(result)]
     for text, kernels in (
         ("changed kernels", everything),
@@ -258,7 +259,7 @@ def show(results):
 
 
 def pack(path, folder):
-    """PTX, messages and logs of the searches as one archive."""
+    """Packs PTX, messages and logs of the searches into one archive."""
     with tarfile.open(path, "w:gz") as archive:
         for each in sorted([*folder.glob("ptx/*.ptx"), *folder.glob("*.log"), *folder.glob("*.report")]):
             archive.add(each, each.relative_to(folder))
@@ -268,7 +269,7 @@ def main():
     arguments = parse_arguments()
     arguments.folder = arguments.folder.resolve()
     if not os.access(arguments.tool, os.X_OK):
-        print(f"{arguments.tool} is no program; --tool names nvptx-ra", file=sys.stderr)
+        print(f"{arguments.tool} is not a program; use --tool for the path of nvptx-ra", file=sys.stderr)
         return 1
     latest = STARTED + arguments.deadline
     clean(arguments.folder)

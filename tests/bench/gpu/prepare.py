@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles examples/ in several ways for run.py: machine code and a manifest, to be taken to where a GPU is."""
+"""Compiles examples/ in several ways for run.py. Writes machine code and a manifest, to be copied to a machine with a
+GPU."""
 
 import argparse
 import sys
@@ -19,7 +20,7 @@ from variants import VARIANTS, as_json
 
 
 def prepare(variant, example, output, found):
-    """Writes the PTX and the machine code of one file. Returns what ptxas says of its kernels."""
+    """Writes the PTX and the machine code of one file. Returns ptxas's figures of its kernels."""
     folder = output / variant.name
     with tempfile.TemporaryDirectory() as own:
         text = sources.ptx_of(variant, sources.Example(example, Path(own)), own, tools.nvptx_ra())
@@ -43,7 +44,7 @@ def main():
         figures = {f"{variant.name}/{example}": of for (variant, example), of in zip(pairs, said, strict=True)}
     (arguments.output / "variants.json").write_text(as_json(VARIANTS, figures))
     (arguments.output / "manifest.json").write_text(manifest.dump(kernels.KERNELS))
-    print(f"{arguments.output}: {len(kernels.KERNELS)} kernels; run.py --input needs this folder and tests/bench")
+    print(f"{arguments.output}: {len(kernels.KERNELS)} kernels; run.py --input needs this folder, and tests/bench")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs what prepare.py or bundle.py compiled in several ways: outputs compared bit for bit, and times.
+"""Runs the variants that prepare.py or bundle.py compiled. Compares outputs bit for bit, and measures times.
 
 Needs Python and NVIDIA's driver. Without a GPU, it compares the PTX of a bundle by emulation; a bundle has the tool
-for that. Each kernel runs in a process of its own, because a fault in one ends all that the process does on the GPU.
+for that. Each kernel runs in a process of its own, because a fault in one kernel ends the GPU work of its whole
+process.
 """
 
 import json
@@ -33,24 +34,24 @@ def parse_arguments():
     parser = command_line.parser_of(__doc__)
     add = parser.add_argument
     folder = HERE if IS_BUNDLE else HERE.parents[2] / "target/gpu"
-    add("--input", type=Path, default=folder, help="what prepare.py or bundle.py wrote (default: %(default)s)")
+    add("--input", type=Path, default=folder, help="output folder of prepare.py or bundle.py (default: %(default)s)")
     tool = HERE / "nvptx-ra" if IS_BUNDLE else None
-    add("--tool", type=Path, default=tool, help="nvptx-ra, for kernels whose inputs it draws, and for emulation")
-    add("--emulate", action="store_true", help="compare by emulation, even where there is a GPU")
-    add("--variant", action="append", help="only this variant, besides the first (default: all)")
+    add("--tool", type=Path, default=tool, help="nvptx-ra, to draw inputs and to emulate")
+    add("--emulate", action="store_true", help="compare by emulation, even if there is a GPU")
+    add("--variant", action="append", help="only this variant and the first (default: all)")
     add("--kernel", action="append", help="only this kernel (default: all)")
-    add("--blocks", type=int, help="at most so many blocks of a launch, for tools that check each access")
+    add("--blocks", type=int, help="most blocks of a launch, for tools that check each access")
     add("--seed", type=int, default=22)
     add("--warm-up", type=int, default=3)
-    add("--repeat", type=int, default=15, help="timed launches, of which the median counts (default: %(default)s)")
+    add("--repeat", type=int, default=15, help="timed launches; their median counts (default: %(default)s)")
     add("--timeout", type=int, default=300, help="seconds for a kernel (default: %(default)s)")
-    add("--jobs", type=int, default=os.cpu_count(), help="comparisons by emulation at a time")
+    add("--jobs", type=int, default=os.cpu_count(), help="emulated comparisons at a time")
     add("--json", type=Path)
     return parser.parse_args()
 
 
 def measure_apart(kernel, expected, arguments):
-    """What measure() says, from a process of its own. Raises Failed, or TimeoutError if the kernel does not end."""
+    """Runs measure() in a process of its own. Raises Failed, or TimeoutError if the kernel does not end."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply_async(measure_alone, (kernel, expected, arguments)).get(arguments.timeout)
 
@@ -60,7 +61,8 @@ def measure_alone(kernel, expected, arguments):
 
 
 def inputs_of(kernel, first, arguments):
-    """What a kernel is given. The tool draws it where the manifest does not have it: by running the code of `first`."""
+    """Returns a kernel's inputs. If the manifest does not have them, the tool draws them by running the code of
+    `first`."""
     if kernel.seed is None:
         return inputs.of_manifest(kernel, arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,7 +73,7 @@ def inputs_of(kernel, first, arguments):
 
 
 def measure(driver, kernel, expected, arguments):
-    """Runs all variants on the same memory: each in `expected`, by name, with that whose outputs it should have."""
+    """Runs all variants on the same memory. `expected` maps each variant to the variant whose outputs it must have."""
     given = inputs_of(kernel, next(iter(expected)), arguments)
     addresses = [driver.allocate(len(region.content)) for region in given.regions]
     try:
@@ -84,7 +86,7 @@ def measure(driver, kernel, expected, arguments):
 
 
 def code_of(folder, kernel):
-    """Machine code, or PTX where there is none."""
+    """Returns the machine code, or PTX if there is none."""
     paths = [folder / f"{kernel.example}{suffix}" for suffix in (".cubin", ".ptx")]
     return next(path for path in paths if path.exists()).read_bytes()
 
@@ -97,7 +99,8 @@ def run_variants(driver, kernel, given, expected, arguments, addresses):
     loaded = {name: driver.kernel(code, kernel.name, given.shared) for name, code in codes.items()}
     times = {name: [] for name in names}
     memory = list(zip(given.regions, addresses, strict=True))
-    # In turns, so that a clock that changes meets all, and each time another is the first.
+    # The variants alternate, so that changes of the clock affect all of them, and each round begins with another
+    # variant.
     for turn in range(arguments.warm_up + arguments.repeat):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             for region, address in memory:
@@ -123,7 +126,7 @@ def run_variants(driver, kernel, given, expected, arguments, addresses):
 
 
 def differences(expected, found):
-    """The first element that differs of each output that does: the output's number, the index and both values."""
+    """Returns the first different element of each output that differs: output number, index and both values."""
     pairs = zip(expected, found, strict=True)
     firsts = [manifest.first_difference(one, other, element) for (element, one), (_, other) in pairs]
     return [{"output": number, "at": at, "values": values}
@@ -131,25 +134,25 @@ def differences(expected, found):
 
 
 def limit_grid(kernel, blocks):
-    """The kernel with a smaller launch, one row of blocks."""
+    """Returns the kernel with a smaller launch, one row of blocks."""
     return replace(kernel, grid=(min(kernel.grid[0], blocks), 1, 1)) if blocks else kernel
 
 
 def traffic(said, variant, kernel):
-    """Bytes that ptxas spills, where it was asked."""
+    """Returns the bytes that ptxas spills, 0 if unknown."""
     figures = said.get(f"{variant}/{kernel['example']}", {}).get(kernel["kernel"], {})
     return figures.get("stores", 0) + figures.get("loads", 0)
 
 
 def ratio_of(result, variant):
-    """The time of a variant by that of its base: the median of all turns, with its interval."""
+    """Returns the ratio of a variant's time to its base's: the median of all rounds, with its interval."""
     times = result["times"]
     pairs = zip(times[variant["base"]], times[variant["name"]], strict=True)
     return intervals.of_median([other / one for one, other in pairs])
 
 
 def rows(results, variant, said):
-    """A line for each kernel: both times, how they compare, and what is spilled."""
+    """Yields a line for each kernel: both times, their ratio, and the spilled bytes."""
     base = variant["base"]
     for result in results:
         times = result["milliseconds"]
@@ -167,8 +170,8 @@ TIMES = ["time", "interval", "faster", "slower"]
 
 
 def summary(results, variants):
-    """A line for each variant: what became of its outputs, and, where times were measured, the geometric mean of the
-    ratios, and how many kernels are faster and slower for certain."""
+    """Yields a line for each variant: the verdicts on its outputs. With times, the line also has the geometric mean of
+    the ratios, and how many kernels are significantly faster and slower."""
     for variant in variants:
         verdicts = [result["verdicts"][variant["name"]] for result in results]
         line = [variant["name"], variant["base"], str(len(verdicts)), *(str(verdicts.count(each)) for each in VERDICTS)]
@@ -181,7 +184,7 @@ def summary(results, variants):
 
 
 def show(results, variants):
-    """The table of all variants, then how many kernels of which source there are."""
+    """Prints the table of all variants, then the number of kernels of each source."""
     header = SUMMARY + (TIMES if any("times" in result for result in results) else [])
     print("\n".join(report.table(list(summary(results, variants)), header)))
     sources = [result["source"] for result in results]
@@ -190,7 +193,7 @@ def show(results, variants):
 
 
 def show_times(results, others, said):
-    """A table for each variant."""
+    """Prints a table for each variant."""
     for variant in others:
         base, name = variant["base"], variant["name"]
         columns = ["", base, name, "", "interval", "spilled by the first", "second", "output"]
@@ -198,7 +201,7 @@ def show_times(results, others, said):
 
 
 def on_gpu(kernels, expected, arguments):
-    """(results, failures) of all kernels, one after another."""
+    """Returns (results, failures) of all kernels, run one after another."""
     results, failures = [], []
     for kernel in kernels:
         try:
@@ -211,14 +214,14 @@ def on_gpu(kernels, expected, arguments):
 
 
 def by_emulation(kernels, expected, arguments):
-    """The same by emulation; several kernels at a time."""
+    """Returns the same by emulation, with several kernels at a time."""
     with ThreadPoolExecutor(arguments.jobs) as pool:
         check = lambda kernel: emulated.check(arguments.tool, arguments.input, kernel, expected)  # noqa: E731
         return list(pool.map(check, kernels)), []
 
 
 def device_of(arguments):
-    """The name of the GPU; None where the work is done by emulation."""
+    """Returns the name of the GPU, `None` if the kernels are emulated."""
     if arguments.emulate:
         return None
     try:
@@ -251,7 +254,7 @@ def main():
     for result in results:
         values, apart = result.get("emulator", (0, 0))
         if apart:
-            print(f"{result['kernel']}: {apart:,} of {values:,} values are not those of the emulator")
+            print(f"{result['kernel']}: {apart:,} of {values:,} values differ from the emulator's")
     odd = [(r, name) for r in results for name, verdict in r["verdicts"].items() if verdict != "same"]
     for result, name in odd:
         print(f"{result['kernel']}, {name}: {result['verdicts'][name]}: {result['differences'][name]}")

@@ -1,4 +1,4 @@
-"""Where the kernels come from that are compiled in several ways: the examples, and single kernels of the corpus."""
+"""Sources of the kernels that are compiled in several ways: the examples, and single kernels of the corpus."""
 
 import argparse
 import re
@@ -20,12 +20,13 @@ from plan import STOCK, Compiler
 from variants import RUNS
 
 KERNEL = re.compile(r"^(define .*\bptx_kernel\b.*) (#\d+)", re.MULTILINE)
-# Where ptxas may fuse a product and a sum, it depends on the order of the code which it fuses, and so do the bits.
+# Operations that ptxas may fuse. Whether it fuses a product and a sum depends on the order of the code, and so do the
+# bits of the result.
 FUSABLE = re.compile(r"(?<![.\w])(add|sub|mul)((?:\.ftz|\.sat)*\.(?:f16x2|f16|bf16x2|bf16|f32|f64))\b")
 
 
 def with_rounding(text):
-    """PTX in which ptxas fuses no product with a sum."""
+    """Returns PTX in which ptxas fuses no product with a sum."""
     return FUSABLE.sub(r"\1.rn\2", text)
 
 
@@ -42,28 +43,28 @@ class Example:
 
     @property
     def identity(self):
-        """What its PTX depends on, apart from the variant."""
+        """The inputs of its PTX, apart from the variant."""
         return [self.name, cache.file_hash(self.path), cache.file_hash(tools.nvptx_ra())]
 
     def plain(self, compiler):
-        """PTX of clang or nvcc."""
+        """Returns the PTX of clang or nvcc."""
         output = self.folder / f"{self.name}.ptx"
         if compiler == "clang":
             demo.compile_cuda(self.path, str(output), ["-S"])
         else:
-            nvcc = tools.find_cuda("nvcc") or sys.exit("missing:\n  nvcc: make setup, or CUDA_PATH=…")
+            nvcc = tools.find_cuda("nvcc") or sys.exit("missing:\n  nvcc: run make setup, or set CUDA_PATH")
             options = [f"-arch={demo.CPU}", "-std=c++17", "-fmad=false"]
             demo.run([nvcc, *options, "-ptx", self.path, "-o", str(output)], 300)
         return output.read_text(encoding="utf8")
 
     def ours(self, variant):
-        """PTX of a command of nvptx-ra that compiles."""
+        """Returns the PTX of a compiling command of nvptx-ra."""
         module, output = self.folder / f"{self.name}.ll", self.folder / f"{self.name}.ptx"
         demo.compile_cuda(self.path, str(module), ["-S", "-emit-llvm"])
         if variant.limit:
             limited = KERNEL.sub(rf'\1 "nvvm.maxnreg"="{variant.limit}" \2', module.read_text(encoding="utf8"))
             module.write_text(limited, encoding="utf8")
-        # As clang compiles CUDA.
+        # The flags with which clang compiles CUDA
         as_clang = ["--cpu", demo.CPU, "--fp-contract", "fast"]
         command = [tools.nvptx_ra(), variant.compiler, str(module), *as_clang, "-o", str(output)]
         demo.run([*command, *variant.options], 600)
@@ -72,14 +73,14 @@ class Example:
 
 
 class Failed(Exception):
-    """A kernel of the corpus cannot be compiled in some way."""
+    """A kernel of the corpus does not compile in one of the ways."""
 
 
 @dataclass(frozen=True)
 class OfCorpus:
-    """A kernel of the corpus in a module of its own, and how kept.py compiles it: what is compiled is cached."""
+    """A kernel of the corpus in a module of its own, compiled as by kept.py. Compilations are cached."""
 
-    kernel: Any  # kept.Kernel
+    kernel: Any  # searched.Kernel
     plan: Any
 
     @property
@@ -88,14 +89,14 @@ class OfCorpus:
         return [self.kernel.name, *(cache.file_hash(path) for path in (self.kernel.path, *programs))]
 
     def plain(self, _):
-        """PTX of stock llc."""
+        """Returns the PTX of stock llc."""
         return self.compiled(Compiler(STOCK))
 
     def ours(self, variant):
         if variant.compiler == "compile":
             return self.compiled(Compiler("plugin", ()))
         search = argparse.Namespace(tool=tools.nvptx_ra(), runs=RUNS)
-        error, text = kept.tuned_text(self.kernel, self.plan, search)
+        error, text = kept.tuned_text(self.kernel, self.kernel.path, self.plan, search)
         if error:
             raise Failed(error)
         return text
@@ -108,7 +109,7 @@ class OfCorpus:
 
 
 def ptx_of(variant, source, folder, tool):
-    """The PTX of a source as a variant compiles it. `tool` runs passes on PTX, and `folder` has the files for it."""
+    """Returns the PTX of a source, compiled as a variant. `tool` runs passes on PTX. `folder` has temporary files."""
     if variant.compiler in ("compile", "tune"):
         return source.ours(variant)
     text = source.plain(variant.of if variant.compiler == "ptx" else variant.compiler)
@@ -125,7 +126,7 @@ def ptx_of(variant, source, folder, tool):
 
 
 def cached_ptx(variant, source, tool):
-    """The same without fusable products, kept for the next time."""
+    """Returns the same from the cache."""
     passes = cache.file_hash(tool) if variant.compiler == "ptx" else ""
     key = cache.key_of("bundled", source.identity, asdict(variant), passes)
     store = cache.Cache(cache.folder())

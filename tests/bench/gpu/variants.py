@@ -1,29 +1,31 @@
-"""The ways in which prepare.py and bundle.py compile kernels, and with which other way run.py compares each."""
+"""Variants: the ways in which prepare.py and bundle.py compile kernels, and the variant with which run.py compares
+each."""
 
 import json
 from dataclasses import asdict, dataclass
 
-# Registers that a thread may have, where a variant shows what spilling costs.
+# Register limits of variants that show the cost of spilling.
 LIMITS = (24, 32, 48, 64, 128, 255)
-RUNS = 8  # of ptxas in a search for a bundle, so that making one takes minutes
+RUNS = 8  # runs of ptxas in a search for a bundle, so that packing takes minutes
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of compiling. Its times are compared with those of `base`, its outputs with those of `outputs_of`."""
+    """One way of compiling. Its times are compared with those of the variant `base`, its outputs with those of
+    `outputs_of`."""
 
     name: str
-    compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on what one of the first two makes
+    compiler: str  # clang, nvcc, or a command of nvptx-ra: compile, tune, or ptx on the output of clang or nvcc
     options: tuple = ()  # of that command
-    limit: int | None = None  # registers, as the kernel's attribute nvvm.maxnreg, or .maxnreg in the PTX
+    limit: int | None = None  # register limit, as the kernel's attribute nvvm.maxnreg, or .maxnreg in the PTX
     base: str = "stock"
     outputs_of: str = "stock"  # the variant that writes the same bits
     of: str = "nvcc"  # the compiler whose PTX the command ptx reads
 
 
 def limited(registers):
-    """Variants with one limit: ptxas spills to local memory, or we keep values in shared memory first, outside of loops
-    or everywhere."""
+    """Yields variants with one register limit: ptxas spills to local memory, or nvptx-ra first spills to shared
+    memory, either outside of loops or everywhere."""
     local = f"local-{registers}"
     yield Variant(local, "compile", limit=registers)
     kept = ("--set", f"regalloc={registers}", "--set", "regalloc-slack=12")
@@ -32,7 +34,8 @@ def limited(registers):
 
 
 def on_ptx(compiler, base, limits, outputs_of):
-    """What passes make of a compiler's PTX. Names begin with the compiler's variant, but for stock's."""
+    """Yields variants with passes on a compiler's PTX. Names begin with the name of the compiler's variant, unless it
+    is stock."""
     prefix = "" if base == "stock" else f"{base}-"
     passes = {
         "remat": "nvptx-remat<remat=high>",
@@ -60,7 +63,7 @@ VARIANTS = [
     Variant("nvcc", "nvcc", outputs_of="nvcc"),
     *on_ptx("nvcc", "nvcc", (32, 64, 255), "nvcc"),
 ]
-# Those of a bundle. `slots` keeps values in shared memory at the kernel's own bounds.
+# The variants of a bundle. `slots` spills to shared memory at the kernel's own bounds.
 BUNDLED = [
     Variant("stock", "clang"),
     Variant("default", "compile"),
@@ -71,6 +74,6 @@ BUNDLED = [
 
 
 def as_json(variants, figures):
-    """The text of variants.json, with what ptxas says of each variant's kernels."""
+    """Returns the text of variants.json, with ptxas's figures of each variant's kernels."""
     said = [{**asdict(variant), "options": list(variant.options)} for variant in variants]
     return json.dumps({"variants": said, "ptxas": figures}, indent=1)

@@ -1,2 +1,2 @@
-// Stands in for a header of CUDA that host code includes and does not need.
+// Replaces a header of CUDA that host code includes and does not need.
 #pragma once

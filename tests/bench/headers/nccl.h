@@ -1,4 +1,4 @@
-// Stands in for NCCL: what LightGBM's host code names of it. No kernel uses it.
+// Replaces NCCL's header, with the declarations that LightGBM's host code uses. No kernel uses them.
 #pragma once
 
 typedef struct ncclComm *ncclComm_t;

@@ -1,4 +1,4 @@
-// Stands in for OpenMP: what GBRL's host code names of it. No kernel uses it.
+// Replaces OpenMP's header, with the declarations that GBRL's host code uses. No kernel uses them.
 #pragma once
 
 static inline int omp_get_max_threads() { return 1; }

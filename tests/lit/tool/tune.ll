@@ -36,7 +36,7 @@
 ; RUN: %nvptx-ra compile %t/changed.ll --cpu sm_90 --set profile=%t/ra.toml -o - 2>&1 | FileCheck %s --check-prefix=CHANGED
 ; CHANGED: nvptx-ra: {{.*}}ra.toml: 'loads' has changed and gets the defaults; run nvptx-ra tune again
 ; RUN: %nvptx-ra compile %s --cpu sm_80 --set profile=%t/ra.toml -o - 2>&1 | FileCheck %s --check-prefix=OTHER-CPU
-; OTHER-CPU: nvptx-ra: {{.*}}ra.toml: made for sm_90, and this is sm_80: every function gets the defaults
+; OTHER-CPU: nvptx-ra: {{.*}}ra.toml: made for sm_90, but the target is sm_80: every function gets the defaults
 ; A profile of a build with other defaults is replayed with a warning, because the PTX may differ.
 ; RUN: sed 's/^defaults = "./&x/' %t/ra.toml > %t/older.toml
 ; RUN: %nvptx-ra compile %s --cpu sm_90 --set profile=%t/older.toml -o %t/older.ptx 2>&1 | FileCheck %s --check-prefix=OLDER

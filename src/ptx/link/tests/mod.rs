@@ -8,7 +8,7 @@ mod sources;
 use super::Linker;
 use crate::ptx::Module;
 
-/// Our file with kernels of the other one, or why it cannot be.
+/// Links kernels of the other file into our file, or returns the reason why this is impossible.
 fn linked(own: &str, other: &str, kernels: &[&str]) -> Result<String, String> {
     let [own, other] = [("own.ptx", own), ("other.ptx", other)]
         .map(|(name, text)| Module::read(name, text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")));

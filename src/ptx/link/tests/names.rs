@@ -1,8 +1,8 @@
-//! Kernels and variables that have other names in the other file.
+//! Kernels and variables with other names in the other file.
 
 use super::linked;
 
-/// A static kernel as a compiler writes it: everything that belongs to it begins with its name.
+/// Returns a static kernel as a compiler writes it. All its names begin with the kernel's name.
 fn file(name: &str, constant: u32) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry {name}(\n\t.param .u64 {name}_param_0\n)\n{{\n\
@@ -10,7 +10,7 @@ fn file(name: &str, constant: u32) -> String {
     )
 }
 
-/// The kernel keeps its own name and those of its parameters, whichever compiler's file is ours.
+/// The kernel keeps its own name and its parameters' names, whichever compiler wrote our file.
 #[test]
 fn static_kernels() {
     let (clang, nvcc) = ("_ZL3dotPf", "_Z3dotPf");
@@ -21,7 +21,7 @@ fn static_kernels() {
     }
 }
 
-/// A static table is one object, whichever compiler's name it has; another one of its name is none.
+/// A static table is one object under either compiler's name. A different table with this name is not matched.
 #[test]
 fn static_tables() {
     let (clang, nvcc) = ("_ZL5table", "table");
@@ -35,14 +35,17 @@ fn static_tables() {
     for (own, other) in [(clang, nvcc), (nvcc, clang)] {
         assert_eq!(linked(&file(own, 1, 0), &file(other, 1, 4), &["k"]), Ok(file(own, 1, 4)));
         let reason = linked(&file(own, 1, 0), &file(other, 2, 4), &["k"]);
-        assert_eq!(reason, Err(format!("it needs '{other}', which has another initial value in this file")));
-        // A parameter of ours has the name that the table would get.
+        assert_eq!(reason, Err(format!("the code needs '{other}', which has another initial value in the input")));
+        // A parameter of our kernel has the name that the table would get.
         let parameter =
             file(own, 1, 0).replace("param .u64 p", &format!("param .u64 {own}")).replace("[p]", &format!("[{own}]"));
         let own_table = parameter.replace(&format!(", [{own}+0]"), ", [%d1]");
-        assert_eq!(linked(&own_table, &file(other, 1, 4), &["k"]), Err(format!("it means something else by '{own}'")));
+        assert_eq!(
+            linked(&own_table, &file(other, 1, 4), &["k"]),
+            Err(format!("'{own}' has another meaning in the kernel"))
+        );
         let with_label = file(other, 1, 4).replace("\tret;", &format!("{own}:\n\tret;"));
         let reason = linked(&file(own, 1, 0), &with_label, &["k"]);
-        assert_eq!(reason, Err(format!("it means something else by '{own}'")));
+        assert_eq!(reason, Err(format!("'{own}' has another meaning in the kernel")));
     }
 }

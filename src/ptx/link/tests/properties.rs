@@ -1,4 +1,4 @@
-//! What holds of every link.
+//! Properties of every link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ fn style(u: &mut Unstructured<'_>) -> Result<Style> {
     })
 }
 
-/// Each name at the top of a file is defined once, and ahead of all that uses it.
+/// Checks that each top-level name is defined once, and before all its uses.
 fn check_names(text: &str) {
     let file = File::read("linked.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let statements = file.statements();
@@ -64,8 +64,8 @@ fn check_names(text: &str) {
     }
 }
 
-/// The same program by another compiler: what is linked computes the same, names are in order, data that code writes is
-/// there once, and what is not replaced keeps every byte.
+/// A program by two compilers is linked. The result computes the same, its names are in order, data that code writes
+/// exists once, and unreplaced functions keep every byte.
 #[test]
 fn links_compute_the_same() {
     arbtest(|u| {
@@ -98,7 +98,7 @@ fn links_compute_the_same() {
     .budget_ms(1500);
 }
 
-/// A kernel of a file itself is linked to the same bytes.
+/// A kernel linked from its own file gives the same bytes.
 #[test]
 fn own_kernels_change_nothing() {
     arbtest(|u| {

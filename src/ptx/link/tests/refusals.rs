@@ -1,25 +1,25 @@
-//! Kernels that are not taken, each with the reason.
+//! Kernels that cannot be linked, each with the reason.
 
 use super::linked;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
-/// A file with a kernel that has a body.
+/// Returns a file with a kernel that has a body.
 fn file(before: &str, head: &str, body: &str) -> String {
     format!("{HEAD}{before}\n.visible .entry k{head}\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{body}\n\tret;\n}}\n")
 }
 
-/// What is said of a kernel `k`.
+/// Returns the reason for a kernel `k`.
 fn reason(own: &str, other: &str) -> String {
     linked(own, other, &["k"]).expect_err("it cannot be taken")
 }
 
-/// The reason where our file has nothing but the kernel.
+/// Returns the reason if our file has only the kernel.
 fn needs(before: &str, body: &str) -> String {
     reason(&file("", "()", ""), &file(before, "()", body))
 }
 
-/// Targets, sizes of addresses and directives for all code.
+/// Targets, address sizes and directives for all code must agree.
 #[test]
 fn files_that_do_not_fit() {
     let own = file("", "()", "");
@@ -27,9 +27,9 @@ fn files_that_do_not_fit() {
     let refused = |from, to| with(from, to).expect_err("it does not fit");
     assert_eq!(
         refused("sm_90", "sm_90a"),
-        "nvptx-ra: other.ptx: it is for sm_90a, and own.ptx for sm_90; compile both files for sm_90"
+        "nvptx-ra: other.ptx: the target is sm_90a, and the target of own.ptx is sm_90; compile both files for sm_90"
     );
-    assert!(refused("sm_90", "sm_100").contains("for sm_100"));
+    assert!(refused("sm_90", "sm_100").contains("the target is sm_100"));
     assert!(refused("sm_90", "sm_90, texmode_independent").contains("texmode_independent"));
     assert!(refused("size 64", "size 32").contains("another size"));
     assert!(
@@ -40,10 +40,10 @@ fn files_that_do_not_fit() {
     assert!(with("sm_90", "sm_80").is_ok());
     let own = own.replace("sm_90", "sm_90a");
     assert!(linked(&own, &own.replace("sm_90a", "sm_90"), &["k"]).is_ok());
-    assert_eq!(linked(&own, &own, &["j"]), Err("this file has no such kernel".into()));
+    assert_eq!(linked(&own, &own, &["j"]), Err("the input has no such kernel".into()));
 }
 
-/// The result is of the later version.
+/// The result has the later version.
 #[test]
 fn later_versions() {
     let [older, newer] = ["8.7", "9.0"].map(|version| file("", "()", "").replace("8.7", version));
@@ -52,7 +52,7 @@ fn later_versions() {
     assert_eq!(linked(&older, &file("", "()", "").replace("8.7", "9.0"), &[]), Ok(older));
 }
 
-/// Parameters are the same bytes, by whatever types.
+/// Parameters must be the same bytes, of any type.
 #[test]
 fn parameters() {
     let of = |own: &str, other: &str| linked(&file("", own, ""), &file("", other, "ld.param.u32 %r1, [b];"), &["k"]);
@@ -61,9 +61,9 @@ fn parameters() {
     for (own, other, expected) in [
         ("(.param .b32 a)", "(.param .b64 b)", "parameter 0 has 8 bytes aligned to 8 instead of 4 aligned to 4"),
         ("(.param .align 8 .b8 a[8])", "(.param .align 4 .b8 b[8])", "8 bytes aligned to 4 instead of 8 aligned to 8"),
-        ("(.param .b32 a)", "(.param .b32 b, .param .b32 c)", "it has 2 parameters instead of 1"),
+        ("(.param .b32 a)", "(.param .b32 b, .param .b32 c)", "there are 2 parameters instead of 1"),
         ("(.param .b32 a)", "(.param .texref b)", "parameter 0 is a texture"),
-        ("(.param .b32 %r1)", "(.param .b32 b)", "'%r1', the name of a parameter"),
+        ("(.param .b32 %r1)", "(.param .b32 b)", "'%r1' is the name of a parameter"),
         ("(.param .b32 b, .param .b32 b2)", "(.param .b32 b2, .param .b32 b)", ""),
     ] {
         match of(own, other) {
@@ -73,7 +73,7 @@ fn parameters() {
     }
 }
 
-/// The head stays, and the other kernel allows every launch that ours allows.
+/// The head stays, so the other kernel must allow every launch that our head allows.
 #[test]
 fn launches() {
     let of = |own: &str, other: &str| {
@@ -111,7 +111,7 @@ fn launches() {
     }
 }
 
-/// Data that others see is the same object, or the kernel is not taken.
+/// Data that other files see must be the same object.
 #[test]
 fn data_that_others_see() {
     let load = "ld.global.u32 %r1, [x];";
@@ -133,7 +133,7 @@ fn data_that_others_see() {
         (".visible .const .align 4 .b32 x[2] = {1, 2};", "is in another memory"),
         (".weak .global .align 4 .b32 x[2] = {1, 2};", "has another linkage"),
         (".extern .global .align 4 .b32 x[2];", "has another linkage"),
-        (".func x(){ ret; }", "is missing in this file"),
+        (".func x(){ ret; }", "is missing in the input"),
         (".global .attribute(.managed) .align 4 .b32 x[2] = {1, 2};", "has an attribute"),
     ] {
         let reason = of(own, x).expect_err(own);
@@ -146,7 +146,7 @@ fn data_that_others_see() {
     assert!(of("", ".global .u64 x = generic(y);\n.global .u32 y;").expect_err("an address").contains("initialiser"));
 }
 
-/// Data that a compiler made is copied where nobody writes it; data of the source is one object.
+/// Data that a compiler created is copied if no code writes it. Data of the source is one object.
 #[test]
 fn data_of_the_file() {
     let of = |own: &str, body: &str| {
@@ -179,10 +179,10 @@ fn data_of_the_file() {
         let x = |text: &str| text.replace("$x", "x");
         assert!(linked(&file(&x(same), "()", ""), &file(&x(same), "()", &x(writes)), &["k"]).is_ok());
     }
-    // The host may write what the source names, even if the file does not say so.
+    // The host may write data with a name in the source, even without a sign of it in the file.
     for (own, expected) in [("", "is missing"), (".global .align 4 .b32 x[2] = {3, 4};", "has another initial value")] {
         let other = file(".global .align 4 .b32 x[2] = {1, 2};", "()", "ld.global.u32 %r1, [x];");
-        assert_eq!(reason(&file(own, "()", ""), &other), format!("it needs 'x', which {expected} in this file"));
+        assert_eq!(reason(&file(own, "()", ""), &other), format!("the code needs 'x', which {expected} in the input"));
     }
     let written = "\n.visible .entry j(){ .reg .b32 %r<2>; st.global.u32 [$x], %r1; ret; }";
     let own = file(&format!("{same}{written}"), "()", "");
@@ -190,7 +190,7 @@ fn data_of_the_file() {
     assert!(reason(&file("", "()", ""), &file(".global .align 4 .b32 $x[2];", "()", reads)).contains("may be written"));
     let pointed = format!("{same}\n.global .u64 y = $x;");
     assert!(reason(&file("", "()", ""), &file(&pointed, "()", reads)).contains("may be written"));
-    // What is given to the system's functions alone is read.
+    // Data that is passed only to system functions is read.
     let text = ".global .align 1 .b8 $str[3] = {37, 100};\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);";
     let prints = "mov.u64 %d1, $str; { .param .b64 p0; st.param.b64 [p0], %d1; .param .b64 p1; st.param.b64 [p1], %d2;\n\
         .param .b32 r0; call.uni (r0), vprintf, (p0, p1); ld.param.b32 %r1, [r0]; }";
@@ -198,7 +198,7 @@ fn data_of_the_file() {
     assert!(printing.contains(".extern .func (.param .b32 r) vprintf") && printing.contains("$str[3]"), "{printing}");
 }
 
-/// Shared memory is of the block, and so are its names.
+/// Shared memory belongs to the block, and its names do, too.
 #[test]
 fn shared_memory() {
     let of = |own: &str, other: &str| {
@@ -214,12 +214,12 @@ fn shared_memory() {
     assert!(of(dynamic, dynamic).is_ok_and(|text| text.matches("x[]").count() == 1));
     assert!(of(".extern .shared .align 4 .b8 x[];", dynamic).is_ok_and(|text| text.contains(".align 16 .b8 x_1[]")));
     assert!(of("", ".extern .shared .align 16 .b8 x[64];").is_err());
-    // Slots in shared memory may be what a launch has no room for.
+    // Slots in shared memory may need more space than a launch has.
     assert!(needs("", ".pragma \"enable_smem_spilling\";").contains("spill to shared memory"));
     assert!(linked(&file("", "()", ""), &file("", "()", ".pragma \"nounroll\";"), &["k"]).is_ok());
 }
 
-/// Functions come along under names of their own, and nobody else sees them.
+/// Functions are copied under their own names, with internal linkage.
 #[test]
 fn functions() {
     let call = "call f;";
@@ -235,7 +235,7 @@ fn functions() {
     assert!(needs(".func f(){ ret; }\n.alias g, f;", "call g;").contains("'g' is an alias"));
     assert!(needs(".visible .entry j(){ ret; }", "mov.u64 %d1, j;").contains("uses the kernel 'j'"));
     assert!(needs(".func .attribute(.unified(1, 2)) f(){ ret; }", call).contains("has an attribute"));
-    assert!(needs(".extern .func f();", call).contains("the function 'f', which this file does not declare"));
+    assert!(needs(".extern .func f();", call).contains("the function 'f', which the input does not declare"));
     let declared =
         |own: &str| reason(&file(own, "()", ""), &file(".extern .func f(.param .b32 a);", "()", "call f, (%r1);"));
     assert!(declared(".extern .func f(.param .b64 a);").contains("declared differently"));
@@ -244,7 +244,7 @@ fn functions() {
     assert!(needs(".func f(){ strange [[; }", call).contains("'f': a statement that begins with 'strange'"));
 }
 
-/// A function is the same only if all that it uses is the same, too.
+/// A function is the same only if all symbols that it uses are the same.
 #[test]
 fn functions_of_the_same_text() {
     let with = |number: u32| {
@@ -263,7 +263,7 @@ fn functions_of_the_same_text() {
     }
 }
 
-/// Names with two meanings, debug information, constructors, and declarations behind the kernel.
+/// Kernels with ambiguous names, debug information, constructors, or later declarations are refused.
 #[test]
 fn odd_files() {
     assert!(needs(".global .u32 x;", ".reg .b32 x; mov.u32 %r1, x;").contains("'x' has two meanings"));
@@ -272,21 +272,21 @@ fn odd_files() {
         let section = format!(".section .debug_str\n{{\n{name}:\n.b8 0\n}}\n");
         reason(&(file("", "()", "$L1:") + &section), &file("", "()", "$L2:"))
     };
-    assert!(labelled("$L1").contains("source lines name its label '$L1'"));
-    assert!(labelled("$L2").contains("source lines name its label '$L2'"));
+    assert!(labelled("$L1").contains("source lines refer to the label '$L1'"));
+    assert!(labelled("$L2").contains("source lines refer to the label '$L2'"));
     let fixed = file("", "()", "") + ".section .debug_loc\n{\n.b8 0\n}\n";
-    assert!(reason(&fixed, &file("", "()", "")).contains("debug information says"));
+    assert!(reason(&fixed, &file("", "()", "")).contains("debug information gives"));
     let constructor = file("", "()", "").replace(" k(", " nvptx$device$init(");
     assert_eq!(
         linked(&constructor, &constructor, &["nvptx$device$init"]).expect_err("no").as_str(),
-        "it runs constructors or destructors"
+        "the kernel runs constructors or destructors"
     );
     let behind = file("", "()", "") + ".visible .global .u32 x;\n";
     let ahead = file(".visible .global .u32 x;", "()", "ld.global.u32 %r1, [x];");
-    assert!(reason(&behind, &ahead).contains("which this file declares behind it"));
+    assert!(reason(&behind, &ahead).contains("which the input declares after the kernel"));
     assert!(
         reason(&file(".func WARP_SZ(){ ret; }", "()", ""), &file("", "()", "mov.u32 %r1, WARP_SZ;"))
-            .contains("not declared there")
+            .contains("not declared in the other file")
     );
     let lines = file(".file 1 \"a.cu\"", "()", ".loc 1 2 3\n\tmov.u32 %r1, 5;");
     assert!(
@@ -294,7 +294,8 @@ fn odd_files() {
     );
 }
 
-/// Debug information that describes the old body, or by chance the new one, goes with it; what source lines need stays.
+/// Debug information that describes the old body, or by chance the new one, is removed with it. Sections that source
+/// lines need stay.
 #[test]
 fn debug_information_of_an_old_body() {
     let sections = |name: &str| {
@@ -317,28 +318,28 @@ fn debug_information_of_an_old_body() {
     assert!(apart.contains(".debug_info"), "{apart}");
 }
 
-/// What stock reads, the other code has to read: the compiler of the other code may have folded what others write. Strings are
-/// no such data.
+/// The other code must read all data that stock reads, because its compiler may have folded data that other code
+/// writes. String literals are exempt.
 #[test]
 fn data_that_is_not_read() {
     let mode = ".global .align 4 .b32 mode = 1;\n.global .align 1 .b8 $str[2] = {1, 0};\n";
     let read = |name: &str| format!("\tmov.u64 %d1, {name};\n\tld.global.u32 %r1, [%d1];");
     let own = file(mode, "()", &read("mode"));
-    let expected = "it does not read 'mode', which others may write, and this file's code does";
+    let expected = "the kernel does not use 'mode', which other code may write, but the kernel of the input does";
     assert_eq!(reason(&own, &file("", "()", "")), expected);
     assert_eq!(reason(&own, &file(mode, "()", "")), expected);
     assert!(linked(&own, &file(mode, "()", &read("mode")), &["k"]).is_ok());
     assert!(linked(&file(mode, "()", ""), &own, &["k"]).is_ok());
     assert!(linked(&file(mode, "()", &read("$str")), &file("", "()", ""), &["k"]).is_ok());
-    // A function reads it.
+    // A function reads the variable.
     let function = format!(".func f()\n{{\n\t.reg .b32 %r<4>;\n\t.reg .b64 %d<4>;\n{}\n\tret;\n}}\n", read("mode"));
     let calls = file(&format!("{mode}{function}"), "()", "\tcall f, ();");
     assert_eq!(reason(&calls, &file("", "()", "")), expected);
     assert!(linked(&own, &calls, &["k"]).is_ok() && linked(&calls, &own, &["k"]).is_ok());
 }
 
-/// `const` data of the device is in constant memory by clang and in global memory by nvcc. A copy is as good, unless code
-/// writes it, or its bytes differ.
+/// clang puts `const` device data in constant memory, nvcc in global memory. A copy is equivalent, unless code writes
+/// the data or the bytes differ.
 #[test]
 fn constant_data_in_another_memory() {
     let of = |space: &str, rest: &str| file(&format!("{space} .align 4 .b32 lut[2] = {{1, 2}};\n"), "()", rest);

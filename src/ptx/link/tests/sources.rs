@@ -1,17 +1,17 @@
-//! Random programs, each printed as two compilers might print it.
+//! Random programs, each printed in the style of two compilers.
 
 use std::fmt::Write as _;
 
 use arbtest::arbitrary::{Result, Unstructured};
 
-/// What a kernel or a function does to its value.
+/// A step of a kernel or a function on its value.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     /// Adds a word of data that the host sees.
     Host(usize, usize),
     /// Adds a word of data that only the file sees.
     Text(usize, usize),
-    /// Writes to data that only the file sees, which is one object for all kernels.
+    /// Writes to data that only the file sees. It is one object for all kernels.
     Count(usize),
     /// Moves the value through shared memory.
     Shared(usize),
@@ -30,19 +30,20 @@ pub(super) struct Source {
     pub(super) kernels: Vec<Vec<Step>>,
 }
 
-/// How a compiler prints.
+/// The style of a compiler.
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) version: &'static str,
-    /// What is added to the numbers of texts and of functions: names have other meanings in another file.
+    /// The number that is added to the numbers of strings and functions, because names have other meanings in another
+    /// file.
     pub(super) shift: usize,
-    /// Begins the names of parameters.
+    /// The prefix of parameter names.
     pub(super) parameter: &'static str,
     pub(super) linkage: &'static str,
-    /// Whether functions come with prototypes, and in reverse order.
+    /// Whether functions have prototypes and are in reverse order.
     pub(super) has_prototypes: bool,
     pub(super) has_lines: bool,
-    /// Data of the host by words instead of by bytes.
+    /// Whether data of the host is declared by words instead of bytes.
     pub(super) by_words: bool,
 }
 
@@ -68,13 +69,13 @@ impl Source {
     pub(super) fn new(u: &mut Unstructured<'_>) -> Result<Self> {
         let mut all = || (0..COUNT).map(|_| u.arbitrary()).collect::<Result<Vec<[u32; 4]>>>();
         let (host, texts) = (all()?, all()?);
-        // A function calls those ahead of it.
+        // A function calls only earlier functions.
         let functions = (0..COUNT).map(|number| steps(u, number)).collect::<Result<_>>()?;
         let kernels = (0..COUNT).map(|_| steps(u, COUNT)).collect::<Result<_>>()?;
         Ok(Self { host, texts, functions, kernels })
     }
 
-    /// The text of the program.
+    /// Returns the PTX of the program.
     pub(super) fn print(&self, style: &Style) -> String {
         let mut out = format!("// A compiler.\n.version {}\n.target sm_90\n.address_size 64\n", style.version);
         if style.has_lines {

@@ -1,4 +1,4 @@
-// Stands in for PyTorch's header, of which DeepSpeed's host code asks the version.
+// Replaces PyTorch's header, from which DeepSpeed's host code reads the version.
 #pragma once
 
 #define TORCH_VERSION_MAJOR 2

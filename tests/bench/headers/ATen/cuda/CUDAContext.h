@@ -1,4 +1,4 @@
-// Stands in for PyTorch's header: what DeepSpeed's host code names of it. No kernel uses it.
+// Replaces PyTorch's header, with the declarations that DeepSpeed's host code uses. No kernel uses them.
 #pragma once
 
 #include <memory>
