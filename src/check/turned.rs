@@ -8,8 +8,8 @@ use super::pair::Pair;
 use crate::function::{Block, Complement, Function, Inst, Operand, Role, TwoJumps, VReg, Value, complement};
 use crate::index::EntityIndex;
 
-/// The comparisons of the edited function that are proven to be the complements of the view's comparisons, where the
-/// jumps have changed places.
+/// The comparisons of the edited function that are proven to be the complements of the view's comparisons, in blocks
+/// whose jumps have changed places.
 pub(super) type Turned = FxHashSet<Inst>;
 
 /// Proves jumps that have changed places, and reports every other jump to another block. O(size).

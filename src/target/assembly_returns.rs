@@ -9,8 +9,9 @@ const LEAVE: &[&str] = &["bra", "brkpt", "brx", "call", "exit", "ret", "trap"];
 
 /// Returns the effects of inline assembly, refined by its text as LLVM stores it. O(text).
 ///
-/// Assembly with side effects continues with the next instruction if none of its words names an instruction of
-/// [`LEAVE`]. Pure assembly cannot fault if all of its instructions are known to compute.
+/// Assembly with side effects always continues with the next instruction unless one of its words names a jump, a call,
+/// or an instruction that ends or stops the thread. Pure assembly cannot fault if all of its instructions are known to
+/// compute.
 pub fn told_by_text(effects: Effects, text: &str) -> Effects {
     let text = text.trim_start_matches('&');
     if effects.is_pure() {

@@ -8,7 +8,7 @@
 use crate::function::assembly::assembly_text;
 use crate::function::{Function, Inst, Operand, RegClass};
 
-/// The part of an instruction in asynchronous execution.
+/// The relation of an instruction to asynchronous instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asynchrony {
     /// It is asynchronous, or contains an asynchronous instruction without waiting for it.
@@ -19,7 +19,7 @@ pub enum Asynchrony {
     Orders,
 }
 
-/// Returns the part of an instruction in asynchronous execution. `None` if it has none.
+/// Returns the relation of an instruction to asynchronous instructions. `None` if it has none.
 pub fn asynchrony(function: &Function, inst: Inst) -> Option<Asynchrony> {
     of_text(assembly_text(function, inst).unwrap_or_else(|| function.opcodes().name(function.opcode(inst))))
 }

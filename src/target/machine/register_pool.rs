@@ -91,9 +91,8 @@ impl RegisterRequests {
 }
 
 impl Architecture {
-    /// Returns an increase that waits forever in blocks of `threads` threads. The largest such increase is returned,
-    /// and the first of equal ones. `None` if there is none, or if blocks do not consist of whole warpgroups.
-    /// O(requests).
+    /// Returns the largest increase that waits forever in blocks of `threads` threads, and the first of equal ones.
+    /// `None` if no increase does, or if blocks do not consist of whole warpgroups. O(requests).
     pub fn register_shortage(
         &self,
         threads: u32,
