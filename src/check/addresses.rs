@@ -1,4 +1,4 @@
-//! Accesses to shared memory that have another base and another offset now: the sum must be what it was.
+//! Accesses to shared memory with a changed base and a changed offset: their sum must be unchanged.
 
 use rustc_hash::FxHashSet;
 
@@ -8,18 +8,18 @@ use crate::function::shared_address::{self, Access, Sums};
 use crate::function::{Block, Function, Inst, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The one definition of each register that all its reads come behind.
+/// For each register, its only definition, if that definition comes before all reads.
 type Definitions = IndexVec<VReg, Option<Inst>>;
 
-/// Operands of the edited function that are other ones than before in an address whose sum has the same value: its base, and
-/// where its number stands.
+/// Operands of the edited function that differ from the view inside an address with an unchanged sum: the base, and the
+/// operand that has the offset.
 pub(super) type Proven = FxHashSet<(Inst, u32)>;
 
-/// Proves addresses. O(size) where one changes, and nothing else where none does.
+/// Proves addresses. O(size) if an address changes; otherwise only one comparison for each access.
 ///
-/// The new base must have one definition, in both functions the same instruction in the same block, ahead of all reads:
-/// then it holds at the access what it held there before, because the operands of that instruction are obligations of their
-/// own. What both bases are made of is read off the function before.
+/// The new base must have one definition, which is the same instruction in the same block in both functions, and which
+/// comes before all reads. Then the new base holds the same value at the access as in the view, because the operands of
+/// its definition have obligations of their own. The sums of both bases are computed in the view.
 pub(super) fn proven(pair: &Pair<'_>) -> Proven {
     let changed: Vec<ChangedAccess> =
         pair.after.function.insts().filter_map(|inst| changed_access(pair, inst)).collect();
@@ -37,7 +37,7 @@ pub(super) fn proven(pair: &Pair<'_>) -> Proven {
     .collect()
 }
 
-/// An access whose base or offset is another one.
+/// An access with another base or offset than in the view.
 struct ChangedAccess {
     /// The instruction of the edited function.
     inst: Inst,
@@ -58,8 +58,8 @@ fn changed_access(pair: &Pair<'_>, inst: Inst) -> Option<ChangedAccess> {
     Some(ChangedAccess { inst, before, after, number })
 }
 
-/// The operand that has the offset of an access. `None` if it is inline assembly with another text than the old one with
-/// the new offset.
+/// Returns the operand that has the offset of an access. `None` for inline assembly whose new text differs from the old
+/// text in more than the offset.
 fn offset_operand(pair: &Pair<'_>, before: (Inst, Access), after: (Inst, Access)) -> Option<u32> {
     match (assembly_text(pair.before.function, before.0), assembly_text(pair.after.function, after.0)) {
         (Some(old), Some(new)) => (shared_access(old)?.with_offset(old, after.1.offset) == new).then_some(TEXT),
@@ -87,7 +87,7 @@ fn is_same(
     }
     let (old, old_rest) = sums.of(before.base)?.split();
     let (new, new_rest) = sums.of(base_before)?.split();
-    // Modulo 2³², as the addresses are.
+    // Modulo 2³², as addresses are computed.
     Some(old_rest == new_rest && old.wrapping_add(before.offset as u32) == new.wrapping_add(after.offset as u32))
 }
 
@@ -102,8 +102,8 @@ fn definitions(function: &Function) -> Definitions {
     })
 }
 
-/// The nearest strict dominator of each block that is reached (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
-/// Algorithm", 2001), apart from the one that the passes use.
+/// Computes the nearest strict dominator of each reachable block (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
+/// Algorithm", 2001). It shares no code with the dominators that the passes use.
 fn immediate_dominators(function: &Function) -> IndexVec<Block, Option<Block>> {
     let mut order = Vec::new();
     let mut is_seen = IndexVec::filled(false, function.num_blocks());
@@ -151,7 +151,7 @@ mod tests {
     use crate::check::{ErrorKind, check};
     use crate::function::{Edit, EditList, Function, Inst, VReg};
 
-    /// What the checker says of an access at `[%1+8]`, where %1 is %0 and 64, at another base and offset.
+    /// Returns the checker's result for an access at `[%1+8]`, where %1 is %0 + 64, that gets another base and offset.
     fn changed_access(base: u32, offset: i64, more: &str) -> Result<(), ErrorKind> {
         let text = format!(
             "mfv 1\nfunction \"k\"\nopcode ADD64ri\nopcode LD_i64\nopcode ST_i64\nregs %0 B64 B64 B64\n\
@@ -165,7 +165,8 @@ mod tests {
         check(&function, &edits).map_err(|errors| errors[0].kind)
     }
 
-    /// The same sum is proven, modulo 2³²; another offset, another value and a base that has changed since are not.
+    /// An equal sum is proven, modulo 2³². Another offset, another value, and a base that is written again before the
+    /// access are refused.
     #[test]
     fn sums_are_compared() {
         assert_eq!(
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!(changed_access(0, 72, "%0 = ADD64ri %0, 1\n"), Err(ErrorKind::Operand));
     }
 
-    /// What the checker says of assembly at `[%1 + 8]`, where %1 is %0 and 64, with another base and another text.
+    /// Returns the checker's result for assembly at `[%1 + 8]`, where %1 is %0 + 64, that gets another base and text.
     fn assembly(base: u32, new: &str) -> Result<(), ErrorKind> {
         let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode ADD64ri\nopcode LD_i64\nregs %0 B64 B64 B32\n\
                     @0 = \"&ld.shared.b32 $0, [$1 + 8];\"\nbb0: frequency 1.0 depth 0\n%0 = LD_i64 0\n%1 = ADD64ri %0, 64\n\
@@ -191,7 +192,7 @@ mod tests {
         check(&function, &edits).map_err(|errors| errors[0].kind)
     }
 
-    /// The text of assembly may change by the offset that makes up for the base, and by nothing else.
+    /// In the text of assembly, only the offset may change, by the difference of the bases.
     #[test]
     fn texts_are_compared() {
         assert_eq!(assembly(0, "ld.shared.b32 $0, [$1+72];"), Ok(()));

@@ -1,8 +1,8 @@
-//! What a definition of an instruction computes, as far as its opcode's role tells.
+//! The computation of a definition, as far as the role of its opcode determines it.
 
 use crate::function::{Function, Inst, RegClass, Role, Value};
 
-/// What one definition of an instruction computes. Sources are numbers of operands.
+/// The computation of one definition of an instruction. Sources are operand numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Computation {
     /// An arbitrary value.
@@ -11,17 +11,17 @@ pub(super) enum Computation {
     Copy { source: u32 },
     /// A value that depends on no register.
     Constant,
-    /// All reads one after the other, lowest first.
+    /// All register operands that are read, concatenated, lowest part first.
     Pack(Division),
     /// One part of an operand.
     Part { index: u8, of: Division, source: u32 },
-    /// What the predecessor's operand holds.
+    /// The value of the operand for the predecessor.
     Phi,
-    /// Something unknown, computed from the operands.
+    /// An unknown function of the operands.
     Unknown,
 }
 
-/// A register seen as parts.
+/// A register divided into equal parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Division {
     pub(super) whole: RegClass,
@@ -29,19 +29,19 @@ pub(super) struct Division {
     pub(super) parts: u8,
 }
 
-/// More parts than any register has.
+/// An upper bound of the parts of a register.
 const MAX_PARTS: usize = 16;
 
 impl Division {
-    /// `None` unless the parts fill the whole.
+    /// `None` unless the parts fill the whole register.
     fn new(whole: RegClass, part: RegClass, parts: usize) -> Option<Self> {
         let fits = parts <= MAX_PARTS && part.bits() > 0 && part.bits() * parts as u32 == whole.bits();
         fits.then_some(Self { whole, part, parts: parts as u8 })
     }
 }
 
-/// What definition `operand` of an instruction computes. An instruction whose operands do not have the shape that its
-/// opcode's role promises computes something unknown.
+/// Returns the computation of definition `operand` of an instruction. The computation is unknown if the operands do not
+/// have the shape that the opcode's role requires.
 pub(super) fn computation(function: &Function, inst: Inst, operand: u32) -> Computation {
     match function.role(inst) {
         Role::Copy if operand == 0 && function.as_copy(inst).is_some() => Computation::Copy { source: 1 },

@@ -6,7 +6,7 @@ use super::terms::{Operation, Value};
 use crate::function::{self, Function, RegClass, Slot, VReg};
 use crate::index::EntityIndex;
 
-/// A value in words. Terms are shown to a small depth.
+/// Describes a value in words. Terms are printed to a depth of 3.
 pub(super) fn describe(prover: &Prover<'_>, which: Which, value: Value) -> String {
     describe_to_depth(prover, which, value, 3)
 }
@@ -16,7 +16,7 @@ fn describe_to_depth(prover: &Prover<'_>, which: Which, value: Value, depth: u32
     let function = values.function();
     match value {
         Value::Undefined => "an undefined value".into(),
-        Value::Unknown => "a value that is made later".into(),
+        Value::Unknown => "a value that is computed later".into(),
         Value::Constant(id) => {
             let constant = prover.terms().get_constant(id);
             let operands: Vec<String> = constant.operands.iter().map(|&value| literal(function, value)).collect();
@@ -26,9 +26,7 @@ fn describe_to_depth(prover: &Prover<'_>, which: Which, value: Value, depth: u32
         Value::Entry(location) if location.index() < function.num_regs() => {
             format!("{} at its entry", VReg::new(location.index()))
         }
-        Value::Entry(location) if values.is_carried(location) => {
-            "what the instruction computed when it ran last".into()
-        }
+        Value::Entry(location) if values.is_carried(location) => "the last result of the instruction".into(),
         Value::Entry(location) => {
             let slot = Slot::new((location.index() - function.num_regs()) / RegClass::ALL.len());
             format!("{slot} at its entry")

@@ -1,4 +1,4 @@
-//! Checks that instructions with effects are the same ones, in the same blocks, and in an order that they allow.
+//! Checks that instructions with effects are kept, in the same blocks, in an order that their effects allow.
 
 use super::error::{CheckError, ErrorKind};
 use super::pair::{Pair, Which};
@@ -22,16 +22,16 @@ fn check_inst(pair: &Pair<'_>, block: Block, inst: Inst, order: &mut OrderCheck,
     let name = || view.opcodes().name(view.opcode(inst));
     match pair.before.partner[inst] {
         None if stays && !matches!(role, Role::Debug | Role::Undef | Role::Phi) => {
-            let reason = format!("{} does more than define registers and is deleted", name());
+            let reason = format!("{} does more than define registers, and is deleted", name());
             errors.push(CheckError::at(ErrorKind::Deleted, inst, None, reason));
         }
         Some(after) if stays && pair.after.block_of[after] != block => {
             let now = pair.after.block_of[after];
-            let reason = format!("{} must stay in {block} and is in {now}", name());
+            let reason = format!("{} must stay in {block}, but is in {now}", name());
             errors.push(CheckError::at(ErrorKind::Moved, inst, Some(after), reason));
         }
         Some(after) if stays => {
-            // An instruction that is impure only by a physical register is kept in order with everything.
+            // An instruction that is impure only because of a physical register keeps its order with all instructions.
             let effects = view.effects(inst);
             let effects = if effects.is_pure() && role != Role::Debug { Effects::OPAQUE } else { effects };
             if let Some(latest) = order.next(after, effects, view.memory_space(inst)) {
@@ -45,7 +45,7 @@ fn check_inst(pair: &Pair<'_>, block: Block, inst: Inst, order: &mut OrderCheck,
     }
 }
 
-/// Checks that nothing but terminators follows a terminator, unless it did before.
+/// Checks that only terminators follow a terminator, apart from instructions that followed a terminator in the view.
 fn check_terminators(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     let (view, function) = (pair.before.function, pair.after.function);
     for block in function.blocks() {
@@ -61,7 +61,7 @@ fn check_terminators(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
                 (old.start.0..old.end.0).map(Inst).find(|&inst| view.effects(inst).contains(Effects::TERMINATOR))
             });
             if before.is_none_or(|before| old_first.is_none_or(|first| before < first)) {
-                let reason = format!("it follows a terminator of {block}");
+                let reason = format!("the instruction follows a terminator of {block}");
                 errors.push(CheckError {
                     before,
                     after: Some(after),
@@ -72,11 +72,13 @@ fn check_terminators(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     }
 }
 
-/// Where the instructions of one kind end in the new order: one behind the latest, 0 where there is none.
+/// For one kind of instruction, the latest position in the new order, plus 1. 0 if there is no instruction of that
+/// kind.
 type End = u32;
 
-/// Takes the instructions of a block in their old order and finds those that now come before one that they conflict
-/// with ([`Effects::conflict`]). For each kind of conflict it is enough to know the latest place of that kind so far.
+/// Receives the instructions of a block in their old order. Finds instructions that are now before an instruction that
+/// preceded them and conflicts with them ([`Effects::conflict`]). For each kind of conflict, the latest position of
+/// that kind is sufficient.
 #[derive(Default)]
 struct OrderCheck {
     any: End,
@@ -89,8 +91,8 @@ struct OrderCheck {
 }
 
 impl OrderCheck {
-    /// Takes the next instruction by its number in the new order. Returns one that came before it, conflicts with it,
-    /// and comes after it now.
+    /// Receives the next instruction, by its number in the new order. Returns an instruction that preceded it,
+    /// conflicts with it, and is after it in the new order.
     fn next(&mut self, after: Inst, effects: Effects, space: MemorySpace) -> Option<Inst> {
         if effects.is_pure() {
             return None;
@@ -147,7 +149,7 @@ impl OrderCheck {
 mod tests {
     use super::*;
 
-    /// Mostly few effects at once, so that many pairs do not conflict; now and then any.
+    /// Usually few effects at once, so that many pairs do not conflict; sometimes any effects.
     fn random_effects(source: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<Effects> {
         let few = [
             Effects::READ,
@@ -162,7 +164,8 @@ mod tests {
         Ok(if source.ratio(1, 8)? { any } else { few[source.choose_index(few.len())?] })
     }
 
-    /// The order check finds an inversion exactly where comparing all pairs finds one, and names the latest.
+    /// The order check reports an inversion exactly if a comparison of all pairs finds one, and it reports the latest
+    /// instruction.
     #[test]
     fn agrees_with_all_pairs() {
         arbtest::arbtest(|source| {

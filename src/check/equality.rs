@@ -1,5 +1,5 @@
-//! Proves that two values are equal: a worklist of goals, each reduced to goals that lie earlier. The
-//! [module](super) documentation has the argument.
+//! Proves that two values are equal, with a worklist of goals. Each goal is reduced to goals that are earlier in the
+//! execution. The [module](super) documentation has the argument.
 
 use rustc_hash::FxHashSet;
 
@@ -10,7 +10,7 @@ use super::values::LocalValues;
 use crate::function::{Block, Inst, RegClass, Role, VReg};
 use crate::index::{EntityIndex, IndexVec};
 
-/// Two values at the same point of a visit of a block, one of each function, that must be equal.
+/// Two values at the same point of a visit of a block, one in each function, that must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Goal {
     pub(super) block: Block,
@@ -24,24 +24,24 @@ impl Goal {
     }
 }
 
-/// The number of the obligation that a goal serves.
+/// The number of the obligation that a goal belongs to.
 pub(super) type ObligationId = u32;
 
-/// The prover.
+/// Proves obligations.
 pub(super) struct Prover<'a> {
     pair: &'a Pair<'a>,
     before: LocalValues<'a>,
     after: LocalValues<'a>,
     terms: Terms,
     untouched: IndexVec<VReg, bool>,
-    /// How many goals with terms an obligation may push: enough to carry a few through all blocks.
+    /// How many goals with terms an obligation may add: enough to carry a few terms through all blocks.
     max_term_goals: u32,
-    /// Every goal ever pushed: proven, or assumed while it is being proven.
+    /// All goals that were added: proven, or assumed while they are being proven.
     seen: FxHashSet<Goal>,
     worklist: Vec<(Goal, ObligationId)>,
-    /// Per obligation, the goal that could not be proven.
+    /// For each obligation, the goal that could not be proven.
     failed: Vec<Option<Goal>>,
-    /// Per obligation, how many more goals with terms it may push.
+    /// For each obligation, how many more goals with terms it may add.
     term_goals_left: Vec<u32>,
     num_failed: usize,
 }
@@ -77,17 +77,17 @@ impl<'a> Prover<'a> {
         &self.terms
     }
 
-    /// An immediate, as a value.
+    /// Returns an immediate as a value.
     pub(super) fn literal(&mut self, class: RegClass, value: i64) -> Value {
         self.terms.literal(class, value)
     }
 
-    /// Whether a goal needs no obligation, because it is proven at sight.
+    /// Whether a goal is proven without a search, so that it needs no obligation.
     pub(super) fn is_evident(&self, goal: Goal) -> bool {
         self.at_sight(goal) == Some(true)
     }
 
-    /// Adds an obligation and returns its number, the next one.
+    /// Adds an obligation and returns its number. Numbers are consecutive.
     pub(super) fn oblige(&mut self, goal: Goal) -> ObligationId {
         let id = self.failed.len() as ObligationId;
         self.failed.push(None);
@@ -96,7 +96,7 @@ impl<'a> Prover<'a> {
         id
     }
 
-    /// Tries to prove all obligations; stops after `max_failed` of them have failed.
+    /// Tries to prove all obligations. Stops after `max_failed` obligations have failed.
     pub(super) fn run(&mut self, max_failed: usize) {
         while let Some((goal, obligation)) = self.worklist.pop() {
             if self.num_failed >= max_failed {
@@ -108,7 +108,7 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// The goal at which an obligation failed.
+    /// Returns the goal at which an obligation failed. `None` if the obligation has not failed.
     pub(super) fn failure(&self, obligation: ObligationId) -> Option<Goal> {
         self.failed[obligation as usize]
     }
@@ -135,14 +135,14 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// In nested loops a term may take as many forms as there are paths, even within its size: whether the obligation
-    /// may look at one more.
+    /// Uses one of the obligation's goals with terms, and returns whether one was left. In nested loops, a term can
+    /// take as many forms as there are paths, even within its maximum size.
     fn spend_term_goal(&mut self, obligation: ObligationId) -> bool {
         let left = &mut self.term_goals_left[obligation as usize];
         left.checked_sub(1).map(|less| *left = less).is_some()
     }
 
-    /// What is known of a goal without looking further.
+    /// Decides a goal without a search. `None` if a search is needed.
     fn at_sight(&self, goal: Goal) -> Option<bool> {
         match (goal.after, goal.before) {
             (_, Value::Undefined) => Some(true),
@@ -158,7 +158,7 @@ impl<'a> Prover<'a> {
         self.untouched.get(VReg::new(location.index())).copied().unwrap_or(false)
     }
 
-    /// Replaces a goal by goals that together imply it; `None` where there are none.
+    /// Replaces a goal by goals that together imply it. `None` if there are no such goals.
     fn reduce(&mut self, goal: Goal, obligation: ObligationId) -> Option<()> {
         let after = self.after.application(&mut self.terms, goal.after);
         let before = self.before.application(&mut self.terms, goal.before);
@@ -186,9 +186,9 @@ impl<'a> Prover<'a> {
         self.reduce_to_predecessors(goal, obligation)
     }
 
-    /// Whether a value of the edited function is the same on all paths that come here, so that what was put together
-    /// from parts, some of them undefined, has to be that value. What other paths bring may be other parts, put
-    /// together there.
+    /// Whether a value of the edited function is the same on all paths to this point. Then a value that is packed from
+    /// its parts and undefined parts must be this value. A value that differs between paths may be packed from other
+    /// parts on another path.
     fn is_found(&self, after: Value) -> bool {
         match after {
             Value::Undefined | Value::Unknown | Value::Entry(_) => false,
@@ -220,7 +220,8 @@ impl<'a> Prover<'a> {
         Some((after, before))
     }
 
-    /// Whether two values at the function's start are equal: only constants and operations on them are left there.
+    /// Whether two values at the function's start are equal. At the start, only constants and operations on constants
+    /// are left.
     fn equal_at_start(&self, after: Value, before: Value) -> bool {
         match (after, before) {
             (_, Value::Undefined) => true,
@@ -237,10 +238,11 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// The registers whose definitions are the same instructions in both functions, in the same blocks and order.
+/// Computes the registers whose definitions are the same instructions in both functions, in the same blocks and order.
 ///
-/// Such a register holds equal values at equal points: it was last written by the same instruction, whose operands are
-/// obligations of their own. So its goals are proven at sight, and the cost follows what the edits touched.
+/// Such a register holds equal values at equal points: the same instruction wrote it last, and the operands of that
+/// instruction have obligations of their own. Goals of such registers are proven without a search, so the cost depends
+/// on the size of the change.
 fn untouched_registers(pair: &Pair<'_>) -> IndexVec<VReg, bool> {
     let (before, after) = (pair.before.function, pair.after.function);
     let mut untouched = IndexVec::filled(true, after.num_regs());

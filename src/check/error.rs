@@ -1,31 +1,31 @@
-//! What the checker finds.
+//! Errors of the checker.
 
 use std::fmt;
 
 use crate::function::{ApplyError, Inst, VReg};
 
-/// Which rule an edited function breaks.
+/// The rule that an edited function breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The edits do not fit the function at all.
+    /// The edits do not fit the function.
     Edits,
-    /// An operand reads another value than before.
+    /// An operand reads another value than before the edits.
     Operand,
-    /// A debug value shows another value than before.
+    /// A debug value shows another value than before the edits.
     DebugValue,
-    /// An instruction that does more than define registers is gone.
+    /// An instruction with effects is deleted.
     Deleted,
-    /// An instruction that does more than define registers is in another block.
+    /// An instruction with effects is in another block.
     Moved,
-    /// Two instructions that must keep their order have changed it.
+    /// Two instructions with conflicting effects have changed their order.
     Order,
-    /// A call sequence has been broken up.
+    /// A new instruction is between the members of a call sequence.
     CallSequence,
-    /// An instruction that may fault runs where it did not run before.
+    /// An instruction that may fault executes on a path on which it did not execute before the edits.
     Speculated,
-    /// An instruction follows a terminator.
+    /// A new instruction follows a terminator.
     Terminator,
-    /// Tied operands are no longer one register.
+    /// Tied operands are different registers.
     Tied,
     /// An early-clobber definition writes a register that the instruction reads.
     EarlyClobber,
@@ -33,12 +33,12 @@ pub enum ErrorKind {
     DoubleDefinition,
     /// A jump goes to another block.
     Branch,
-    /// An opcode has been replaced by one that is not known to do the same.
+    /// An opcode is replaced by an opcode that is not known to compute the same.
     Opcode,
 }
 
 impl ErrorKind {
-    /// A short name, as reports show it.
+    /// Returns a short name, as in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Edits => "edits",
@@ -59,32 +59,32 @@ impl ErrorKind {
     }
 }
 
-/// One place where an edited function does not provably mean what it meant.
+/// One place where an edited function is not proven to compute the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct CheckError {
-    /// The rule.
+    /// The broken rule.
     pub kind: ErrorKind,
-    /// The instruction, as the view numbers it.
+    /// The instruction's number in the view.
     pub before: Option<Inst>,
-    /// The instruction, as the edited function numbers it.
+    /// The instruction's number in the edited function.
     pub after: Option<Inst>,
     /// The operand's number.
     pub operand: Option<u32>,
     /// The register that the operand read in the view.
     pub read_before: Option<VReg>,
-    /// The register that it reads in the edited function.
+    /// The register that the operand reads in the edited function.
     pub read_after: Option<VReg>,
-    /// What differs, on one line.
+    /// The difference, on one line.
     pub reason: String,
 }
 
 impl CheckError {
-    /// An error at an instruction of the view.
+    /// Creates an error at an instruction of the view.
     pub(super) fn at(kind: ErrorKind, before: Inst, after: Option<Inst>, reason: String) -> Self {
         Self { before: Some(before), after, ..Self::new(kind, reason) }
     }
 
-    /// An error without a place.
+    /// Creates an error without a place.
     pub(super) fn new(kind: ErrorKind, reason: String) -> Self {
         Self { kind, before: None, after: None, operand: None, read_before: None, read_after: None, reason }
     }

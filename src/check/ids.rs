@@ -3,7 +3,7 @@
 use crate::define_index;
 
 define_index! {
-    /// What holds a value: a register, or a slot that edits made, seen as of one class.
+    /// A holder of a value: a register, or a slot that the edits create, for values of one class.
     Location, "loc"
 }
 define_index! {
@@ -11,10 +11,10 @@ define_index! {
     ConstantId, "const"
 }
 define_index! {
-    /// An opcode with its operands, registers left out.
+    /// An opcode with its operands, without the registers.
     SkeletonId, "op"
 }
 define_index! {
-    /// An operation on values, away from the instruction that performs it.
+    /// An operation on values, independent of the instruction that executes it.
     TermId, "term"
 }

@@ -1,4 +1,4 @@
-//! What must be proven of operands: each reads what it read before.
+//! The obligations of operands: each operand reads the same value as before the edits.
 
 use super::addresses::Proven;
 use super::describe::describe;
@@ -10,10 +10,10 @@ use super::terms::Value;
 use super::values::reg_location;
 use crate::function::{self, Block, Inst, Operand, Role, VReg};
 
-/// After that many operands that read something else, no more are looked for.
+/// The search stops after this many operands that read another value.
 pub(super) const MAX_REPORTED: usize = 100;
 
-/// An operand whose value has to be proven.
+/// An operand whose value must be proven.
 struct Obligation {
     id: ObligationId,
     before: Inst,
@@ -21,7 +21,8 @@ struct Obligation {
     operand: u32,
 }
 
-/// Checks the operands of all instructions that are still in their block, and the results of what may fault.
+/// Checks the operands of all instructions that are still in their block, and the results of instructions that may
+/// fault.
 pub(super) fn check(pair: &Pair<'_>, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let mut prover = Prover::new(pair);
     let mut obligations = Vec::new();
@@ -60,7 +61,7 @@ fn oblige(
             let after = match operand.value {
                 function::Value::Reg(_) => prover.values(Which::After).read(after, number),
                 function::Value::Immediate(value) => prover.literal(pair.before.function.class(old_reg), value),
-                // A debug value that has been given up.
+                // A debug value that was removed.
                 _ => continue,
             };
             Some(Goal { block, after, before: prover.values(Which::Before).read(before, number) })
@@ -73,7 +74,8 @@ fn oblige(
     }
 }
 
-/// An input of a PHI is read at the end of the predecessor that the next operand names.
+/// Returns the goal of a PHI's input, which is read at the end of the predecessor in the next operand. `None` if that
+/// predecessor is unreachable.
 fn phi_goal(pair: &Pair<'_>, prover: &Prover<'_>, input: &Operand, from: &Operand, old_reg: VReg) -> Option<Goal> {
     let function::Value::Block(pred) = from.value else { return None };
     if !pair.is_reachable(pred) {

@@ -1,4 +1,5 @@
-//! Checks of single instructions: tied and early-clobber operands, definitions of one register, opcodes.
+//! Checks of single instructions: tied and early-clobber operands, definitions of the same register, opcodes, numbers
+//! and symbols.
 
 use super::addresses::Proven;
 use super::error::{CheckError, ErrorKind};
@@ -13,7 +14,7 @@ pub(super) fn check(pair: &Pair<'_>, (addresses, turned): (&Proven, &Turned), er
     for after in pair.after.function.insts() {
         if let Some(before) = pair.after.partner[after] {
             check_tied(pair, before, after, errors);
-            // Of a comparison that is the complement now, the proof has looked at both.
+            // The proof of turned jumps has already checked the opcode and the numbers of a complemented comparison.
             if !turned.contains(&after) {
                 check_opcode(pair, before, after, errors);
                 check_numbers(pair, before, after, addresses, errors);
@@ -30,17 +31,18 @@ fn check_tied(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<Check
     let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
     for (number, operand) in (0..).zip(old) {
         let Some(tied) = operand.tied.map(usize::from).filter(|&tied| tied < old.len()) else { continue };
-        // In SSA form tied operands are still two registers.
+        // In SSA form, tied operands are still two registers.
         if old[tied].value == operand.value && new[tied].value != new[number as usize].value {
-            let reason = format!("it was the same register as operand {tied}, to which it is tied");
+            let reason = format!("the operand is tied to operand {tied}, but is another register");
             let error = CheckError::at(ErrorKind::Tied, before, Some(after), reason);
             errors.push(CheckError { operand: Some(number), ..error });
         }
     }
 }
 
-/// LLVM names the forms of an NVPTX instruction by a letter per operand, `r` for a register and `i` for an immediate:
-/// an opcode with one `r` turned into `i` computes the same from an immediate. A copy of an immediate is a constant.
+/// Checks that a changed opcode computes the same. LLVM's names of NVPTX opcodes have a letter for each operand, `r`
+/// for a register and `i` for an immediate. An opcode with one `r` replaced by `i` computes the same from an immediate.
+/// A copy of an immediate is a constant.
 fn check_opcode(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
     let (old, new) = (pair.before.function, pair.after.function);
     if old.opcode(before) == new.opcode(after) {
@@ -62,7 +64,7 @@ fn is_immediate_form(old: &Function, before: Inst, old_name: &str, new_name: &st
         && changed().all(|letters| letters == (b'r', b'i'))
 }
 
-/// A number stays what it was, but for the offset of an address that is proven.
+/// Checks that numbers are unchanged, except for the offset of a proven address.
 fn check_numbers(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let is_debug = pair.before.function.role(before) == Role::Debug;
     let (old, new) = (pair.before.function.operands(before), pair.after.function.operands(after));
@@ -76,8 +78,9 @@ fn check_numbers(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven,
     }
 }
 
-/// A symbol stays what it was, but for the offset of a proven address in the text of inline assembly, and for SIMD video
-/// instructions there that are computed in others. Tests run both on all parts, which is the proof.
+/// Checks that symbols are unchanged, with two exceptions in the text of inline assembly: the offset of a proven
+/// address, and SIMD video instructions that are replaced by their expansion. Tests execute instruction and expansion
+/// for all values of the parts, which is the proof.
 fn check_symbols(pair: &Pair<'_>, before: Inst, after: Inst, addresses: &Proven, errors: &mut Vec<CheckError>) {
     let (old, new) = (pair.before.function, pair.after.function);
     for (number, (was, is)) in (0u32..).zip(old.operands(before).iter().zip(new.operands(after))) {
@@ -99,7 +102,7 @@ fn check_early_clobber(pair: &Pair<'_>, before: Inst, after: Inst, errors: &mut 
         }
         for (read_number, read) in new.iter().enumerate() {
             if read.use_reg().is_some() && read.value == def.value && old[read_number].value != old[number].value {
-                let reason = "it reads a register that the instruction writes before it reads".to_owned();
+                let reason = "the operand reads a register that the instruction writes before its reads".to_owned();
                 let error = CheckError::at(ErrorKind::EarlyClobber, before, Some(after), reason);
                 errors.push(CheckError { operand: Some(read_number as u32), ..error });
             }
@@ -120,7 +123,7 @@ fn check_definitions(
     push_double_definitions(defs, before, after, errors);
 }
 
-/// PHIs of a block are evaluated at once, so that they are as one instruction.
+/// Checks the PHIs of each block together, because they are evaluated at once, like one instruction.
 fn check_phis(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     let (view, function) = (pair.before.function, pair.after.function);
     let mut defs = Vec::new();
@@ -139,7 +142,7 @@ fn check_phis(pair: &Pair<'_>, errors: &mut Vec<CheckError>) {
     }
 }
 
-/// Reports registers that are defined twice now by what defined two registers before.
+/// Reports registers with two definitions that were definitions of two registers before the edits.
 fn push_double_definitions(defs: &mut [(VReg, VReg)], before: Inst, after: Inst, errors: &mut Vec<CheckError>) {
     if defs.len() < 2 {
         return;
@@ -149,7 +152,7 @@ fn push_double_definitions(defs: &mut [(VReg, VReg)], before: Inst, after: Inst,
         let ((first, first_before), (second, second_before)) = (pair[0], pair[1]);
         if first == second && first_before != second_before {
             let reason =
-                format!("{first} is now defined twice at once: as {first_before} and as {second_before} before");
+                format!("{first} has two definitions at once, which defined {first_before} and {second_before} before");
             errors.push(CheckError::at(ErrorKind::DoubleDefinition, before, Some(after), reason));
         }
     }

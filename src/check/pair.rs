@@ -1,4 +1,4 @@
-//! The function before and after, and which instruction of one is which of the other.
+//! The functions before and after the edits, and the correspondence of their instructions.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,11 @@ use crate::index::{EntityIndex, IndexVec};
 /// One of the two functions.
 pub(super) struct Side<'a> {
     pub(super) function: &'a Function,
-    /// Per instruction, the same instruction of the other function, wherever it is there.
+    /// For each instruction, the same instruction in the other function, in any block. `None` if the other function
+    /// does not have it.
     pub(super) partner: IndexVec<Inst, Option<Inst>>,
     pub(super) block_of: IndexVec<Inst, Block>,
-    /// Per instruction, whether it computes its definitions from its operands and does nothing else.
+    /// For each instruction, whether it only computes its definitions from its operands.
     pub(super) pure: IndexVec<Inst, bool>,
 }
 
@@ -22,12 +23,12 @@ pub(super) enum Which {
     After,
 }
 
-/// Both functions. Blocks have the same numbers in both; the blocks that edits made are empty before.
+/// Both functions. Blocks have the same numbers in both. Blocks that the edits create are empty in the function before.
 pub(super) struct Pair<'a> {
     pub(super) before: Side<'a>,
     pub(super) after: Side<'a>,
     pub(super) origin: &'a IndexVec<Inst, Origin>,
-    /// The view's instructions that may fault and of which another block has a copy now, in order.
+    /// Instructions of the view that may fault and that have a copy in another block of the edited function, in order.
     pub(super) carried: Vec<Inst>,
     preds: Vec<Block>,
     pred_start: IndexVec<Block, u32>,
@@ -60,17 +61,17 @@ impl<'a> Pair<'a> {
         pair
     }
 
-    /// The instruction of the view that an instruction of the edited function is, or is a clone of, if that may fault
-    /// where it did not run before.
+    /// Returns the instruction of the view that `after` is, or is a clone of, if that instruction may fault on paths on
+    /// which it did not execute before.
     pub(super) fn guarded_original(&self, after: Inst) -> Option<Inst> {
         let (Origin::Kept(original) | Origin::Clone(original)) = self.origin[after] else { return None };
         let function = self.before.function;
         let may_fault = function.effects(original).contains(Effects::MAY_FAULT) && self.before.pure[original];
-        // What has a role computes what the role says, and never faults.
+        // An instruction with a role computes what the role defines, and never faults.
         (may_fault && function.role(original) == Role::Other).then_some(original)
     }
 
-    /// The blocks that are reached without going through a block. O(blocks + edges).
+    /// Computes the blocks that are reachable without passing through `block`. O(blocks + edges).
     pub(super) fn reachable_around(&self, block: Block) -> IndexVec<Block, bool> {
         reachable(self.after.function, Some(block))
     }
@@ -82,7 +83,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The view's instruction that an instruction is, where it is still in the same block.
+    /// Returns the view's number of an instruction that is still in the same block. `None` for all other instructions.
     pub(super) fn kept_in_place(&self, which: Which, inst: Inst) -> Option<Inst> {
         let partner = self.side(which).partner[inst]?;
         let (before, after) = match which {
@@ -92,7 +93,7 @@ impl<'a> Pair<'a> {
         (self.before.block_of[before] == self.after.block_of[after]).then_some(before)
     }
 
-    /// The blocks from which a block is reached after the edits, without those that are never reached themselves.
+    /// Returns the reachable predecessors of a block after the edits.
     pub(super) fn preds(&self, block: Block) -> impl Iterator<Item = Block> + use<'_, 'a> {
         let start = self.pred_start[block] as usize;
         let end = self.pred_start[Block::new(block.index() + 1)] as usize;
@@ -103,8 +104,8 @@ impl<'a> Pair<'a> {
         self.reachable[block]
     }
 
-    /// The block that a PHI of one of the functions names for a predecessor: before the edits, the block on a split
-    /// edge was the edge's start.
+    /// Returns the block that the PHIs of one function use for a predecessor. Before the edits, it is the start of the
+    /// edge if the predecessor splits that edge.
     pub(super) fn named_pred(&self, which: Which, pred: Block) -> Block {
         if which == Which::Before && pred.index() >= self.before.function.num_blocks() {
             self.preds[self.pred_start[pred] as usize]
@@ -127,10 +128,10 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Whether an instruction computes its definitions from its operands and does nothing else.
+/// Whether an instruction only computes its definitions from its operands.
 ///
-/// A copy inside a call sequence is pure though it is a member. An instruction that touches a physical register is not,
-/// unless nobody writes that register: the view does not follow values through physical registers.
+/// A copy inside a call sequence is pure although it is a member. An instruction that uses a physical register is pure
+/// only if no instruction writes that register, because the view does not follow values through physical registers.
 fn is_pure(function: &Function, inst: Inst, written: &HashSet<u32>) -> bool {
     let effects = function.effects(inst);
     let transparent =
@@ -143,13 +144,13 @@ fn is_pure(function: &Function, inst: Inst, written: &HashSet<u32>) -> bool {
         })
 }
 
-/// The physical registers that instructions write.
+/// Returns the physical registers that instructions write.
 fn written_physical(function: &Function) -> HashSet<u32> {
     let written = function.operands.iter().filter(|operand| operand.is_def());
     written.filter_map(|operand| if let Value::Physical(reg) = operand.value { Some(reg) } else { None }).collect()
 }
 
-/// The view's instructions that may fault and of which an instruction in another block is, or is a clone.
+/// Returns the instructions of the view that may fault and that have a copy in another block of the edited function.
 fn carried(pair: &Pair<'_>) -> Vec<Inst> {
     let elsewhere = |after: Inst| {
         let original = pair.guarded_original(after)?;
@@ -182,7 +183,7 @@ fn predecessors(function: &Function) -> (IndexVec<Block, u32>, Vec<Block>) {
     (start, preds)
 }
 
-/// The blocks to which a path leads from the entry, not through `around`.
+/// Computes the blocks that are reachable from the entry without passing through `around`.
 fn reachable(function: &Function, around: Option<Block>) -> IndexVec<Block, bool> {
     let mut reachable = IndexVec::filled(false, function.num_blocks());
     let mut stack: Vec<Block> = function.blocks().take(1).collect();

@@ -1,14 +1,15 @@
-//! Checks that what may fault runs only where it ran.
+//! Checks that instructions that may fault execute only on paths on which they executed before.
 //!
-//! A pure instruction that may fault ([`Effects::MAY_FAULT`](crate::function::Effects::MAY_FAULT)) is behind a guard: a
-//! branch, or an instruction that may end the thread. Wherever the edited function has it, or a clone of it, two things
-//! must hold:
-//! * the view ran the instruction on the way there, or runs it later in the same visit of the block whatever happens.
-//!   In another block, the instruction's own block must dominate. In its own block, every instruction that may not
-//!   return and that stood ahead of it must be ahead still;
-//! * it reads what the instruction read then. So its result is the one that the instruction had in this visit, or, in
-//!   another block, when it ran last. [`equality`](super::equality) proves that as it proves operands, with a location
-//!   that remembers the result. Nobody need read the result: an address that is not used is an address all the same.
+//! A pure instruction that may fault ([`Effects::MAY_FAULT`](crate::function::Effects::MAY_FAULT)) is guarded by a
+//! branch, or by an instruction that may end the thread. Wherever the edited function contains the instruction or a
+//! clone of it, two conditions must hold:
+//! * The view executed the instruction on every path to this place, or executes it later in the same visit of the block
+//!   in any case. In another block, the instruction's original block must dominate. In the original block, every
+//!   instruction that may not return and that was before the instruction must still be before it.
+//! * The instruction reads the same operands. Then its result is the original result of this visit or, in another
+//!   block, of the last execution. [`equality`](super::equality) proves this in the same way as operands, with a
+//!   location that holds the last result. The proof does not depend on a reader of the result: an address that is not
+//!   used may still fault.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +21,15 @@ use super::values::first_definition;
 use crate::function::{Block, Inst};
 use crate::index::IndexVec;
 
-/// A result that has to be proven.
+/// A result that must be proven.
 pub(super) struct SameResult {
     id: ObligationId,
     before: Inst,
     after: Inst,
 }
 
-/// Checks the places of what may fault, and obliges the prover to show its results. O(size), and O(blocks) for each
-/// block out of which such an instruction goes.
+/// Checks the positions of instructions that may fault, and adds obligations for their results. O(size), plus O(blocks)
+/// for each block that such an instruction leaves.
 pub(super) fn check(pair: &Pair<'_>, prover: &mut Prover<'_>, errors: &mut Vec<CheckError>) -> Vec<SameResult> {
     let copies: Vec<(Inst, Inst)> = pair
         .after
@@ -51,7 +52,7 @@ pub(super) fn check(pair: &Pair<'_>, prover: &mut Prover<'_>, errors: &mut Vec<C
                 errors.push(overtakes(pair, before, after, guard));
             }
             if pair.after.partner[after].is_some() {
-                // Its operands are obligations of their own.
+                // The operands have obligations of their own.
                 continue;
             }
         } else if around.entry(home).or_insert_with(|| pair.reachable_around(home))[place] {
@@ -62,7 +63,7 @@ pub(super) fn check(pair: &Pair<'_>, prover: &mut Prover<'_>, errors: &mut Vec<C
             Some(goal) if prover.is_evident(goal) => {}
             Some(goal) => results.push(SameResult { id: prover.oblige(goal), before, after }),
             None => {
-                let reason = format!("{} may fault and has no result by which to follow it", name(pair, before));
+                let reason = format!("{} may fault, and has no result that the checker can follow", name(pair, before));
                 errors.push(CheckError::at(ErrorKind::Speculated, before, Some(after), reason));
             }
         }
@@ -70,7 +71,7 @@ pub(super) fn check(pair: &Pair<'_>, prover: &mut Prover<'_>, errors: &mut Vec<C
     results
 }
 
-/// The errors of results that could not be proven.
+/// Returns the errors of results that could not be proven.
 pub(super) fn failures(pair: &Pair<'_>, prover: &Prover<'_>, results: &[SameResult]) -> Vec<CheckError> {
     let failed = results.iter().filter_map(|result| Some((result, prover.failure(result.id)?)));
     let error = |(result, goal): (&SameResult, Goal)| {
@@ -86,7 +87,7 @@ pub(super) fn failures(pair: &Pair<'_>, prover: &Prover<'_>, results: &[SameResu
     failed.map(error).collect()
 }
 
-/// That the result of a copy is the one that the instruction had.
+/// Returns the goal that the result of a copy equals the original result. `None` if the instruction has no result.
 fn goal(pair: &Pair<'_>, prover: &Prover<'_>, before: Inst, after: Inst, is_at_home: bool) -> Option<Goal> {
     let old = first_definition(pair.before.function, before)?;
     let new = first_definition(pair.after.function, after)?;
@@ -96,8 +97,8 @@ fn goal(pair: &Pair<'_>, prover: &Prover<'_>, before: Inst, after: Inst, is_at_h
     Some(Goal { block: pair.after.block_of[after], after: result, before: computed })
 }
 
-/// Per instruction of the view, the last place, in the edited function, of those of its block that stood ahead of it and
-/// may not return.
+/// For each instruction of the view, computes the last position in the edited function of the instructions that
+/// preceded it in its block and may not return.
 fn guards(pair: &Pair<'_>) -> IndexVec<Inst, Option<Inst>> {
     let view = pair.before.function;
     let mut guards = IndexVec::filled(None, view.num_insts());
@@ -105,7 +106,7 @@ fn guards(pair: &Pair<'_>) -> IndexVec<Inst, Option<Inst>> {
         let mut last = None;
         for inst in view.block_insts(block) {
             guards[inst] = last;
-            // One that is gone or in another block is an error already.
+            // A deleted instruction, or an instruction in another block, is reported elsewhere.
             let stays = pair.before.partner[inst].filter(|&after| pair.after.block_of[after] == block);
             if view.effects(inst).may_not_return() {
                 last = last.max(stays);
@@ -129,6 +130,6 @@ fn overtakes(pair: &Pair<'_>, before: Inst, after: Inst, guard: Inst) -> CheckEr
 
 fn escapes(pair: &Pair<'_>, before: Inst, after: Inst, home: Block, place: Block) -> CheckError {
     let name = name(pair, before);
-    let reason = format!("{name} may fault and is put in {place}, to which a path leads around {home}");
+    let reason = format!("{name} may fault and is in {place}, which a path reaches without {home}");
     CheckError::at(ErrorKind::Speculated, before, Some(after), reason)
 }

@@ -1,4 +1,4 @@
-//! Values as the checker names them, and the tables behind the names.
+//! The checker's names for values, and the tables of these names.
 
 use std::hash::Hash;
 
@@ -14,45 +14,45 @@ use crate::index::{EntityIndex, IndexVec};
 pub(super) enum Value {
     /// Arbitrary.
     Undefined,
-    /// Of the edited function: a value that is not followed further back. Only what was undefined may become it.
+    /// A value of the edited function that is not followed further back. Only a value that was undefined may become it.
     Unknown,
-    /// The same everywhere, and in both functions.
+    /// A constant, the same at all points and in both functions.
     Constant(ConstantId),
-    /// What a location holds when the block is entered.
+    /// The content of a location at the block's entry.
     Entry(Location),
-    /// What an instruction that both functions have in this block puts in that operand: the view's number.
+    /// The result in an operand of an instruction that both functions have in this block. The number is the view's.
     Kept(Inst, u32),
-    /// What another instruction of this block puts in that operand: the number of its own function.
+    /// The result in an operand of another instruction of this block. The number is that of its own function.
     Own(Inst, u32),
-    /// An operation, evaluated here.
+    /// An operation that is evaluated at this point.
     Term(TermId),
 }
 
-/// What an operation does with its arguments.
+/// An operation on arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
-    /// Puts parts together.
+    /// Packs parts into one value.
     Pack(Division),
-    /// Takes one part.
+    /// Extracts one part.
     Part {
-        /// Which, lowest first.
+        /// The number of the part, lowest first.
         index: u8,
-        /// Of what.
+        /// The division that the part belongs to.
         of: Division,
     },
-    /// Something unknown: equal arguments give equal results.
+    /// An unknown operation: equal arguments give equal results.
     Other(SkeletonId),
 }
 
 /// An operation with its arguments.
 pub(super) type Application = (Operation, Vec<Value>);
 
-/// A value that is the same everywhere.
+/// A value that is the same at all points.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Constant {
-    /// Of the register that holds it.
+    /// The class of the register that holds the value.
     pub(super) class: RegClass,
-    /// `None`: the immediate itself.
+    /// The opcode. `None` if the value is the immediate itself.
     pub(super) opcode: Option<Opcode>,
     pub(super) operands: Vec<function::Value>,
 }
@@ -65,7 +65,7 @@ enum SkeletonOperand {
     Literal(function::Value),
 }
 
-/// All that tells what definition `result` of an instruction computes, but its arguments.
+/// Everything that determines the computation of definition `result` of an instruction, except its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Skeleton {
     pub(super) opcode: Opcode,
@@ -73,7 +73,7 @@ pub(super) struct Skeleton {
     operands: Vec<SkeletonOperand>,
 }
 
-/// Terms of more than this many operations are given up: longer chains are not computed again where they are used.
+/// The most operations of a term. Larger terms are given up: longer chains are not rematerialised.
 pub(super) const MAX_TERM_SIZE: u32 = 16;
 
 /// The tables of constants, skeletons and terms.
@@ -86,7 +86,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// The constant that a [`Constant`](super::computation::Computation::Constant) definition is.
+    /// Returns the value of a [`Constant`](super::computation::Computation::Constant) definition.
     pub(super) fn constant(&mut self, function: &Function, inst: Inst) -> Value {
         let operands = function.operands(inst);
         let class = operands[0].def().map_or(RegClass::Other, |reg| function.class(reg));
@@ -105,13 +105,13 @@ impl Terms {
         Value::Constant(self.constants.intern(Constant { class, opcode: Some(opcode), operands: values }))
     }
 
-    /// An immediate.
+    /// Returns the value of an immediate.
     pub(super) fn literal(&mut self, class: RegClass, value: i64) -> Value {
         let operands = vec![function::Value::Immediate(value)];
         Value::Constant(self.constants.intern(Constant { class, opcode: None, operands }))
     }
 
-    /// The operation that definition `result` of an instruction is.
+    /// Returns the operation of definition `result` of an instruction.
     pub(super) fn skeleton(&mut self, function: &Function, inst: Inst, result: u32) -> Operation {
         let bone = |operand: &function::Operand| match operand.reg() {
             Some(reg) if operand.is_def() => SkeletonOperand::Write(function.class(reg)),
@@ -122,7 +122,7 @@ impl Terms {
         Operation::Other(self.skeletons.intern(Skeleton { opcode: function.opcode(inst), result, operands }))
     }
 
-    /// The term of an operation; `None` where it gets too large.
+    /// Returns the term of an operation. `None` if the term becomes too large.
     pub(super) fn term(&mut self, operation: Operation, args: Vec<Value>) -> Option<Value> {
         let size = args.iter().map(|&arg| if let Value::Term(id) = arg { self.sizes[id] } else { 0 }).sum::<u32>() + 1;
         if size > MAX_TERM_SIZE {
@@ -148,8 +148,8 @@ impl Terms {
     }
 }
 
-/// Whether an opcode of role constant defines the very bits that are its operand, as `MOV_B32_i` and `MOV_F32_i` do and
-/// `MOV_DEPOT_ADDR`, which names a stack frame by its number, does not.
+/// Whether an opcode with the role constant defines exactly the bits of its operand. `MOV_B32_i` and `MOV_F32_i` do.
+/// `MOV_DEPOT_ADDR` does not: its operand is the number of a stack frame.
 fn is_move_of_immediate(name: &str, class: RegClass) -> bool {
     let Some(moved) = name.strip_prefix("MOV_").and_then(|rest| rest.strip_suffix("_i")) else { return false };
     let floats: &[&str] = match class {
@@ -161,7 +161,7 @@ fn is_move_of_immediate(name: &str, class: RegClass) -> bool {
     moved == class.name() || floats.contains(&moved)
 }
 
-/// Gives equal values one number.
+/// Assigns one number to equal values.
 struct Interner<I, T> {
     ids: FxHashMap<T, I>,
     values: IndexVec<I, T>,

@@ -1,4 +1,5 @@
-//! Two jumps at the end of a block that have changed places: the comparison that decides must be the complement now.
+//! Two jumps at the end of a block that have changed places: their comparison must be the complement of the old
+//! comparison.
 
 use rustc_hash::FxHashSet;
 
@@ -7,14 +8,15 @@ use super::pair::Pair;
 use crate::function::{Block, Complement, Function, Inst, Operand, Role, TwoJumps, VReg, Value, complement};
 use crate::index::EntityIndex;
 
-/// The comparisons of the edited function that are proven to be the complements of what they were, where that is the same.
+/// The comparisons of the edited function that are proven to be the complements of the view's comparisons, in blocks
+/// whose jumps have changed places.
 pub(super) type Turned = FxHashSet<Inst>;
 
-/// Proves what has changed places, and reports every other jump to another block than before. O(size).
+/// Proves jumps that have changed places, and reports every other jump to another block. O(size).
 ///
-/// The blocks run as before if the first jump reads what the comparison sets, in both functions, and nothing else reads it: the
-/// predicate is one register with one definition and one reader, a debug value included. The comparison stays in its block,
-/// and that its operands are the same is an obligation of their own.
+/// The control flow is unchanged if, in both functions, the first jump reads the result of the comparison, and nothing
+/// else reads that result: the predicate is one register with one definition and one reader, counting debug values. The
+/// comparison stays in its block. The equality of its operands is an obligation of its own.
 pub(super) fn proven(pair: &Pair<'_>, errors: &mut Vec<CheckError>) -> Turned {
     let mut turned = Turned::default();
     let mut occurrences = None;
@@ -30,7 +32,7 @@ pub(super) fn proven(pair: &Pair<'_>, errors: &mut Vec<CheckError>) -> Turned {
                 Some(comparison) => drop(turned.insert(comparison)),
                 None => {
                     let reason =
-                        "it goes to another block, and the comparison is not provably the complement".to_owned();
+                        "the jump goes to another block, and the comparison is not provably the complement".to_owned();
                     errors.push(CheckError::at(ErrorKind::Branch, before, Some(after), reason));
                 }
             }
@@ -39,7 +41,7 @@ pub(super) fn proven(pair: &Pair<'_>, errors: &mut Vec<CheckError>) -> Turned {
     turned
 }
 
-/// Whether an instruction names another block than before: more than one on an edge to it.
+/// Whether a block operand of an instruction differs from the view by more than a split edge.
 fn is_redirected(pair: &Pair<'_>, before: Inst, after: Inst) -> bool {
     if pair.before.function.role(before) == Role::Phi {
         return false;
@@ -52,7 +54,7 @@ fn is_redirected(pair: &Pair<'_>, before: Inst, after: Inst) -> bool {
     })
 }
 
-/// The block that a jump reaches, through an empty block that the edits made on the edge.
+/// Returns the block that a jump reaches, through an empty block that the edits create on the edge.
 fn end_of_edge(pair: &Pair<'_>, to: Block) -> Block {
     if to.index() < pair.before.function.num_blocks() {
         return to;
@@ -60,7 +62,8 @@ fn end_of_edge(pair: &Pair<'_>, to: Block) -> Block {
     pair.after.function.succs(to).first().copied().unwrap_or(to)
 }
 
-/// The comparison of the edited function that decides for a block whose jumps have provably changed places.
+/// Returns the comparison, in the edited function, of a block whose jumps are proven to have changed places. `None` if
+/// there is no proof.
 fn comparison(pair: &Pair<'_>, block: Block, (old_counts, new_counts): (&Occurrences, &Occurrences)) -> Option<Inst> {
     let (old, new) = (pair.before.function, pair.after.function);
     let (was, is) = (TwoJumps::of(old, block)?, TwoJumps::of(new, block)?);
@@ -87,7 +90,8 @@ fn comparison(pair: &Pair<'_>, block: Block, (old_counts, new_counts): (&Occurre
     is_proven.then_some(new_definition)
 }
 
-/// Whether an instruction is the complement of another, but for registers, which are obligations of their own.
+/// Whether an instruction is the complement of another instruction, apart from registers, which have obligations of
+/// their own.
 fn is_complement(old: &Function, before: Inst, new: &Function, after: Inst) -> bool {
     let (Some(expected), was, is) = (complement(old, before), old.operands(before), new.operands(after)) else {
         return false;
@@ -109,9 +113,9 @@ fn is_complement(old: &Function, before: Inst, new: &Function, after: Inst) -> b
         }
 }
 
-/// How often registers are defined and read.
+/// The definitions and reads of registers.
 struct Occurrences {
-    /// Per register, the definition, where there is just one, and how often it is read.
+    /// For each register, its definition if there is only one, and the number of reads.
     of: Vec<(Definition, u32)>,
 }
 

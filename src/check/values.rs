@@ -1,5 +1,5 @@
-//! Value numbering within blocks: what each operand reads and what each location holds at a block's end, in terms of
-//! what the block's own instructions compute and what it was entered with.
+//! Value numbering within blocks: the value of each operand, and the content of each location at a block's end. Both
+//! are expressed by the results of the block's instructions and the contents at the block's entry.
 
 use super::computation::{Computation, Division, computation};
 use super::ids::Location;
@@ -12,37 +12,38 @@ use crate::index::{EntityIndex, IndexVec};
 pub(super) struct LocalValues<'a> {
     pair: &'a Pair<'a>,
     which: Which,
-    /// Per operand of the function, what it reads. Operands of PHIs, which read elsewhere, have none.
+    /// For each operand of the function, the value that it reads. Operands of PHIs have no value here, because they are
+    /// read in predecessors.
     operands: Vec<Value>,
-    /// Per block, where its part of `ends` starts; one entry more than blocks.
+    /// For each block, the start of its part of `ends`; one entry more than blocks.
     end_start: Vec<u32>,
-    /// What the locations written in a block hold at its end, sorted.
+    /// The contents at a block's end of the locations that are written in the block, sorted.
     ends: Vec<(Location, Value)>,
 }
 
-/// How many locations a slot is: one for each class that it may be stored as.
+/// Locations of one slot: one for each class that may be stored in it.
 const LOCATIONS_PER_SLOT: usize = RegClass::ALL.len();
 
-/// The location that a register is.
+/// Returns the location of a register.
 pub(super) fn reg_location(reg: VReg) -> Location {
     Location::new(reg.index())
 }
 
-/// The location that stands for what one of the [carried](Pair::carried) instructions computed when it ran last. Only
-/// the view's own values have any, and nothing else is written there.
+/// Returns the location that holds the last result of one of the [carried](Pair::carried) instructions. Only values of
+/// the view have such locations, and no other instruction writes them.
 fn carried_location(pair: &Pair<'_>, number: usize) -> Location {
     let function = pair.after.function;
     Location::new(function.num_regs() + function.num_slots() * LOCATIONS_PER_SLOT + number)
 }
 
-/// The location that a slot is, where it holds a register of a class.
+/// Returns the location of a slot that holds a register of a class.
 fn slot_location(function: &Function, slot: Slot, class: RegClass) -> Location {
     let number = RegClass::ALL.iter().position(|&other| other == class).unwrap_or(0);
     Location::new(function.num_regs() + slot.index() * LOCATIONS_PER_SLOT + number)
 }
 
 impl<'a> LocalValues<'a> {
-    /// Numbers the values of a function: one pass over its instructions, O(size + definitions · log definitions).
+    /// Numbers the values of a function in one pass over its instructions. O(size + definitions · log definitions).
     pub(super) fn new(pair: &'a Pair<'a>, which: Which, terms: &mut Terms) -> Self {
         let function = pair.side(which).function;
         let values = Self {
@@ -57,12 +58,12 @@ impl<'a> LocalValues<'a> {
         numbering.run(function, terms)
     }
 
-    /// What a register operand reads.
+    /// Returns the value that a register operand reads.
     pub(super) fn read(&self, inst: Inst, operand: u32) -> Value {
         self.operands[(self.function().operand_start[inst.index()] + operand) as usize]
     }
 
-    /// What a location holds at the end of a block.
+    /// Returns the content of a location at the end of a block.
     pub(super) fn at_end(&self, block: Block, location: Location) -> Value {
         let Some(&end) = self.end_start.get(block.index() + 1) else {
             return Value::Entry(location);
@@ -74,18 +75,19 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// What an instruction of the view that another block has a copy of computed when it ran last, at a block's entry.
+    /// Returns the last result, at a block's entry, of an instruction of the view that has a copy in another block.
+    /// `None` for other instructions.
     pub(super) fn carried(&self, inst: Inst) -> Option<Value> {
         let number = self.pair.carried.binary_search(&inst).ok()?;
         Some(Value::Entry(carried_location(self.pair, number)))
     }
 
-    /// Whether a location stands for such a value.
+    /// Whether a location holds such a result.
     pub(super) fn is_carried(&self, location: Location) -> bool {
         location >= carried_location(self.pair, 0)
     }
 
-    /// What an instruction without a role puts in an operand, as a value of its block.
+    /// Returns the result of an instruction without a role in an operand, as a value of its block.
     pub(super) fn result(&self, inst: Inst, operand: u32) -> Value {
         match self.pair.kept_in_place(self.which, inst) {
             Some(original) => Value::Kept(original, operand),
@@ -97,7 +99,7 @@ impl<'a> LocalValues<'a> {
         self.pair.side(self.which).function
     }
 
-    /// The instruction of this function, and its operand, that define a value.
+    /// Returns the instruction and the operand, in this function, that define a value.
     pub(super) fn definition(&self, value: Value) -> Option<(Inst, u32)> {
         match value {
             Value::Own(inst, operand) => Some((inst, operand)),
@@ -107,7 +109,8 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// The operation that a value is the result of, where it is that of a pure instruction or a term.
+    /// Returns the operation that computes a value, for results of pure instructions and for terms. `None` for other
+    /// values.
     pub(super) fn application(&self, terms: &mut Terms, value: Value) -> Option<Application> {
         if let Value::Term(id) = value {
             return Some(terms.get_term(id).clone());
@@ -123,7 +126,7 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// The operation that a value is the result of, where it takes a register apart or puts it together.
+    /// Returns the operation that computes a value, if the operation packs or unpacks a register.
     fn division(&self, terms: &Terms, value: Value) -> Option<Application> {
         if let Value::Term(id) = value {
             return Some(terms.get_term(id).clone()).filter(|(operation, _)| !matches!(operation, Operation::Other(_)));
@@ -138,7 +141,7 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// What an instruction's register operands read, in order.
+    /// Returns the values that an instruction's register operands read, in order.
     fn reads(&self, inst: Inst) -> Vec<Value> {
         let operands = self.function().operands(inst).iter().zip(0..);
         operands
@@ -147,8 +150,8 @@ impl<'a> LocalValues<'a> {
             .collect()
     }
 
-    /// The value that an operation gives without computing anything: a part of what has just been put together, or
-    /// all the parts of one value put together again.
+    /// Simplifies an operation to an existing value: a part of a value that was just packed, or a pack of all parts of
+    /// one value. `None` if it cannot be simplified.
     fn reduce(&self, terms: &Terms, operation: Operation, args: &[Value]) -> Option<Value> {
         if operation_is_division(operation) && args.iter().all(|&arg| arg == Value::Undefined) {
             return Some(Value::Undefined);
@@ -164,7 +167,7 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// The value that has the given parts, each at its place; what is undefined may be any part of it.
+    /// Returns the value whose parts are the given values, each at its position. An undefined value may be any part.
     pub(super) fn whole_of(&self, terms: &Terms, division: Division, parts: &[Value]) -> Option<Value> {
         let defined = parts.iter().enumerate().filter(|&(_, &part)| part != Value::Undefined);
         let mut wholes = defined.map(|(index, &part)| self.part_of(terms, part, index, division));
@@ -172,7 +175,7 @@ impl<'a> LocalValues<'a> {
         wholes.all(|whole| whole == Some(first)).then_some(first)
     }
 
-    /// What a value is the part with that index of.
+    /// Returns the value of which `value` is the part with the index `expected`.
     fn part_of(&self, terms: &Terms, value: Value, expected: usize, division: Division) -> Option<Value> {
         match self.division(terms, value)? {
             (Operation::Part { index, of }, args) if usize::from(index) == expected && of == division => {
@@ -182,11 +185,12 @@ impl<'a> LocalValues<'a> {
         }
     }
 
-    /// A value at the entry of a block, as a value at the end of the predecessor from which the block was entered;
-    /// without a predecessor, at the function's start, where every location is undefined.
+    /// Rewrites a value at the entry of a block as a value at the end of the predecessor from which the block was
+    /// entered. Without a predecessor, the result is a value at the function's start, where every location is
+    /// undefined.
     ///
-    /// `None` where the value is made in the block by an instruction with effects, or where the terms get too large.
-    /// `values_left` bounds the number of values looked at.
+    /// `None` if an instruction with effects in the block computes the value, or if the terms become too large.
+    /// `values_left` bounds the number of visited values.
     pub(super) fn cross(
         &self,
         terms: &mut Terms,
@@ -229,7 +233,7 @@ impl<'a> LocalValues<'a> {
     }
 }
 
-/// The number of an instruction's first operand that defines a register.
+/// Returns the number of an instruction's first operand that defines a register.
 pub(super) fn first_definition(function: &Function, inst: Inst) -> Option<u32> {
     function.operands(inst).iter().position(|operand| operand.def().is_some()).map(|number| number as u32)
 }
@@ -241,9 +245,9 @@ fn operation_is_division(operation: Operation) -> bool {
 /// The state of [`LocalValues::new`].
 struct Numbering<'a> {
     values: LocalValues<'a>,
-    /// What the locations that this block has written hold.
+    /// The contents of the locations that this block has written.
     current: IndexVec<Location, Option<Value>>,
-    /// Those locations.
+    /// The locations that this block has written.
     written: Vec<Location>,
 }
 
@@ -293,7 +297,7 @@ impl<'a> Numbering<'a> {
                     }
                     return;
                 }
-                // A load writes all of its registers behind all that it reads, and those are slots.
+                // A load reads all of its operands, which are slots, before it writes any of its registers.
                 (Role::Reload, parts) => {
                     return parts.as_chunks().0.iter().for_each(|[reg, slot]| self.reload(function, reg, slot));
                 }
@@ -311,7 +315,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The value of a definition.
+    /// Returns the value of a definition.
     fn defined(&self, function: &Function, inst: Inst, operand: u32, terms: &mut Terms) -> Value {
         let reduced = match computation(function, inst, operand) {
             Computation::Undefined => Some(Value::Undefined),
@@ -326,7 +330,7 @@ impl<'a> Numbering<'a> {
         reduced.unwrap_or_else(|| self.values.result(inst, operand))
     }
 
-    /// Remembers what an instruction computes that another block has a copy of.
+    /// Records the result of an instruction that has a copy in another block.
     fn carry(&mut self, function: &Function, inst: Inst) {
         if let Ok(number) = self.values.pair.carried.binary_search(&inst)
             && let Some(operand) = first_definition(function, inst)
@@ -336,7 +340,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// A spill makes the slot hold the register's value for reloads of its class, and nothing for others.
+    /// Updates a slot for a spill: reloads with the register's class read its value, and reloads with other classes
+    /// read an undefined value.
     fn spill(
         &mut self,
         function: &Function,

@@ -48,7 +48,7 @@ mod tests {
         check("").expect("that is LLVM's default");
         for name in ["sm_99", "gfx90a", "sm_9", "sm_60a", "SM_90"] {
             let error = check(name).expect_err("it is not known").to_string();
-            assert!(error.contains(&format!("processor '{name}' is not known; known are sm_70")), "{error}");
+            assert!(error.contains(&format!("processor '{name}' is not known; use one of sm_70")), "{error}");
             assert!(error.contains("sm_121") && error.contains("sm_62"), "{error}");
         }
     }

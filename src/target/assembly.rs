@@ -1,17 +1,17 @@
-//! The text of inline assembly, as far as its vectors of registers go.
+//! The vectors of registers in the text of inline assembly.
 
 use super::tuple_kind::TupleKind;
 use crate::function::assembly::operand;
 
 /// One instruction of the text.
 pub(super) struct Statement {
-    /// The numbers of the operands in each pair of braces that has nothing but operands.
+    /// For each pair of braces that contains only operands, the numbers of the operands.
     pub(super) vectors: Vec<Vec<u32>>,
-    /// What kind of row its vectors are.
+    /// The kind of register tuple of its vectors.
     pub(super) kind: TupleKind,
 }
 
-/// The instructions of a text that have vectors. O(text).
+/// Returns the instructions of a text that have vectors. O(text).
 pub(super) fn statements(text: &str) -> impl Iterator<Item = Statement> + '_ {
     text.split([';', '\n']).filter(|statement| !statement.contains(".param")).filter_map(|statement| {
         let vectors: Vec<Vec<u32>> = statement.split('{').skip(1).filter_map(vector).collect();
@@ -19,7 +19,7 @@ pub(super) fn statements(text: &str) -> impl Iterator<Item = Statement> + '_ {
     })
 }
 
-/// The operands of a vector; `text` begins behind its brace.
+/// Returns the operands of a vector. `text` begins after the opening brace. `None` if the braces contain anything else.
 fn vector(text: &str) -> Option<Vec<u32>> {
     let inside = text.split('}').next().filter(|inside| inside.len() < text.len())?;
     inside.split(',').map(|word| operand(word.trim())).collect()
@@ -48,8 +48,8 @@ mod tests {
         statements(text).map(|statement| (statement.vectors, statement.kind)).collect()
     }
 
-    /// Braces with operands alone are vectors, of whichever instruction they stand in; a scope in braces is none, and a
-    /// vector of parameters is none.
+    /// Braces with only operands are vectors, in any instruction. The braces of a scope, and braces with other
+    /// elements, are not vectors.
     #[test]
     fn vectors() {
         let text = "{ .reg .b32 t;\n mov.u32 $0, 0x0;\n @$5 ld.global.v4.b32 { $0, $1, $2, $3 }, [ $4 + 0 ]; }";

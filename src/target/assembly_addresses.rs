@@ -1,12 +1,12 @@
-//! Which operands of inline assembly only say where memory is accessed.
+//! Operands of inline assembly that are used only as addresses.
 
 use crate::function::assembly::{operand_of, operands, sum, takes_offset};
 use crate::function::{Function, Inst, VReg};
 
-/// Of what takes a number beside its address, what ptxas first makes an address in shared memory of where it is a generic one.
+/// Instructions with an offset whose generic addresses ptxas first converts to addresses in shared memory.
 const MATRICES: [&str; 2] = ["ldmatrix.", "stmatrix."];
 
-/// The operands that a text, however often, names only as the base of an address: `[$2]`, `[ $2 + 16 ]`. O(text).
+/// Returns the operands that a text uses only as bases of addresses: `[$2]`, `[ $2 + 16 ]`. O(text).
 pub fn address_operands(text: &str) -> Vec<u32> {
     let (mut bases, mut others) = (Vec::new(), Vec::new());
     for statement in text.trim_start_matches('&').split([';', '\n']) {
@@ -32,7 +32,7 @@ pub fn address_operands(text: &str) -> Vec<u32> {
     bases
 }
 
-/// The registers of an instruction that are these operands of its text.
+/// Returns the registers of an instruction that are these operands of its text.
 pub fn registers_of(function: &Function, inst: Inst, numbers: &[u32]) -> impl Iterator<Item = VReg> {
     let operands = function.operands(inst);
     numbers.iter().filter_map(|&number| operands[operand_of(operands, number)?].read_reg())
@@ -42,8 +42,8 @@ pub fn registers_of(function: &Function, inst: Inst, numbers: &[u32]) -> impl It
 mod tests {
     use super::*;
 
-    /// Bases of addresses of loads, stores and copies, with and without a number, are found; what is stored, added up,
-    /// moved elsewhere, or the address of what has no offsets, is none.
+    /// Bases of addresses of loads, stores and copies are found, with and without an offset. An operand that is also
+    /// stored, added or otherwise used is not a base, nor is an address in an instruction without offsets.
     #[test]
     fn bases_of_addresses() {
         let of = address_operands;

@@ -1,29 +1,29 @@
-//! What inline assembly does beyond its registers, as far as its text tells.
+//! The effects of inline assembly, as far as its text determines them.
 //!
-//! Assembly that C++ calls `volatile` may do anything to memory, as LLVM sees it, so that no load is the same behind it
-//! as ahead. NVIDIA's own headers call `dp4a` so, and many kernels their matrix instructions. NVIDIA's compiler goes by
-//! what C++ says instead: without `"memory"` among its clobbers assembly leaves memory alone.
+//! For LLVM, assembly that C++ marks `volatile` may change all memory, so a load after it differs from a load before
+//! it. NVIDIA's own headers mark `dp4a` as `volatile`, and many kernels mark their matrix instructions. NVIDIA's
+//! compiler follows the rule of C++ instead: assembly without the clobber `"memory"` does not access memory.
 
 use std::collections::BTreeSet;
 
 use crate::function::MemorySpace;
 
-/// What inline assembly does.
+/// The effects of inline assembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssemblyEffects {
-    /// It computes its results from its operands, each thread for itself.
+    /// Computes its results from its operands, independently in each thread.
     Computes,
-    /// The same, all threads of a warp together.
+    /// Computes its results from the operands of all threads of a warp.
     ComputesTogether,
-    /// It reads memory too, which it must not do elsewhere.
+    /// Also reads memory. It must not be moved.
     Reads,
-    /// It loads, as plain loads do, and computes.
+    /// Also executes plain loads.
     Loads,
-    /// Anything.
+    /// Any effect.
     Unknown,
 }
 
-/// Instructions that compute their results from their operands, by the part of their name ahead of the first dot.
+/// Instructions that compute their results from their operands, by the part of their name before the first dot.
 const COMPUTE: &[&str] = &[
     "abs",
     "add",
@@ -102,17 +102,18 @@ const COMPUTE: &[&str] = &[
     "xor",
 ];
 
-/// Modifiers of loads that keep an order with what other threads do, that must fetch anew, or that may be the last.
+/// Modifiers of loads that keep an order with accesses of other threads, that bypass caches, or that mark the last use
+/// of a line.
 const STRONG: &[&str] = &["volatile", "relaxed", "acquire", "mmio", "cv", "lu"];
 
-/// Instructions in which all threads of a warp compute together.
+/// Instructions that all threads of a warp execute together.
 const COMPUTE_TOGETHER: &[&str] = &["mma", "movmatrix"];
 
 impl AssemblyEffects {
-    /// Reads a text of LLVM IR and its constraints. What is not known for certain is [`Unknown`](Self::Unknown):
-    /// whatever has a label, jumps, names a special register (as all do whose name has a `%`), stands in a language
-    /// that is not PTX's plain one, or has no instruction, for that holds values where it stands. So is what other
-    /// texts may see or have set: a carry, and names that are not declared in a scope of its own. O(text).
+    /// Determines the effects from the text in LLVM IR and its constraints. Anything that is not known for certain is
+    /// [`Unknown`](Self::Unknown): a label, a jump, a special register (all names with a `%`), anything outside plain
+    /// PTX, and a text without instructions, which programs use as a compiler barrier. State that other texts may read
+    /// or write is unknown, too: the carry flag, and names that are not declared in a scope of the text. O(text).
     pub fn of(text: &str, constraints: &str) -> Self {
         if text.contains(['%', '#', '"']) || text.contains("/*") || constraints.contains(['*', 'm']) {
             return Self::Unknown;
@@ -131,7 +132,7 @@ impl AssemblyEffects {
         all.unwrap_or(Self::Unknown)
     }
 
-    /// `declared` are the names that its scope has.
+    /// `declared` has the names that are declared in the scope.
     fn of_instruction(statement: &str, declared: &[&str]) -> Self {
         let (guard, name, operands) = parts(statement);
         let words = [guard, operands].into_iter().flat_map(|text| text.split(|c: char| !is_of_word(c)));
@@ -154,7 +155,7 @@ impl AssemblyEffects {
         }
     }
 
-    /// What both do together.
+    /// Returns the effects of both together.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Computes, effects) | (effects, Self::Computes) => effects,
@@ -164,20 +165,20 @@ impl AssemblyEffects {
     }
 }
 
-/// Whether a part of a text stands in braces; those in comments are none. O(text).
+/// Whether a part of a text is inside braces. Braces in comments do not count. O(text).
 fn is_in_scope(text: &str, part: &str) -> bool {
     let ahead = &text[..part.as_ptr() as usize - text.as_ptr() as usize];
     let code = || ahead.lines().flat_map(|line| line.split("//").next().unwrap_or_default().chars());
     code().filter(|&c| c == '{').count() > code().filter(|&c| c == '}').count()
 }
 
-/// The memory that a text reads, if it has nothing but weak loads and what computes; none for every other text.
-/// O(text).
+/// Returns the memory space that a text reads, if it contains only weak loads and instructions that compute. `None` for
+/// every other text. O(text).
 pub(super) fn loaded_space(text: &str) -> Option<MemorySpace> {
     let loads = statements(text).map(|statement| parts(statement).1).filter(|name| name.starts_with("ld"));
     let reads = match AssemblyEffects::of(text, "") {
         AssemblyEffects::Loads => true,
-        // All threads of a warp load a matrix together.
+        // A matrix load is executed by all threads of a warp together.
         AssemblyEffects::Reads => loads.clone().all(|name| name.starts_with("ld.")),
         _ => false,
     };
@@ -193,7 +194,7 @@ fn space_of(load: &str) -> MemorySpace {
     }
 }
 
-/// The statements of a text, without comments, and without the braces of scopes in front.
+/// Returns the statements of a text, without comments and without the leading braces of scopes.
 fn statements(text: &str) -> impl Iterator<Item = &str> + Clone {
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     let statements = lines.flat_map(|line| line.split(';'));
@@ -201,7 +202,8 @@ fn statements(text: &str) -> impl Iterator<Item = &str> + Clone {
     bare.filter(|statement| !statement.is_empty())
 }
 
-/// The predicate, name and operands of an instruction. Under a predicate it does what it does, or nothing.
+/// Returns the predicate, name and operands of an instruction. An instruction under a predicate has the same effects,
+/// or none.
 fn parts(statement: &str) -> (&str, &str, &str) {
     let guarded = statement.strip_prefix('@').and_then(|rest| rest.split_once(char::is_whitespace));
     let (guard, rest) = guarded.unwrap_or(("", statement));
@@ -223,7 +225,7 @@ mod tests {
         AssemblyEffects::of(text, "=r,r,r")
     }
 
-    /// What computes only is known by its instructions, all of them.
+    /// A text computes only if all of its instructions are known to compute.
     #[test]
     fn computes() {
         assert_eq!(of("dp4a.s32.s32 $0, $1, $2, $3;"), Computes);
@@ -232,7 +234,7 @@ mod tests {
         assert_eq!(of("mov.b32 {$0}, $1; { .reg .b32 t; add.u32 t, $0, 1; mov.b32 $0, t; }"), Computes);
     }
 
-    /// What a warp does together stays together; what reads is no mere computation.
+    /// A text with an instruction for the whole warp computes together. A text that reads memory does not only compute.
     #[test]
     fn together() {
         assert_eq!(of("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0}, {$1}, {$2}, {$0};"), ComputesTogether);
@@ -242,7 +244,8 @@ mod tests {
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x1.b16 {$0}, [$1]; mma.sync {$0}, {$0}, {$0}, {$0};"), Unknown);
     }
 
-    /// Plain loads, masked ones too, and what memory they read; not those that others wait for.
+    /// Plain loads, with and without a mask, and their memory spaces are found. Loads that synchronise with other
+    /// threads are not plain.
     #[test]
     fn loads() {
         let masked = "mov.u16 $0, $1;\n\t@$3 ld.global.b16 { $0 }, [ $2 + 0 ];";
@@ -267,9 +270,9 @@ mod tests {
         assert_eq!(AssemblyEffects::of("ld.global.b32 $0, [$1];", "=r,l,~{memory}"), Unknown);
     }
 
-    /// Whatever is not known may do anything: accesses that others see or wait for, jumps, special registers, other
-    /// threads, memory that the constraints name, the carry and registers of other texts; so may what has no
-    /// instruction, which is a barrier for C++.
+    /// Any other text may have any effect: accesses that synchronise with other threads, jumps, special registers,
+    /// accesses by other threads, memory in the constraints, the carry flag, and registers of other texts. A text
+    /// without instructions is a barrier for C++.
     #[test]
     fn unknown() {
         for text in [

@@ -1,13 +1,13 @@
-//! Loads in inline assembly, as Triton writes those that are masked, taken for what they are.
+//! Loads in inline assembly, such as the masked loads of Triton, as plain reads.
 
 use super::assembly_effects::loaded_space;
 use super::{Classification, Purity};
 use crate::function::assembly::assembly_text;
 use crate::function::{Effects, Function, Inst};
 
-/// The function with inline assembly that loads and does nothing else as a mere read of memory, whether it is
-/// `volatile` or not; what names memory among its clobbers stays opaque. Two such loads need not keep their order, as
-/// two others need not: PTX promises none between weak loads. O(instructions, and the texts).
+/// Returns the function with the effects of inline assembly that only loads reduced to a read of memory, even if it is
+/// `volatile`. Assembly that clobbers memory stays opaque. Two such loads need not keep their order, like any two weak
+/// loads in PTX. O(instructions, and the texts).
 pub fn with_assembly_loads(function: &Function, classification: &Classification) -> Function {
     let mut function = function.clone();
     for inst in function.insts() {
@@ -19,7 +19,7 @@ pub fn with_assembly_loads(function: &Function, classification: &Classification)
     function
 }
 
-/// The text of inline assembly whose effects are not known.
+/// Returns the text of inline assembly with unknown effects. `None` for other instructions.
 fn text<'a>(function: &'a Function, classification: &Classification, inst: Inst) -> Option<&'a str> {
     let effects = function.effects(inst);
     let allowed = Effects::OPAQUE | Effects::TRAP | Effects::CONVERGENT;
@@ -33,8 +33,8 @@ mod tests {
     use super::*;
     use crate::function::MemorySpace;
 
-    /// Loads are reads of the memory that they name, volatile or convergent or not; stores, and what clobbers memory,
-    /// stay as they are.
+    /// Loads read the memory that they name, even if they are volatile or convergent. Stores, and assembly that
+    /// clobbers memory, keep their effects.
     #[test]
     fn loads_are_reads() {
         let effects = ["opaque", "opaque trap convergent", "read write opaque", "opaque"];

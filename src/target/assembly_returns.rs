@@ -1,16 +1,17 @@
-//! Whether inline assembly comes to its end, and whether it may fault where it would not have run, as far as its text
-//! tells.
+//! Whether inline assembly always continues with the next instruction, and whether it may fault on a path on which it
+//! did not execute before, as far as its text determines this.
 
 use super::assembly_effects::{AssemblyEffects, is_of_word};
 use crate::function::Effects;
 
-/// The instructions of PTX after which the next one need not run, by the part of their name ahead of the first dot.
+/// PTX instructions after which the next instruction may not execute, by the part of their name before the first dot.
 const LEAVE: &[&str] = &["bra", "brkpt", "brx", "call", "exit", "ret", "trap"];
 
-/// The effects of inline assembly with a text, as LLVM keeps it. O(text).
+/// Returns the effects of inline assembly, refined by its text as LLVM stores it. O(text).
 ///
-/// Assembly with side effects comes to its end where no word of it names an instruction that leaves, and pure assembly
-/// cannot fault where its instructions are known to compute.
+/// Assembly with side effects always continues with the next instruction unless one of its words names a jump, a call,
+/// or an instruction that ends or stops the thread. Pure assembly cannot fault if all of its instructions are known to
+/// compute.
 pub fn told_by_text(effects: Effects, text: &str) -> Effects {
     let text = text.trim_start_matches('&');
     if effects.is_pure() {
@@ -29,7 +30,8 @@ mod tests {
 
     const UNKNOWN: Effects = Effects::OPAQUE.union(Effects::TRAP);
 
-    /// Assembly that neither jumps nor ends the thread returns, whatever it does to memory and other threads.
+    /// Assembly that neither jumps nor ends the thread returns, independently of its effects on memory and other
+    /// threads.
     #[test]
     fn what_leaves_is_known_by_its_name() {
         for text in [
@@ -56,7 +58,7 @@ mod tests {
         }
     }
 
-    /// Pure assembly that loads may fault; what computes may not.
+    /// Pure assembly that loads may fault. Pure assembly that only computes may not.
     #[test]
     fn what_computes_cannot_fault() {
         let pure = Effects::MAY_FAULT;

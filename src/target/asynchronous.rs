@@ -1,32 +1,32 @@
-//! Instructions that go on when the next one begins: products of a warp group (`wgmma`), and accesses of tensor memory
-//! (`tcgen05`).
+//! Asynchronous instructions: products of a warpgroup (`wgmma`), and accesses to tensor memory (`tcgen05`).
 //!
-//! PTX ISA, `wgmma.mma_async` and `tcgen05.ld`: until an instruction waits for them, their registers may neither be read nor
-//! written. `wgmma.fence`: what other instructions have written to registers of accumulators and of fragments of a matrix has
-//! to stand ahead of a fence, or else the product may not see it. In a view of LLVM's code nothing but the names of opcodes and
-//! the text of inline assembly tells.
+//! PTX ISA, `wgmma.mma_async` and `tcgen05.ld`: the registers of these instructions may be neither read nor written
+//! until an instruction waits for them. `wgmma.fence`: if other instructions write registers of accumulators or matrix
+//! fragments, a fence must follow the writes, or the product may not see them. In a view of LLVM's code, only the names
+//! of opcodes and the text of inline assembly show these instructions.
 
 use crate::function::assembly::assembly_text;
 use crate::function::{Function, Inst, Operand, RegClass};
 
-/// What an instruction has to do with asynchronous ones.
+/// The relation of an instruction to asynchronous instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asynchrony {
-    /// It is one, or has one in it that it does not wait for.
+    /// It is asynchronous, or contains an asynchronous instruction without waiting for it.
     Starts,
-    /// It waits for such.
+    /// It waits for asynchronous instructions.
     Waits,
-    /// It orders what others have done to their registers ahead of what they do.
+    /// It orders earlier accesses to the registers of asynchronous instructions before these instructions.
     Orders,
 }
 
-/// What an instruction has to do with asynchronous ones; `None`: nothing.
+/// Returns the relation of an instruction to asynchronous instructions. `None` if it has none.
 pub fn asynchrony(function: &Function, inst: Inst) -> Option<Asynchrony> {
     of_text(assembly_text(function, inst).unwrap_or_else(|| function.opcodes().name(function.opcode(inst))))
 }
 
-/// Whether an operand of an asynchronous instruction is an accumulator or a fragment of a matrix. Descriptors have 64 bits,
-/// and the choice whether to add is a predicate: a fence does not order these.
+/// Whether an operand of an asynchronous instruction is an accumulator or a matrix fragment, for which a fence is
+/// needed. Descriptors have 64 bits, and the operand that selects accumulation is a predicate; a fence does not order
+/// these.
 pub fn is_fragment(function: &Function, operand: &Operand) -> bool {
     operand.is_def() || operand.reg().is_some_and(|reg| function.class(reg) == RegClass::B32)
 }
@@ -49,7 +49,7 @@ fn of_text(text: &str) -> Option<Asynchrony> {
     })
 }
 
-/// Names of LLVM have capitals in some versions.
+/// In some versions, LLVM's names have capitals.
 fn starts_with(word: &str, prefix: &str) -> bool {
     word.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
@@ -58,7 +58,8 @@ fn starts_with(word: &str, prefix: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Opcodes of LLVM, mnemonics with a form, and inline assembly, of which the last such instruction counts.
+    /// Covers LLVM's opcodes, mnemonics with a form, and inline assembly, in which the last asynchronous instruction
+    /// counts.
     #[test]
     fn by_name_and_by_text() {
         for starts in [

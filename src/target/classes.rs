@@ -1,9 +1,10 @@
-//! Register classes as PTX writes them.
+//! Register classes in PTX.
 
 use crate::function::RegClass;
 
 impl RegClass {
-    /// The prefix of the class's registers in PTX, as LLVM prints them: `%r` of `%r17`.
+    /// Returns the prefix of the class's registers in PTX, as LLVM prints them: `%r` for `%r17`. `None` if PTX has no
+    /// such class.
     pub fn ptx_prefix(self) -> Option<&'static str> {
         match self {
             Self::B1 => Some("%p"),
@@ -15,7 +16,8 @@ impl RegClass {
         }
     }
 
-    /// The type with which PTX declares registers of the class: `.b32` of `.reg .b32 %r<18>;`.
+    /// Returns the type with which PTX declares registers of the class: `.b32` for `.reg .b32 %r<18>;`. `None` if PTX
+    /// has no such class.
     pub fn ptx_type(self) -> Option<&'static str> {
         match self {
             Self::B1 => Some(".pred"),
@@ -27,8 +29,8 @@ impl RegClass {
         }
     }
 
-    /// How many 32-bit registers of the hardware hold one register of the class. Predicates live in a file of their
-    /// own; a 16-bit value takes a whole register.
+    /// Returns the 32-bit hardware registers of one register of the class. Predicates have a file of their own, so they
+    /// count 0. A 16-bit value takes a whole register.
     pub fn words(self) -> u32 {
         match self {
             Self::B1 | Self::Other => 0,

@@ -10,15 +10,15 @@ use super::{
 use crate::function::{Effects, Function, Inst, MemorySpace, Opcode, OpcodeTable};
 use crate::index::{EntityIndex, IndexVec};
 
-/// What is known of one opcode.
+/// The facts about one opcode.
 struct Known {
     name: Box<str>,
     info: OpcodeInfo,
-    /// What LLVM claims.
+    /// The flags of LLVM's descriptor.
     desc: DescFlags,
 }
 
-/// The opcodes of a subtarget, and whoever tells name and descriptor of one that was not asked for yet.
+/// The opcodes of a subtarget, and a function that returns the name and descriptor of an opcode on first use.
 struct Opcodes<F: ?Sized> {
     known: IndexVec<Opcode, OnceLock<Known>>,
     describe: F,
@@ -38,8 +38,8 @@ impl DynOpcodes {
     }
 }
 
-/// All opcodes of a subtarget: names and roles, what they are, what LLVM claims of them. Made once, shared; what an
-/// opcode is, is found out when it is first asked for.
+/// All opcodes of a subtarget, with names, roles, classifications and LLVM's descriptor flags. Created once and shared;
+/// an opcode is classified on first use.
 #[derive(Clone)]
 pub struct Classification {
     table: Arc<OpcodeTable>,
@@ -47,13 +47,14 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// The opcodes of a subtarget; the first gets the number 0.
+    /// Creates a classification of the opcodes of a subtarget. The first opcode has the number 0.
     pub fn new<'a>(opcodes: impl IntoIterator<Item = (&'a str, DescFlags)>) -> Self {
         let opcodes: Vec<(Box<str>, DescFlags)> = opcodes.into_iter().map(|(name, desc)| (name.into(), desc)).collect();
         Self::lazy(opcodes.len(), move |opcode| opcodes[opcode.index()].clone())
     }
 
-    /// A subtarget with `len` opcodes, and a function that tells name and descriptor of any of them.
+    /// Creates a classification of a subtarget with `len` opcodes. `describe` returns the name and descriptor of an
+    /// opcode.
     pub fn lazy(len: usize, describe: impl Fn(Opcode) -> (Box<str>, DescFlags) + Send + Sync + 'static) -> Self {
         let known = (0..len).map(|_| OnceLock::new()).collect();
         let opcodes: Arc<DynOpcodes> = Arc::new(Opcodes { known, describe });
@@ -65,8 +66,8 @@ impl Classification {
         Self { table: Arc::new(table), opcodes }
     }
 
-    /// The opcodes of a table that no subtarget has made, as that of a function in text form is: what an opcode is, its
-    /// name alone tells, and nothing is known of what LLVM claims of it.
+    /// Creates a classification of a table that comes from no subtarget, for example the table of a function in text
+    /// form. Opcodes are classified by their names alone, without LLVM's descriptors.
     pub fn by_name(table: &Arc<OpcodeTable>) -> Self {
         let known = (0..table.len()).map(|_| OnceLock::new()).collect();
         let of_names = Arc::clone(table);
@@ -74,27 +75,27 @@ impl Classification {
         Self { table: Arc::clone(table), opcodes: Arc::new(Opcodes { known, describe }) }
     }
 
-    /// Names and roles.
+    /// Returns the names and roles.
     pub fn table(&self) -> &Arc<OpcodeTable> {
         &self.table
     }
 
-    /// What an opcode is.
+    /// Returns the classification of an opcode.
     ///
     /// # Panics
-    /// Where the opcode is not of this subtarget.
+    /// If the subtarget does not have the opcode.
     #[inline]
     pub fn info(&self, opcode: Opcode) -> &OpcodeInfo {
         &self.opcodes.get(opcode).info
     }
 
-    /// What an opcode is, if it is of this subtarget.
+    /// Returns the classification of an opcode. `None` if the subtarget does not have the opcode.
     pub fn get(&self, opcode: Opcode) -> Option<&OpcodeInfo> {
         (opcode.index() < self.table.len()).then(|| self.info(opcode))
     }
 
-    /// What the opcode of an instruction is. The function's opcodes are those of this subtarget, and behind them those
-    /// that edits have added, which their names alone tell.
+    /// Returns the classification of an instruction's opcode. A function's opcodes are the opcodes of this subtarget,
+    /// followed by opcodes that edits have added. The added opcodes are classified by name alone.
     #[inline]
     pub fn of(&self, function: &Function, inst: Inst) -> OpcodeInfo {
         let opcode = function.opcode(inst);
@@ -109,34 +110,34 @@ impl Classification {
 
     /// Whether an instruction calls a function.
     pub fn is_call(&self, function: &Function, inst: Inst) -> bool {
-        // Little else belongs to a call sequence, and the view says what does.
+        // The view's effects are checked first, because few instructions belong to a call sequence.
         function.effects(inst).contains(Effects::CALL_SEQUENCE) && self.of(function, inst).purity == Purity::Call
     }
 
-    /// What LLVM's descriptor claims of an opcode.
+    /// Returns the flags of LLVM's descriptor of an opcode.
     ///
     /// # Panics
-    /// Where the opcode is not of this subtarget.
+    /// If the subtarget does not have the opcode.
     pub fn desc(&self, opcode: Opcode) -> DescFlags {
         self.opcodes.get(opcode).desc
     }
 
-    /// What an instruction does beyond registers, and in which memory. `address_space` is that of its memory operands,
-    /// by LLVM's number; 0 where they differ or are unknown.
+    /// Returns the effects and the memory space of an instruction. `address_space` is the address space of its memory
+    /// operands, by LLVM's number; 0 if they differ or are unknown.
     ///
-    /// The name wins over the descriptor, with one exception: where the name says pure and LLVM says that memory is
-    /// accessed or control leaves, LLVM is believed.
+    /// The classification by name has priority over LLVM's descriptor, with one exception: if an opcode is pure by its
+    /// name, but LLVM's flags include a memory access or a transfer of control, LLVM's flags are used.
     ///
-    /// A load of memory that does not change counts as pure: it may be deleted, and repeated where it ran before. Where
-    /// it did not run before it may fault ([`Effects::MAY_FAULT`]), unless it is of a parameter that LLVM knows to be
-    /// there. What LLVM knows of other memory may hold only behind a branch. Inline assembly and opcodes that are not
-    /// known by name may fault, too, where they are pure.
+    /// A load of memory that does not change counts as pure. It may be deleted, and repeated on paths on which it
+    /// executed before. On other paths it may fault ([`Effects::MAY_FAULT`]), unless it reads a parameter that LLVM
+    /// knows to be dereferenceable. LLVM's knowledge of other memory may hold only after a branch. Pure inline
+    /// assembly, and pure opcodes that are unknown by name, may fault, too.
     ///
-    /// A pure instruction among those of a call sequence (a copy between the stores of two parameters) stays pure;
-    /// loads never do, so that a call's result is read where it stands.
+    /// A pure instruction inside a call sequence (a copy between the stores of two parameters) stays pure. A load
+    /// inside a call sequence is never pure, so that the result of a call is read at its place.
     ///
     /// # Panics
-    /// Where the opcode is not of this subtarget.
+    /// If the subtarget does not have the opcode.
     pub fn effects(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> (Effects, MemorySpace) {
         let Known { info, desc, name } = self.opcodes.get(opcode);
         let (info, desc) = (*info, *desc);
@@ -145,7 +146,7 @@ impl Classification {
             Purity::Unknown => unknown_effects(desc, flags, name),
             Purity::InlineAsm => asm_effects(flags),
             Purity::Pure if contradicts_purity(desc, flags) => unknown_effects(desc, flags, name),
-            // What reads a space by its name, as a texture does, reads what may be written under another name.
+            // If the opcode's name has a space, as for textures, the same memory may be written under another name.
             Purity::Reads if info.space.is_none() && reads_unchanging_memory(flags, space) => Effects::empty(),
             known => known.effects(),
         };
@@ -168,11 +169,12 @@ impl Classification {
         (effects, if accesses { space } else { MemorySpace::Generic })
     }
 
-    /// The cost of computing an instruction's value again: that of its opcode, or of a load of the function's own
-    /// parameters, which the hardware keeps in constant memory.
+    /// Returns the cost of rematerialising an instruction: the cost of its opcode, or the cost of a load of the
+    /// function's own parameters, which the hardware keeps in constant memory. `None` if the instruction cannot be
+    /// rematerialised.
     ///
     /// # Panics
-    /// Where the opcode is not of this subtarget.
+    /// If the subtarget does not have the opcode.
     pub fn remat(&self, opcode: Opcode, flags: InstFlags, address_space: u32) -> Option<RematCost> {
         let info = *self.info(opcode);
         let (effects, _) = self.effects(opcode, flags, address_space);
@@ -184,16 +186,16 @@ impl Classification {
         if reads_parameter { Some(PARAMETER_LOAD) } else { info.remat }
     }
 
-    /// Whether all threads of a warp get the same value from an instruction, when they execute it together.
-    /// `in_kernel`: the function is a kernel, whose parameters are the same for all threads.
+    /// Whether all threads of a warp receive the same value from an instruction when they execute it together.
+    /// `in_kernel`: the function is a kernel, whose parameters are the same in all threads.
     ///
     /// # Panics
-    /// Where the opcode is not of this subtarget.
+    /// If the subtarget does not have the opcode.
     pub fn uniformity(&self, opcode: Opcode, address_space: u32, in_kernel: bool) -> Uniformity {
         self.info(opcode).uniformity_in(MemorySpace::from_number(address_space), in_kernel)
     }
 
-    /// All opcodes of a copy family, in order.
+    /// Returns all opcodes of a copy family, in order.
     pub fn of_family(&self, family: CopyFamily) -> impl Iterator<Item = Opcode> {
         self.table.ids().filter(move |&opcode| self.info(opcode).family == family)
     }
@@ -205,16 +207,17 @@ impl fmt::Debug for Classification {
     }
 }
 
-/// A load from the constant bank; most instructions take it as an operand.
+/// A load from the constant bank. Most instructions can use it as an operand.
 const PARAMETER_LOAD: RematCost = RematCost(1);
 
-/// Whether a load reads memory that nothing writes while the kernel runs: LLVM says so, or it is constant memory.
+/// Whether a load reads memory that nothing writes while the kernel runs: LLVM's flags say that it is invariant, or the
+/// memory is constant memory.
 fn reads_unchanging_memory(flags: InstFlags, space: MemorySpace) -> bool {
     let unchanging = flags.contains(InstFlags::INVARIANT) || space == MemorySpace::Constant;
     unchanging && !flags.intersects(InstFlags::ORDERED | InstFlags::STORE)
 }
 
-/// Whether a pure instruction may fault where it does not run in the program.
+/// Whether a pure instruction may fault on a path on which the program does not execute it.
 fn may_fault(info: &OpcodeInfo, flags: InstFlags, space: MemorySpace) -> bool {
     match info.purity {
         Purity::Reads => space != MemorySpace::Param || !flags.contains(InstFlags::DEREFERENCEABLE),
@@ -223,15 +226,15 @@ fn may_fault(info: &OpcodeInfo, flags: InstFlags, space: MemorySpace) -> bool {
     }
 }
 
-/// Whether LLVM claims more than side effects for want of a pattern.
+/// Whether LLVM's flags include more than the side effects that LLVM sets for opcodes without a pattern.
 fn contradicts_purity(desc: DescFlags, flags: InstFlags) -> bool {
     let accesses = DescFlags::LOAD | DescFlags::STORE;
     desc.intersects(accesses | DescFlags::CALL | DescFlags::TERMINATOR | DescFlags::INLINE_ASM)
         || flags.intersects(InstFlags::LOAD | InstFlags::STORE)
 }
 
-/// The effects of an opcode that is not known by name. What does something unknown may never return, but for the records
-/// of LLVM 22 without a name, which all do.
+/// Returns the effects of an opcode that is unknown by name. An unknown opcode with side effects may not return. The
+/// records of LLVM 22 without a name are an exception: they all return.
 fn unknown_effects(desc: DescFlags, flags: InstFlags, name: &str) -> Effects {
     let mut effects = Effects::empty();
     if desc.intersects(DescFlags::SIDE_EFFECTS | DescFlags::INLINE_ASM) {
@@ -248,13 +251,14 @@ fn unknown_effects(desc: DescFlags, flags: InstFlags, name: &str) -> Effects {
     let store = desc.contains(DescFlags::STORE) || flags.contains(InstFlags::STORE);
     effects.set(Effects::READ, load);
     effects.set(Effects::WRITE, store);
-    // What does both may be an atomic.
+    // An opcode that reads and writes may be atomic.
     effects.set(Effects::ORDERED, load && store);
     effects
 }
 
-/// The effects of inline assembly. Without side effects and memory it is, by LLVM's rules, a function of its operands;
-/// with side effects it may never return. What its text says besides is [`told_by_text`](super::told_by_text)'s.
+/// Returns the effects of inline assembly from LLVM's flags. By LLVM's rules, assembly without side effects and memory
+/// is a function of its operands. Assembly with side effects may not return. [`told_by_text`](super::told_by_text)
+/// refines these effects by the text.
 fn asm_effects(flags: InstFlags) -> Effects {
     let mut effects = Effects::empty();
     effects.set(Effects::OPAQUE | Effects::TRAP, flags.contains(InstFlags::ASM_EFFECTS));

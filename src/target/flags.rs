@@ -1,16 +1,17 @@
-//! What LLVM claims of an opcode and of one instruction, as it crosses the C ABI.
+//! LLVM's flags of an opcode and of an instruction, as they cross the C ABI.
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// What LLVM's instruction descriptor claims of an opcode; `NVPTX_RA_DESC_*` in `nvptx_ra.h`.
+    /// Flags of LLVM's instruction descriptor; `NVPTX_RA_DESC_*` in `nvptx_ra.h`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct DescFlags: u32 {
         /// May read memory.
         const LOAD = 1;
         /// May write memory.
         const STORE = 2;
-        /// Side effects that the descriptor does not model. LLVM also sets it where it merely lacks a pattern.
+        /// Side effects that the descriptor does not model. LLVM also sets this flag for opcodes that only lack a
+        /// pattern.
         const SIDE_EFFECTS = 4;
         /// Convergent.
         const CONVERGENT = 8;
@@ -26,14 +27,14 @@ bitflags! {
 }
 
 bitflags! {
-    /// What LLVM knows of one instruction beside its descriptor; `NVPTX_RA_INST_*` in `nvptx_ra.h`.
+    /// LLVM's flags of one instruction, in addition to its descriptor; `NVPTX_RA_INST_*` in `nvptx_ra.h`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct InstFlags: u32 {
-        /// Volatile or atomic. LLVM also says so of every memory instruction that has no memory operand.
+        /// Volatile or atomic. LLVM also sets this flag for every memory instruction without a memory operand.
         const ORDERED = 1;
         /// Loads memory that does not change.
         const INVARIANT = 2;
-        /// Between the declaration of a call's parameters and its return value.
+        /// Inside a call sequence: between the declaration of a call's parameters and its return value.
         const CALL_SEQUENCE = 4;
         /// Inline assembly with side effects.
         const ASM_EFFECTS = 8;
@@ -45,7 +46,7 @@ bitflags! {
         const LOAD = 64;
         /// May write memory.
         const STORE = 128;
-        /// LLVM knows that the memory it reads is there.
+        /// Reads memory that LLVM knows to be dereferenceable.
         const DEREFERENCEABLE = 256;
     }
 }

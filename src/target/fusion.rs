@@ -1,10 +1,12 @@
-//! Products that ptxas may compute together with the sum that reads them.
+//! Products that ptxas may fuse with the sum that reads them.
 //!
-//! PTX ISA, `mul`: a multiplication and an addition of floating-point numbers without a rounding modifier "may be optimized
-//! to use fused-multiply-add". The product then has no register, and the sum is rounded once. If such a product goes
-//! through memory, ptxas fuses nothing: the code has an instruction more, and other bits.
+//! PTX ISA, `mul`: a multiplication and an addition of floating-point numbers without a rounding modifier "may be
+//! optimized to use fused-multiply-add". The product then has no register, and the sum is rounded once. If such a
+//! product goes through memory, ptxas cannot fuse it: the code has one instruction more, and the result may have other
+//! bits.
 
-/// Whether an opcode, by LLVM's name or by PTX's mnemonic and form, is a multiplication that ptxas may fuse with a sum.
+/// Whether an opcode is a multiplication that ptxas may fuse with a sum. `name` is LLVM's name, or PTX's mnemonic and
+/// form.
 pub fn is_fusible_product(name: &str) -> bool {
     is_unrounded(name, &["FMUL"], &["mul"])
 }
@@ -14,7 +16,7 @@ pub fn is_fusible_sum(name: &str) -> bool {
     is_unrounded(name, &["FADD", "FSUB"], &["add", "sub"])
 }
 
-/// Whether an opcode is one of these on floating-point numbers, without a rounding modifier.
+/// Whether an opcode is one of these operations on floating-point numbers, without a rounding modifier.
 fn is_unrounded(name: &str, llvm: &[&str], mnemonics: &[&str]) -> bool {
     if let Some(rest) = llvm.iter().find_map(|prefix| name.strip_prefix(prefix)) {
         return rest.starts_with('f') || rest.starts_with("bf");
@@ -32,7 +34,7 @@ fn is_unrounded(name: &str, llvm: &[&str], mnemonics: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// Rounding modifiers forbid it, and integers have no fused operations of that kind.
+    /// A rounding modifier prevents the fusion. Integers have no such fused operation.
     #[test]
     fn without_a_rounding_modifier() {
         for name in ["FMULf32rr", "FMULbf16x2rr", "mul.f32/rrr", "mul.ftz.f32/rri", "@mul.f64/rrr", "mul.bf16x2/rrr"] {

@@ -1,13 +1,13 @@
-//! What an opcode is, as far as its name tells.
+//! The classification of an opcode, as far as its name determines it.
 
 use std::ops::Range;
 
 use crate::function::{Effects, MemorySpace, RegClass, Role};
 
-/// Which kind of copy an opcode is.
+/// The kind of copy that an opcode is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CopyFamily {
-    /// LLVM's generic `COPY`: any class, the same on both sides on NVPTX.
+    /// LLVM's generic `COPY`: any class, which on NVPTX is the same on both sides.
     Copy,
     /// A PTX `mov` within a class.
     Move,
@@ -21,30 +21,30 @@ pub enum CopyFamily {
     SpecialRegister,
     /// The address of the function's stack frame.
     StackAddress,
-    /// A stack slot's address before frame indices are resolved; in general a base plus an offset.
+    /// The address of a stack slot before frame indices are resolved; in general a base plus an offset.
     FrameAddress,
-    /// Integer widening or truncation, which moves the low bits into another class.
+    /// An integer widening or truncation, which moves the low bits into another class.
     CrossClass,
-    /// Several registers put together into a wider one.
+    /// A pack of several registers into a wider register.
     Pack,
-    /// A register taken apart into all its parts.
+    /// An unpack of a register into all its parts.
     Unpack,
     /// One half of a register.
     Extract,
     /// A conversion between an address space and the generic one, or between spaces (`cvta`).
     AddressSpace,
-    /// A copy that keeps a call's results apart from their uses until selection is done.
+    /// A copy that keeps a call's results separate from their uses until selection is done.
     Proxy,
-    /// The frame of a call: declarations of its parameters, the call, its prototype, its begin and end. The values
-    /// themselves travel in `LD_*` and `ST_*` with the space [`MemorySpace::Param`].
+    /// The frame of a call: declarations of its parameters, the call, its prototype, its begin and end. `LD_*` and
+    /// `ST_*` with the space [`MemorySpace::Param`] transfer the values.
     Abi,
-    /// Known, and not a copy.
+    /// A known opcode that is not a copy.
     NotCopy,
-    /// Not known by name: LLVM's descriptor alone says what it does.
+    /// An opcode that is unknown by name. Only LLVM's descriptor describes it.
     Opaque,
 }
 
-/// What an opcode does beyond registers, as PTX defines it and not as LLVM's descriptor claims.
+/// The effects of an opcode, as PTX defines them. LLVM's descriptor may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Purity {
     /// A function of its register and immediate operands.
@@ -53,21 +53,23 @@ pub enum Purity {
     ReadsInvariant,
     /// Reads memory.
     Reads,
-    /// Reads memory; traps where the address is out of bounds (`suld….trap`).
+    /// Reads memory; traps if the address is out of bounds (`suld….trap`).
     ReadsOrTraps,
     /// Writes memory.
     Writes,
-    /// Writes memory; traps where the address is out of bounds (`sust….trap`).
+    /// Writes memory; traps if the address is out of bounds (`sust….trap`).
     WritesOrTraps,
-    /// Reads and writes memory, or asks the memory system for something (asynchronous copies, prefetches).
+    /// Reads and writes memory, or sends a request to the memory system (asynchronous copies, prefetches).
     ReadsAndWrites,
-    /// Exchanges values between the threads of a warp; touches no memory and orders none.
+    /// Exchanges values between the threads of a warp. Neither accesses nor orders memory.
     Exchange,
-    /// A read-modify-write that keeps its order.
+    /// A read-modify-write, which keeps its order.
     Atomic,
-    /// Reads something that changes by itself (`%clock`, `%smid`): keeps its order, never duplicated or merged.
+    /// Reads a value that changes independently of the program (`%clock`, `%smid`). Keeps its order, and is never
+    /// duplicated or merged.
     Volatile,
-    /// Fences, barriers, state that registers do not show (the carry flag, the stack pointer, asynchronous groups).
+    /// Fences, barriers, and state outside the view's registers (the carry flag, the stack pointer, asynchronous
+    /// groups).
     Opaque,
     /// Ends the thread or the kernel, or stops for a debugger.
     Trap,
@@ -77,17 +79,17 @@ pub enum Purity {
     Call,
     /// Belongs to a call's frame.
     CallSequence,
-    /// Emits no machine code and keeps its place.
+    /// Emits no machine code and keeps its position.
     Meta,
-    /// Inline assembly: the instruction's flags tell.
+    /// Inline assembly: the effects come from the instruction's flags.
     InlineAsm,
-    /// Not known by name: LLVM's descriptor tells.
+    /// Unknown by name: the effects come from LLVM's descriptor.
     Unknown,
 }
 
 impl Purity {
-    /// The effects of an instruction about which no more than this is known. For [`InlineAsm`](Self::InlineAsm) and
-    /// [`Unknown`](Self::Unknown), the worst.
+    /// Returns the effects of an instruction about which nothing else is known. For [`InlineAsm`](Self::InlineAsm) and
+    /// [`Unknown`](Self::Unknown), the most general effects.
     pub fn effects(self) -> Effects {
         match self {
             Self::Pure => Effects::empty(),
@@ -110,64 +112,64 @@ impl Purity {
     }
 }
 
-/// What computing a value again costs, in instructions of the hardware. Register operands must still be at hand.
+/// The cost of rematerialising a value, in hardware instructions. Register operands must still be live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RematCost(pub u8);
 
-/// Whether all threads of a warp get the same value from an instruction.
+/// Whether all threads of a warp receive the same value from an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Uniformity {
     /// Always the same.
     Uniform,
-    /// The same where the operands are the same.
+    /// The same if the operands are the same.
     Propagates,
-    /// May differ even where the operands are the same.
+    /// May differ even if the operands are the same.
     Divergent,
 }
 
-/// Where a copy's registers stand among its operands.
+/// The positions of a copy's registers among its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyOperands {
-    /// Operands written.
+    /// The written operands.
     pub defs: Range<u8>,
-    /// Operands whose value is copied; for constants, the immediate or symbol.
+    /// The copied operands; for constants, the immediate or symbol.
     pub uses: Range<u8>,
 }
 
 /// The classification of one opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpcodeInfo {
-    /// Which kind of copy it is.
+    /// The kind of copy.
     pub family: CopyFamily,
-    /// The class of its definitions, of a copy whose class is fixed.
+    /// The class of the definitions, for a copy whose class is fixed.
     pub dst: Option<RegClass>,
-    /// The class of the registers copied, of a copy whose class is fixed.
+    /// The class of the copied registers, for a copy whose class is fixed.
     pub src: Option<RegClass>,
-    /// Whether merging its registers can remove it. 128-bit registers are left alone.
+    /// Whether the copy can be removed by merging its registers. Copies of 128-bit registers are kept.
     pub coalesces: bool,
-    /// What it does beyond registers.
+    /// The effects beyond registers.
     pub purity: Purity,
-    /// The cost of computing its value again, where that gives the same value and is worth considering.
+    /// The cost of rematerialisation, if rematerialisation gives the same value and is worthwhile.
     pub remat: Option<RematCost>,
-    /// Whether the set of threads that execute it together matters.
+    /// Whether the result depends on the set of threads that execute the instruction together.
     pub convergent: bool,
-    /// Whether it may fault, or give anything, where a branch ahead of it does not let it run, though it is pure and no
-    /// load.
+    /// Whether the instruction, although it is pure and not a load, may fault or return any value on a path on which a
+    /// branch prevents its execution.
     pub guarded: bool,
-    /// The memory that it accesses, or for [`CopyFamily::AddressSpace`] the space converted from or to, where the name
-    /// fixes it.
+    /// The memory that the instruction accesses; for [`CopyFamily::AddressSpace`], the space that it converts from or
+    /// to. `None` if the name does not fix it.
     pub space: Option<MemorySpace>,
-    /// Whether its value is the same in all threads of a warp.
+    /// Whether the value is the same in all threads of a warp.
     pub uniformity: Uniformity,
-    /// Whether the uniform datapath, which computes once for all threads of a warp, can do it: moves, and arithmetic of
-    /// integers. From sm_100 on it can do more.
+    /// Whether the uniform datapath, which computes once for all threads of a warp, has the operation: moves, and
+    /// integer arithmetic. From sm_100 on, the uniform datapath has more operations.
     pub has_uniform_form: bool,
     role: Role,
     parts: u8,
 }
 
 impl OpcodeInfo {
-    /// An opcode that is not known.
+    /// The classification of an unknown opcode.
     pub const UNKNOWN: Self = Self::new(CopyFamily::Opaque, Purity::Unknown, Uniformity::Divergent);
 
     /// A pure function of its operands that is not a copy.
@@ -191,7 +193,8 @@ impl OpcodeInfo {
         }
     }
 
-    /// Not a copy. What is pure gives uniform results for uniform operands; of the rest nothing is claimed.
+    /// Creates a classification of an opcode that is not a copy. Pure opcodes give uniform results for uniform
+    /// operands. The results of all other opcodes may be divergent.
     pub(super) const fn other(purity: Purity) -> Self {
         let uniformity = match purity {
             Purity::Pure => Uniformity::Propagates,
@@ -200,103 +203,103 @@ impl OpcodeInfo {
         Self::new(CopyFamily::NotCopy, purity, uniformity)
     }
 
-    /// A pure copy whose definitions and sources have one class each.
+    /// Creates a pure copy whose definitions and sources each have one class.
     pub(super) const fn copy(family: CopyFamily, dst: RegClass, src: Option<RegClass>) -> Self {
         Self { dst: Some(dst), src, ..Self::new(family, Purity::Pure, Uniformity::Propagates).with_uniform_form() }
     }
 
-    /// `def = use`, within a class that is fixed or not.
+    /// Creates `def = use`. The class may be fixed.
     pub(super) const fn same_class(family: CopyFamily, class: Option<RegClass>) -> Self {
         let coalesces = !matches!(class, Some(RegClass::B128));
         let info = Self::new(family, Purity::Pure, Uniformity::Propagates).with_uniform_form();
         Self { dst: class, src: class, coalesces, role: Role::Copy, ..info }
     }
 
-    /// `def = immediate or symbol`.
+    /// Creates `def = immediate or symbol`.
     pub(super) const fn constant(family: CopyFamily, dst: RegClass, cost: u8) -> Self {
         Self { role: Role::Constant, ..Self::copy(family, dst, None).uniform() }.remat(cost)
     }
 
-    /// A special register that keeps its value while the thread runs.
+    /// Creates a special register whose value is constant while the thread runs.
     pub(super) const fn special(uniformity: Uniformity) -> Self {
         Self { uniformity, ..Self::copy(CopyFamily::SpecialRegister, RegClass::B32, None) }.remat(1)
     }
 
-    /// A special register that changes by itself: a second read may give another value.
+    /// Creates a special register whose value changes: a second read may return another value.
     pub(super) const fn volatile(dst: RegClass, uniformity: Uniformity) -> Self {
         let purity = Purity::Volatile;
         Self { purity, uniformity, ..Self::copy(CopyFamily::SpecialRegister, dst, None) }
     }
 
-    /// `def = {use, …}`, lowest part first.
+    /// Creates `def = {use, …}`, lowest part first.
     pub(super) const fn pack(dst: RegClass, src: RegClass, parts: u8) -> Self {
         let coalesces = !matches!(dst, RegClass::B128);
         Self { coalesces, role: Role::Pack, parts, ..Self::copy(CopyFamily::Pack, dst, Some(src)) }
     }
 
-    /// `{def, …} = use`, lowest part first.
+    /// Creates `{def, …} = use`, lowest part first.
     pub(super) const fn unpack(dst: RegClass, src: RegClass, parts: u8) -> Self {
         let coalesces = !matches!(src, RegClass::B128);
         Self { coalesces, role: Role::Unpack, parts, ..Self::copy(CopyFamily::Unpack, dst, Some(src)) }
     }
 
-    /// `def = half INDEX of use`.
+    /// Creates `def = half INDEX of use`.
     pub(super) const fn half(dst: RegClass, src: RegClass, index: u8) -> Self {
         let role = Role::Extract { index, parts: 2 };
         Self { coalesces: true, role, ..Self::copy(CopyFamily::Extract, dst, Some(src)) }
     }
 
-    /// The same with a role.
+    /// Returns the classification with a role.
     pub(super) const fn role_of(self, role: Role) -> Self {
         Self { role, ..self }
     }
 
-    /// The same, of another family.
+    /// Returns the classification with another family.
     pub(super) const fn family(self, family: CopyFamily) -> Self {
         Self { family, ..self }
     }
 
-    /// The same, rematerialisable.
+    /// Returns the classification with a cost of rematerialisation.
     pub(super) const fn remat(self, cost: u8) -> Self {
         Self { remat: Some(RematCost(cost)), ..self }
     }
 
-    /// The same, on the uniform datapath, too.
+    /// Returns the classification with a form for the uniform datapath.
     pub(super) const fn with_uniform_form(self) -> Self {
         Self { has_uniform_form: true, ..self }
     }
 
-    /// The same, convergent.
+    /// Returns the classification as convergent.
     pub(super) const fn collective(self) -> Self {
         Self { convergent: true, uniformity: Uniformity::Divergent, ..self }
     }
 
-    /// The same, only to be run where the program runs it.
+    /// Returns the classification as guarded: only to be executed on paths on which the program executes it.
     pub(super) const fn guarded(self) -> Self {
         Self { guarded: true, ..self }
     }
 
-    /// The same, in a memory space.
+    /// Returns the classification with a memory space.
     pub(super) const fn within(self, space: MemorySpace) -> Self {
         Self { space: Some(space), ..self }
     }
 
-    /// The same, with one value for all threads.
+    /// Returns the classification with one value for all threads.
     pub(super) const fn uniform(self) -> Self {
         Self { uniformity: Uniformity::Uniform, ..self }
     }
 
-    /// The same, uniform where its operands are.
+    /// Returns the classification as uniform if the operands are uniform.
     pub(super) const fn propagating(self) -> Self {
         Self { uniformity: Uniformity::Propagates, ..self }
     }
 
-    /// What the opcode means to a reader who follows values.
+    /// Returns the opcode's role for passes that follow values.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Where a copy's registers stand among its operands; `None` for what is not a copy of operands.
+    /// Returns the positions of a copy's registers among its operands. `None` if the opcode does not copy operands.
     pub fn copy_operands(&self) -> Option<CopyOperands> {
         match self.family {
             CopyFamily::SpecialRegister

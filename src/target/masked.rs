@@ -1,41 +1,42 @@
-//! Accesses of memory under a mask, as Triton writes them: inline assembly whose moves say what is there where the mask
-//! is false, and whose access stands under a predicate.
+//! Masked memory accesses in inline assembly, as Triton writes them: moves set the results for a false mask, and the
+//! access is under a predicate.
 
 use crate::function::assembly::{operand, operand_of};
 use crate::function::{Function, Inst, Operand, OperandFlags, Symbol, VReg, Value};
 
-/// What such assembly does where its mask is false. Registers are named by their operand's number in the text.
+/// Inline assembly with a mask: its moves, which define the results if the mask is false. Registers are operand numbers
+/// in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Masked {
     mask: u32,
     moves: Vec<(u32, Source)>,
 }
 
-/// What is moved.
+/// The source of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Number,
     Operand(u32),
 }
 
-/// A register that assembly writes, and what it then holds.
+/// A register that assembly writes, and its value if the mask is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// A constant, or nothing that is known.
+    /// A constant, or an unknown value.
     Constant(VReg),
-    /// The value of the second.
+    /// The value of the second register.
     Copy(VReg, VReg),
 }
 
-/// Whether any inline assembly of a function, or any statement of PTX, stands under a predicate. O(the texts of its
-/// symbols + instructions).
+/// Whether any inline assembly of a function, or any statement of PTX, is under a predicate. O(the texts of its symbols
+/// + instructions).
 pub fn has_masks(function: &Function) -> bool {
     (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains("@$"))
         || function.insts().any(|inst| function.opcodes().name(function.opcode(inst)).starts_with('@'))
 }
 
-/// The predicate of a statement of PTX that stands under one, and whether it runs where that is false: the predicate is
-/// the last operand that the statement names, or the one ahead of its sign.
+/// Returns the predicate of a guarded PTX statement, and whether the statement executes if the predicate is false. The
+/// predicate is the last operand of the statement, or the operand before the sign.
 pub fn guard(operands: &[Operand]) -> Option<(VReg, bool)> {
     let mut named = operands.iter().rev().skip_while(|operand| operand.flags.contains(OperandFlags::IMPLICIT));
     let last = named.next()?;
@@ -45,8 +46,8 @@ pub fn guard(operands: &[Operand]) -> Option<(VReg, bool)> {
 }
 
 impl Masked {
-    /// Reads the text of inline assembly. `None` where it does anything but move operands and constants and, under one
-    /// and the same predicate, whatever else. O(text).
+    /// Reads the text of inline assembly. `None` if it contains anything but moves of operands and constants, and any
+    /// statements under one common predicate. O(text).
     pub fn parse(text: &str) -> Option<Self> {
         let mut mask = None;
         let mut moves = Vec::new();
@@ -66,7 +67,7 @@ impl Masked {
                     }
                     register => Source::Operand(operand(register)?),
                 };
-                // What is moved behind the access is not what is there without it.
+                // A move after the access would change the result for a true mask, too.
                 if !kind.starts_with("mov.") || mask.is_some() {
                     return None;
                 }
@@ -76,13 +77,13 @@ impl Masked {
         Some(Self { mask: mask?, moves })
     }
 
-    /// The register of the mask, of an instruction with that text.
+    /// Returns the register of the mask, for an instruction with this text.
     pub fn mask(&self, operands: &[Operand]) -> Option<VReg> {
         operands[operand_of(operands, self.mask)?].reg()
     }
 
-    /// What is left of an instruction with that text where its mask is false: one entry for each register that it
-    /// writes. `None` where an operand is not what the text wants.
+    /// Returns the results of an instruction with this text if its mask is false: one entry for each register that it
+    /// writes. `None` if an operand does not match the text.
     pub fn left(&self, function: &Function, inst: Inst) -> Option<Vec<Left>> {
         let operands = function.operands(inst);
         let moved_to = |reg| {
@@ -108,7 +109,7 @@ impl Masked {
 mod tests {
     use super::{Masked, Source};
 
-    /// Loads and stores under a mask are read, and nothing else is.
+    /// Loads and stores under a mask are recognised. Other texts are refused.
     #[test]
     fn texts() {
         let load = "&mov.u32 $0, $2;\n\tmov.u32 $1, 0x0;\n\t@$5 ld.global.v2.b32 { $0, $1 }, [ $4 + 0 ];";

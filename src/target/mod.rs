@@ -1,7 +1,7 @@
-//! What is known of the target: opcodes, register classes, processors.
+//! Facts about the target: opcodes, register classes, processors.
 //!
-//! The rules say what an opcode is by its name alone; a [`Classification`] joins that to LLVM's descriptors and flags
-//! for all opcodes of a subtarget, and says what an instruction does. [`machine`] knows the processors.
+//! The rules classify an opcode by its name alone. A [`Classification`] combines the rules with LLVM's descriptors and
+//! flags for all opcodes of a subtarget, and returns the effects of instructions. [`machine`] describes the processors.
 
 mod assembly;
 mod assembly_addresses;
@@ -47,10 +47,10 @@ pub use system_functions::SYSTEM_FUNCTIONS;
 pub use tuple_kind::TupleKind;
 pub(crate) use uniformity::named_space;
 
-/// A pattern, and what the names that it stands for are.
+/// A pattern, and the classification of the names that match it.
 type Known = (&'static str, &'static OpcodeInfo);
 
-/// The patterns of all rules, by the first byte of the names that they stand for.
+/// The patterns of all rules, by the first byte of the matching names.
 static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     let mut by_first = [const { Vec::new() }; 128];
     for rule in rules::RULES.into_iter().flatten() {
@@ -65,13 +65,13 @@ static PATTERNS: LazyLock<[Vec<Known>; 128]> = LazyLock::new(|| {
     by_first
 });
 
-/// What the opcode of that name is: a search through dozens of patterns. Other rooms ask a [`Classification`], which has
-/// the answer at hand and knows what LLVM claims.
+/// Returns the classification of the opcode with this name, by a search through dozens of patterns. Other rooms use a
+/// [`Classification`], which stores the result and has LLVM's descriptors.
 ///
-/// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. So are its records without a name,
-/// `anonymous_N` (shuffles, matrix instructions, some fences): but for the fences all of them are of the whole warp,
-/// though LLVM leaves that out for some, so they count as convergent. The shim calls those of `setmaxnreg` by what they
-/// print.
+/// Names that LLVM 22 does not have are [`OpcodeInfo::UNKNOWN`], never guessed. LLVM's records without a name,
+/// `anonymous_N` (shuffles, matrix instructions, some fences), are unknown, too. Apart from the fences, the whole warp
+/// executes them together. LLVM does not mark all of them as convergent, so they count as convergent here. The shim
+/// names the records of `setmaxnreg` by the instruction that they print.
 fn classify(name: &str) -> OpcodeInfo {
     if let Some(info) = ptx::classify(name) {
         return info;
@@ -84,7 +84,7 @@ fn classify(name: &str) -> OpcodeInfo {
     if is_anonymous(name) || asks_for_registers(name) { OpcodeInfo::UNKNOWN.collective() } else { OpcodeInfo::UNKNOWN }
 }
 
-/// Whether TableGen made the name for a record that has none.
+/// Whether TableGen generated the name for a record without a name.
 fn is_anonymous(name: &str) -> bool {
     name.strip_prefix("anonymous_").is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,15 +1,15 @@
-//! Brace patterns: exact sets of opcode names, written short.
+//! Brace patterns: a short notation for exact sets of opcode names.
 
-/// Whether a pattern stands for a name: `{a,b}` for `a` or `b`, `{,a}` for nothing or `a`. Braces do not nest. A
-/// pattern without a closing brace stands for itself.
+/// Whether a pattern matches a name. `{a,b}` matches `a` or `b`, and `{,a}` matches nothing or `a`. Braces do not nest.
+/// A pattern without a closing brace matches only itself.
 ///
-/// A pattern lists names exactly, so that an opcode of another LLVM never matches by resemblance.
+/// A pattern lists names exactly, so that an opcode of another LLVM version never matches by similarity.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     matches_bytes(pattern.as_bytes(), name.as_bytes())
 }
 
 fn matches_bytes(pattern: &[u8], name: &[u8]) -> bool {
-    // Most patterns differ from a name before their first brace: what is alike goes first, and cheaply.
+    // Most names differ from a pattern before the first brace, so the common prefix is skipped first.
     let alike = pattern.iter().zip(name).take_while(|(a, b)| a == b && **a != b'{').count();
     let (pattern, name) = (&pattern[alike..], &name[alike..]);
     let Some((0, close)) = braces(pattern) else { return pattern == name };
@@ -19,7 +19,7 @@ fn matches_bytes(pattern: &[u8], name: &[u8]) -> bool {
         .any(|alternative| name.strip_prefix(alternative).is_some_and(|rest| matches_bytes(after, rest)))
 }
 
-/// The ASCII bytes that names of a pattern begin with, a bit for each.
+/// Returns the ASCII bytes with which names of a pattern begin, with one bit for each byte.
 pub(super) fn first_bytes(pattern: &str) -> u128 {
     first_of(pattern.as_bytes())
 }
@@ -42,14 +42,14 @@ fn bit(byte: u8) -> u128 {
     1u128.checked_shl(byte.into()).unwrap_or_default()
 }
 
-/// Where the first pair of braces opens and closes.
+/// Returns the positions of the first opening brace and of its closing brace.
 fn braces(pattern: &[u8]) -> Option<(usize, usize)> {
     let open = pattern.iter().position(|&byte| byte == b'{')?;
     let length = pattern[open..].iter().position(|&byte| byte == b'}')?;
     Some((open, open + length))
 }
 
-/// Calls `visit` for every name that a pattern stands for.
+/// Calls `visit` for every name that matches a pattern.
 pub(super) fn expand(pattern: &str, visit: &mut impl FnMut(&str)) {
     expand_after(&mut String::with_capacity(pattern.len()), pattern, visit);
 }

@@ -1,16 +1,16 @@
-//! Versions of PTX, and what they brought.
+//! Versions of PTX and their features.
 
-/// A version of PTX, ten times over: 8.7 is 87, as LLVM names it.
+/// A version of PTX, multiplied by 10: 8.7 is 87, as in LLVM's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PtxVersion(pub u32);
 
 impl PtxVersion {
-    /// The first in which a kernel may ask for spills to shared memory: ptxas 13.0.88 says "requires PTX ISA .version
-    /// 8.7 or later".
+    /// The first version in which a kernel may enable spills to shared memory: ptxas 13.0.88 reports "requires PTX ISA
+    /// .version 8.7 or later".
     pub const SMEM_SPILLING: Self = Self(87);
 
-    /// The version that LLVM's features of a target ask for, as `-mattr=+ptx87` does; of several the latest. `None`
-    /// where they ask for none: LLVM then takes the oldest that knows the processor.
+    /// Returns the version that LLVM's target features select, as `-mattr=+ptx87` does; the latest, if there are
+    /// several. `None` if they select none: LLVM then uses the oldest version that supports the processor.
     pub fn of_features(features: &str) -> Option<Self> {
         let mut wanted = Vec::new();
         for feature in features.split(',').map(str::trim) {
@@ -28,7 +28,7 @@ impl PtxVersion {
 mod tests {
     use super::PtxVersion;
 
-    /// The latest version that is asked for counts, unless it is taken back; other features say nothing.
+    /// The latest selected version counts, unless a later feature disables it. Other features have no influence.
     #[test]
     fn features() {
         let cases = [

@@ -1,14 +1,14 @@
-//! Which operands of an instruction stand in consecutive registers of the hardware.
+//! The operands of an instruction that need consecutive hardware registers.
 //!
-//! PTX writes a vector of registers, and names them one by one; the hardware's instruction names the first of a row.
-//! What ptxas 13.0 makes of each was read from its SASS for sm_90 and sm_100: vector loads and stores (`LDG.E.128`,
-//! `STS.128`, `SULD….128`) have rows that are aligned to their length; `TEX` has two pairs; `HMMA` has rows of up to
-//! 4, aligned to 4; `LDTM` has one row, aligned to 4; `HGMMA` has one row for all accumulators, aligned to 8.
-//! Processors before sm_80 are read to have rows of 8 for accumulators.
+//! PTX writes each register of a vector. The hardware's instruction names only the first register of a tuple. The
+//! tuples of ptxas 13.0 were read from its SASS for sm_90 and sm_100. Vector loads and stores (`LDG.E.128`, `STS.128`,
+//! `SULD….128`) have tuples that are aligned to their length. `TEX` has two pairs. `HMMA` has tuples of up to 4,
+//! aligned to 4. `LDTM` has one tuple, aligned to 4. `HGMMA` has one tuple for all accumulators, aligned to 8. For
+//! processors before sm_80, the allocator assumes tuples of 8 for accumulators.
 //!
-//! Vectors in the space of parameters are none: what they are loaded from is no memory, and what they are stored to is
-//! the calling convention's. LLVM has no names for the matrix instructions that it knows itself (`anonymous_N`), so
-//! that their operands are not known here; those of inline assembly are.
+//! Vectors in the parameter space are not tuples: their loads do not access memory, and the calling convention places
+//! their stores. LLVM has no names for its own matrix instructions (`anonymous_N`), so their operands are unknown here.
+//! The operands of matrix instructions in inline assembly are known.
 
 use super::assembly::{Statement, statements};
 use super::named_space;
@@ -17,37 +17,37 @@ use super::tuple_kind::TupleKind;
 use crate::function::assembly::operand_of;
 use crate::function::{Function, Inst, MemorySpace, Value};
 
-/// Operands that stand in one row, by their numbers in the instruction, lowest register first. All of them are written,
-/// or all of them are read.
+/// Operands that form one register tuple, by their numbers in the instruction, lowest register first. Either all of
+/// them are written, or all of them are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterTuple {
     /// The operands.
     pub operands: Vec<usize>,
-    /// What kind of row.
+    /// The kind of register tuple.
     pub kind: TupleKind,
 }
 
-/// Where an opcode has its vector, as far as its name tells.
+/// The position of an opcode's vector, as far as its name determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorShape {
-    /// Nowhere.
+    /// No vector.
     None,
-    /// Its definitions.
+    /// The definitions.
     Written(TupleKind),
-    /// So many operands from the first on.
+    /// The first N operands.
     ReadFirst(usize),
-    /// So many operands, the last ones.
+    /// The last N operands.
     ReadLast(usize),
-    /// All operands but so many, the first ones, to tensor memory.
+    /// All operands except the first N, stored to tensor memory.
     ReadBehind(usize),
-    /// Where the text says.
+    /// Determined by the text of inline assembly.
     Assembly,
-    /// Where the form in a name of PTX says.
+    /// Determined by the form in the name of a PTX opcode.
     Named,
 }
 
 impl VectorShape {
-    /// The shape of the opcode of that name.
+    /// Returns the shape of the opcode with this name.
     pub fn of(name: &str) -> Self {
         if let Some(rows) = vector_rows(name) {
             return if rows.is_empty() { Self::None } else { Self::Named };
@@ -60,7 +60,7 @@ impl VectorShape {
             "STV" => count().map_or(Self::None, Self::ReadFirst),
             "SUST" => count().map_or(Self::None, Self::ReadLast),
             "TCGEN05" if name.starts_with("TCGEN05_ST_") => {
-                // The address, and for this shape an immediate.
+                // The address, and an immediate for this shape.
                 Self::ReadBehind(if name.contains("x32bx2") { 2 } else { 1 })
             }
             "TCGEN05" if name.starts_with("TCGEN05_LD_") => Self::Written(TupleKind::TensorMemory),
@@ -69,7 +69,7 @@ impl VectorShape {
         }
     }
 
-    /// The rows of an instruction whose opcode has this shape. Rows of fewer than two operands are none.
+    /// Returns the register tuples of an instruction whose opcode has this shape. Tuples have at least two operands.
     pub fn tuples(self, function: &Function, inst: Inst) -> Vec<RegisterTuple> {
         let operands = function.operands(inst);
         let defs = operands.iter().take_while(|operand| operand.is_def()).count();
@@ -88,14 +88,14 @@ impl VectorShape {
     }
 }
 
-/// Whether the instruction loads parameters or stores them. The view names no space where a load counts as pure.
+/// Whether the instruction loads or stores parameters. The view has no memory space for loads that count as pure.
 fn is_parameter(function: &Function, inst: Inst) -> bool {
     let is_pure_load =
         || named_space(function.operands(inst)) == MemorySpace::Param && function.effects(inst).is_pure();
     function.memory_space(inst) == MemorySpace::Param || is_pure_load()
 }
 
-/// The rows that the name of the opcode has.
+/// Returns the register tuples that the name of the opcode defines.
 fn of_name(function: &Function, inst: Inst) -> Vec<RegisterTuple> {
     let (operands, name) = (function.operands(inst).len(), function.opcodes().name(function.opcode(inst)));
     let rows =
@@ -103,7 +103,7 @@ fn of_name(function: &Function, inst: Inst) -> Vec<RegisterTuple> {
     rows.map(|(first, length, kind)| RegisterTuple { operands: (first..first + length).collect(), kind }).collect()
 }
 
-/// The rows that the text of inline assembly has in braces, each once.
+/// Returns the register tuples in the text of inline assembly, each once.
 fn of_assembly(function: &Function, inst: Inst) -> Vec<RegisterTuple> {
     let operands = function.operands(inst);
     let Some(&Value::Symbol(text)) = operands.first().map(|operand| &operand.value) else { return Vec::new() };
@@ -124,7 +124,7 @@ fn of_assembly(function: &Function, inst: Inst) -> Vec<RegisterTuple> {
 mod tests {
     use super::*;
 
-    /// The rows of the only instruction of a function.
+    /// Returns the register tuples of the only instruction of a function.
     fn tuples(opcode: &str, symbol: &str, operands: &str) -> Vec<RegisterTuple> {
         let symbol = if symbol.is_empty() { String::new() } else { format!("@0 = \"{symbol}\"\n") };
         let text = format!(
@@ -139,7 +139,7 @@ mod tests {
         RegisterTuple { operands: operands.into_iter().collect(), kind }
     }
 
-    /// Loads write rows, stores read them; parameters are none.
+    /// Loads write tuples, and stores read them. Parameters are not tuples.
     #[test]
     fn of_vector_memory() {
         let load =
@@ -159,8 +159,8 @@ mod tests {
         assert_eq!(VectorShape::of("STV_i64_v2"), VectorShape::ReadFirst(2));
     }
 
-    /// Inline assembly has the rows of its text, by the operands' places behind their descriptions, each row once; a
-    /// row with what is no operand is none.
+    /// Inline assembly has the tuples of its text, with operand positions that skip the operand descriptors. Each tuple
+    /// is reported once. A vector with anything but operands is not a tuple.
     #[test]
     fn of_inline_assembly() {
         let operands = "INLINEASM @0, 1, 262154, def %0, 262154, def %1, 262153, %2, 262153, %3 :: opaque";

@@ -1,5 +1,5 @@
-//! Where a function gives registers back and takes them while it runs: `setmaxnreg`, as LLVM's own instruction or in
-//! inline assembly.
+//! Requests of a function for fewer or more registers at run time: `setmaxnreg`, as LLVM's own instruction or in inline
+//! assembly.
 
 use super::machine::Repartition;
 use crate::function::assembly::operand_of;
@@ -7,19 +7,19 @@ use crate::function::{Function, Operand, Symbol, Value};
 
 const NAME: &str = "setmaxnreg.";
 
-/// Whether the opcode of that name is LLVM's own instruction, `setmaxnreg.inc.sync.aligned.u32` or `.dec`. LLVM itself
-/// has no name for it.
+/// Whether the opcode with this name is LLVM's own instruction, `setmaxnreg.inc.sync.aligned.u32` or `.dec`. LLVM
+/// itself has no name for it.
 pub fn asks_for_registers(opcode: &str) -> bool {
     opcode.starts_with(NAME)
 }
 
-/// Whether inline assembly of a function may ask. O(the texts of its symbols).
+/// Whether inline assembly of a function may contain a request. O(the texts of its symbols).
 pub fn assembly_may_ask(function: &Function) -> bool {
     (0..function.num_symbols()).any(|symbol| function.symbol(Symbol(symbol as u32)).contains(NAME))
 }
 
-/// The requests of a function with their lines, in the order of its code. One whose number is no constant is left out: ptxas
-/// takes none such. O(instructions), and the texts of inline assembly.
+/// Returns the requests of a function with their source lines, in the order of the code. A request whose number is not
+/// a constant is left out, because ptxas refuses it. O(instructions), and the texts of inline assembly.
 pub fn repartitions(function: &Function) -> Vec<(Repartition, u32)> {
     let mut requests = Vec::new();
     for inst in function.insts() {
@@ -54,7 +54,7 @@ fn of_text<'a>(text: &'a str, operands: &'a [Operand]) -> impl Iterator<Item = R
     })
 }
 
-/// What the instruction of that name asks for.
+/// Returns the request of the instruction with this name. `None` for other instructions.
 pub fn repartition_of(name: &str, number: u32) -> Option<Repartition> {
     match name.strip_prefix(NAME)?.split('.').next()? {
         "inc" => Some(Repartition::Increase(number)),
@@ -77,14 +77,14 @@ mod tests {
         repartitions(&function).into_iter().map(|(request, _)| request).collect()
     }
 
-    /// Numbers stand in the text or among the operands, and every instruction counts.
+    /// Numbers may be in the text or among the operands, and every instruction counts.
     #[test]
     fn numbers() {
         let texts = ["&setmaxnreg.inc.sync.aligned.u32 $1;\\n", "&{setmaxnreg.dec.sync.aligned.u32 40;}"];
         assert_eq!(of(texts, ["1, 13, 24, 13, 96", "1"]), [Increase(96), Decrease(40)]);
     }
 
-    /// LLVM's own instructions count as those in assembly do, in the order of the code.
+    /// LLVM's own instructions and inline assembly count in the same way, in the order of the code.
     #[test]
     fn instructions() {
         let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\nopcode setmaxnreg.inc.sync.aligned.u32\n\
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(repartitions(&function), [(Decrease(40), 7), (Decrease(32), 0), (Increase(232), 0)]);
     }
 
-    /// Other instructions, and numbers that are missing or none, ask for nothing.
+    /// Other instructions, and missing or invalid numbers, give no request.
     #[test]
     fn nothing() {
         let texts = ["&setmaxnreg.inc.sync.aligned.u32 $0;", "&bar.sync 40;"];

@@ -1,16 +1,16 @@
 //! The kinds of register tuple.
 
-/// What kind of row it is: how long it may be, and how it is aligned.
+/// The kind of a register tuple, which determines its lengths and alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TupleKind {
-    /// Of memory: as long as it is, aligned to its length.
+    /// A vector of memory: any length, aligned to its length.
     Memory,
-    /// What a texture gives: pairs.
+    /// Results of a texture fetch: pairs.
     Texture,
     /// An operand of a matrix instruction of one warp.
     Matrix,
     /// An operand of a matrix instruction of four warps.
     Warpgroup,
-    /// What goes to tensor memory or comes from there: as long as it is.
+    /// A vector that is stored to tensor memory or loaded from it: any length.
     TensorMemory,
 }

@@ -49,7 +49,7 @@ class OccupancyTest(unittest.TestCase):
         self.assertEqual(of, {0: 228, 48: 4, 113: 2, 227: 1, 228: 0})
 
     def test_an_unknown_processor_is_an_error_that_names_the_known_ones(self):
-        with self.assertRaisesRegex(ValueError, "'gfx90a' is not known; known are sm_70"):
+        with self.assertRaisesRegex(ValueError, "'gfx90a' is not known; use one of sm_70"):
             occupancy.most_warps("gfx90a")
 
 

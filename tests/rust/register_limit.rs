@@ -296,7 +296,7 @@ fn device_functions_have_limits_of_their_own() {
     let none = CommandLine::default();
     let patch = CommandLine { tools_patch: true, ..none };
     let error = RegisterLimit::of_function(&CommandLine { max_registers: Some(64), ..patch }).expect_err("refused");
-    assert!(error.to_string().contains("-maxrregcount 64 for a patch of tools, which has 24"), "{error}");
+    assert!(error.to_string().contains("-maxrregcount 64 exceeds the limit of a patch for tools, 24"), "{error}");
     assert!(hopper().register_limit(&LaunchBounds::default(), &patch).is_err(), "a kernel in a patch");
     let Some(ptxas) = ptxas() else { return };
     let spilled = |options: &[&str]| -> Option<u32> {

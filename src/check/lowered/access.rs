@@ -1,4 +1,4 @@
-//! One store to slots, or one load from them.
+//! The check of one store to slots, or of one load from slots.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ impl Walk<'_> {
         parts: &[(VReg, Slot)],
     ) -> Result<(), String> {
         let start = self.next;
-        let &(reg, slot) = parts.first().ok_or("an access to nothing")?;
-        let class = self.class(reg).ok_or("an access of no register")?;
+        let &(reg, slot) = parts.first().ok_or("an access to no slot")?;
+        let class = self.class(reg).ok_or("an access by an unknown register")?;
         let is_store = role == Role::Spill;
         match (self.slot(slot)?, class) {
             (Kind::Bit { word, mask }, _) => self.bit(is_store, (inst, at), reg, (word, mask))?,
@@ -39,7 +39,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The next edit, which inserts an instruction at a place.
+    /// Takes the next lowered edit, which must insert an instruction at a position.
     fn insertion(&mut self, at: Position) -> Result<Insertion, String> {
         match self.take()? {
             LoweredEdit::Insert(insertion) if insertion.inst.0 == self.next && insertion.at == at => {
@@ -50,7 +50,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an instruction is one with these operands and without memory.
+    /// Checks that an instruction has an opcode and operands, and accesses no memory.
     fn expect(found: &Insertion, op: MachineOp, operands: &[Operand]) -> Result<(), String> {
         if found.op == op && found.operands == operands && found.memory.is_none() {
             Ok(())
@@ -59,7 +59,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An access to one slot by registers that hold what the edit's register holds.
+    /// Checks an access to one slot through converted registers, together with the conversion.
     fn converted(
         &mut self,
         is_store: bool,
@@ -89,7 +89,7 @@ impl Walk<'_> {
         self.memory(&access, is_store, class, &registers, &[(reg, slot)])
     }
 
-    /// One access of registers of a class to slots that lie one behind the other.
+    /// Checks one access by registers of one class to adjacent slots.
     fn memory(
         &mut self,
         found: &Insertion,
@@ -109,12 +109,12 @@ impl Walk<'_> {
         let space = match (self.slot(parts[0].1)?, self.purposes.get(&address)) {
             (Kind::Shared { offset: wanted, row }, Some(&Purpose::RowAddress(found))) => {
                 if row != found || i64::from(wanted) != offset {
-                    return wrong("another place in shared memory");
+                    return wrong("another offset in shared memory");
                 }
                 MemorySpace::Shared
             }
             (Kind::Local(_), Some(Purpose::LocalAddress)) => {
-                let Ok(offset) = u64::try_from(offset) else { return wrong("an offset below 0") };
+                let Ok(offset) = u64::try_from(offset) else { return wrong("a negative offset") };
                 if !offset.is_multiple_of(all.into()) {
                     return wrong("not aligned");
                 }
@@ -122,7 +122,7 @@ impl Walk<'_> {
                 for (&(_, slot), number) in parts.iter().zip(0..) {
                     let at = offset + number * of_slot;
                     if *self.local.entry(slot).or_insert(at) != at {
-                        return wrong("another place in local memory");
+                        return wrong("another offset in local memory");
                     }
                 }
                 MemorySpace::Local
@@ -130,8 +130,8 @@ impl Walk<'_> {
             _ => return wrong("not the address of the slot"),
         };
         let is_volatile = is_store && space == MemorySpace::Shared;
-        // Behind the registers: whether it is volatile, the scope, the memory, and of loads the kind of bits; how many; of
-        // loads, which bytes are used.
+        // Immediates after the registers. A store has: volatile, scope, space, bits. A load has: volatile, scope,
+        // space, type, bits, mask of the used bytes.
         let modes = match is_store {
             true => vec![if is_volatile { 8 } else { 0 }, 0, space as i64, class.bits().into()],
             false => vec![0, 0, space as i64, 3, class.bits().into(), -1],
@@ -149,7 +149,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Sets a bit to a predicate, or a predicate to a bit.
+    /// Checks a store of a predicate to a bit, or a load of a predicate from a bit.
     fn bit(
         &mut self,
         is_store: bool,
@@ -161,7 +161,7 @@ impl Walk<'_> {
         let number = |number: i32| Operand::immediate(number.into());
         let (reads, writes) = (Operand::read(word), Operand::write(word));
         let first = self.insertion(at)?;
-        let part = first.operands.first().and_then(Operand::def).ok_or("a bit of nothing")?;
+        let part = first.operands.first().and_then(Operand::def).ok_or("an access to a bit without a result")?;
         if !is_store {
             self.give_purpose(part, RegClass::B32, Purpose::Part)?;
             Self::expect(&first, MachineOp::And, &[Operand::write(part), reads, number(mask)])?;
@@ -172,20 +172,21 @@ impl Walk<'_> {
             return match self.constant(inst) {
                 Some(true) => Self::expect(&first, MachineOp::Set, &[writes, reads, number(mask)]),
                 Some(false) => Self::expect(&first, MachineOp::And, &[writes, reads, number(!mask)]),
-                None => Err("a constant bit of a predicate that is none".into()),
+                None => Err("a constant bit for a predicate that is not constant".into()),
             };
         }
         self.give_purpose(part, RegClass::B32, Purpose::Part)?;
         let select = [Operand::write(part), number(mask), number(0), Operand::read(predicate)];
         Self::expect(&first, MachineOp::Select, &select)?;
         let second = self.insertion(at)?;
-        let rest = second.operands.first().and_then(Operand::def).ok_or("a bit of nothing")?;
+        let rest = second.operands.first().and_then(Operand::def).ok_or("an access to a bit without a result")?;
         self.give_purpose(rest, RegClass::B32, Purpose::Part)?;
         Self::expect(&second, MachineOp::And, &[Operand::write(rest), reads, number(!mask)])?;
         Self::expect(&self.insertion(at)?, MachineOp::Or, &[writes, Operand::read(rest), Operand::read(part)])
     }
 
-    /// What the predicate is that an instruction of the edits stores, where it is set directly ahead.
+    /// Returns the value of the predicate that an inserted store writes, if a constant is assigned directly before the
+    /// store.
     fn constant(&mut self, inst: Inst) -> Option<bool> {
         let (before, edits) = (self.before, self.edits);
         let constants = self.constants.get_or_insert_with(|| {

@@ -1,4 +1,5 @@
-//! The inline assembly that computes addresses: which register gets which, and how large the arrays are.
+//! The check of the inline assembly that computes addresses: which register receives which address, and the sizes of
+//! the arrays.
 
 use super::{Purpose, Walk};
 use crate::function::{RegClass, VReg};
@@ -10,10 +11,10 @@ impl Walk<'_> {
             let words: Vec<&str> = line.split([' ', ',', ';']).filter(|word| !word.is_empty()).collect();
             let purpose = match words[..] {
                 ["mad.lo.u32", _, "%nvptx_ra0", row, "%nvptx_ra3"] => {
-                    let row = row.parse().map_err(|_| format!("an address by {line}"))?;
+                    let row = row.parse().map_err(|_| format!("an unknown address computation: {line}"))?;
                     let array = declared(text, "shared", "nvptx_ra_spills")?;
                     if Some(array.0) != self.array.map(u64::from) || !array.1.is_multiple_of(16) {
-                        return Err(format!("an array of {array:?} bytes and their alignment"));
+                        return Err(format!("an array with size and alignment {array:?}"));
                     }
                     Purpose::RowAddress(row)
                 }
@@ -21,7 +22,7 @@ impl Walk<'_> {
                     self.local_array = Some(declared(text, "local", "nvptx_ra_local")?);
                     Purpose::LocalAddress
                 }
-                _ => return Err(format!("an address by {line}")),
+                _ => return Err(format!("an unknown address computation: {line}")),
             };
             self.give_purpose(reg, RegClass::B32, purpose)?;
         }
@@ -29,17 +30,17 @@ impl Walk<'_> {
     }
 }
 
-/// The line of the text that sets a result.
+/// Returns the only line of the text that sets a result.
 fn line_of(text: &str, number: usize) -> Result<&str, String> {
     let result = format!("${number},");
     let mut lines = text.split("\n\t").filter(|line| line.split(' ').nth(1) == Some(&result));
     match (lines.next(), lines.next()) {
         (Some(line), None) => Ok(line),
-        _ => Err(format!("assembly without one line for its result {number}")),
+        _ => Err(format!("assembly that does not set its result {number} in exactly one line")),
     }
 }
 
-/// The bytes and the alignment of an array that the text declares.
+/// Returns the size in bytes and the alignment of an array that the text declares.
 fn declared(text: &str, space: &str, name: &str) -> Result<(u64, u64), String> {
     let parse = |number: Option<&str>| number.and_then(|number| number.parse::<u64>().ok());
     let array = text.split("\n\t").find_map(|line| {

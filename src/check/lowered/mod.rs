@@ -1,13 +1,14 @@
-//! The check of spill code: a lowered list against the list that it was made of.
+//! The check of spill code: compares a lowered list of edits with the list that it was made from.
 //!
-//! What the list means was proven before it was lowered. Lowering must add nothing to that: an edit that has nothing to do
-//! with slots stays as it is, under the numbers that instructions have now; a store to a slot or a load from one is one
-//! access of the right registers, width, memory and offset, with its conversions directly beside it; and the entry computes
-//! the addresses and clears the bits ahead of all else. Where slots lie in local memory is read off the accesses: slots keep
-//! apart, and within the array.
+//! The meaning of the original list was proven before lowering. Lowering must not change it:
+//! * An edit without slots is unchanged, except for the new numbers of instructions.
+//! * A store to a slot, or a load from a slot, is one access with the right registers, width, memory and offset. Its
+//!   conversions are directly beside it.
+//! * The entry computes the addresses and clears the bits before all other code.
+//! * The offsets of slots in local memory are read from the accesses. Slots do not overlap, and lie within the array.
 //!
-//! The check shares no code with the lowering. It trusts the table that says what the instructions are called, and of the code
-//! that computes addresses, all but which register gets which.
+//! The check shares no code with the lowering. It trusts the table of instruction names. Of the code that computes
+//! addresses, it checks only which register receives which address.
 
 mod access;
 mod assembly;
@@ -23,12 +24,12 @@ use crate::function::{
 };
 use crate::index::EntityIndex;
 
-/// What a slot is.
+/// The memory of a slot.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// In local memory, of so many bytes.
+    /// Local memory, with a size in bytes.
     Local(u64),
-    /// In a row of so many bytes for each thread.
+    /// Shared memory: an offset, and the size in bytes of each thread's part of the row.
     Shared {
         offset: u32,
         row: u32,
@@ -39,21 +40,21 @@ enum Kind {
     },
 }
 
-/// What a register that the lowering made is for.
+/// The use of a register that the lowering created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     LocalAddress,
     RowAddress(u32),
-    /// One of the registers that hold predicates.
+    /// A register that holds predicates as bits, with its number.
     Word(u32),
-    /// Of one access alone.
+    /// A temporary register of one access.
     Part,
 }
 
-/// Holds a lowered list against the list of edits that it was made of. O(size).
+/// Compares a lowered list with the list of edits that it was made from. O(size).
 ///
 /// # Errors
-/// Says what the first difference is.
+/// The first difference.
 pub fn check(before: &Function, edits: &EditList, lowered: &[LoweredEdit]) -> Result<(), String> {
     let mut walk = Walk::new(before, edits, lowered);
     let mut entered = false;
@@ -69,7 +70,7 @@ pub fn check(before: &Function, edits: &EditList, lowered: &[LoweredEdit]) -> Re
         walk.entry()?;
     }
     if let Some(rest) = walk.lowered.get(walk.at) {
-        return Err(format!("of no edit: {rest:?}"));
+        return Err(format!("{rest:?} belongs to no edit"));
     }
     walk.check_local_slots()
 }
@@ -78,27 +79,27 @@ struct Walk<'a> {
     before: &'a Function,
     edits: &'a EditList,
     lowered: &'a [LoweredEdit],
-    /// The number of the next lowered edit, and that of the next instruction.
+    /// The number of the next lowered edit, and the number of the next instruction.
     at: usize,
     next: u32,
     slots: Vec<Kind>,
     array: Option<u32>,
     /// The classes of the registers that the edits create.
     created: Vec<RegClass>,
-    /// The number of the first register that the lowering made, and the classes of all of them.
+    /// The number of the first register that the lowering created, and the classes of all these registers.
     own: u32,
     classes: Vec<RegClass>,
     purposes: BTreeMap<VReg, Purpose>,
     words: Vec<VReg>,
     entry_code: Range<u32>,
-    /// For each instruction that the edits insert, those that it became.
+    /// For each instruction that the edits insert, its lowered instructions.
     became: Vec<Range<u32>>,
-    /// Where slots in local memory lie, and the bytes and alignment of the array.
+    /// The offsets of slots in local memory, and the size in bytes and alignment of their array.
     local: BTreeMap<Slot, u64>,
     local_array: Option<(u64, u64)>,
-    /// The largest alignment that an access to local memory counts on.
+    /// The largest alignment that an access to local memory assumes.
     local_alignment: u64,
-    /// The predicates known ahead of their stores, once asked for.
+    /// Predicates with a constant value before their store, computed on first use.
     constants: Option<BTreeMap<Inst, bool>>,
 }
 
@@ -128,7 +129,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes what an edit makes. Returns whether that is a slot or the array.
+    /// Records the slot, array or register that an edit creates. Returns whether the edit creates a slot or the array.
     fn note(&mut self, edit: &Edit) -> bool {
         match *edit {
             Edit::CreateSlot { size, .. } => self.slots.push(Kind::Local(size)),
@@ -144,7 +145,7 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// The class of a register of the function or of the edits.
+    /// Returns the class of a register of the function or of the edits. `None` for other registers.
     fn class(&self, reg: VReg) -> Option<RegClass> {
         match reg.index().checked_sub(self.before.num_regs()) {
             None => Some(self.before.class(reg)),
@@ -158,13 +159,13 @@ impl<'a> Walk<'a> {
         kind.copied().ok_or_else(|| format!("an access to {slot}, which no edit makes"))
     }
 
-    /// Passes the registers that the lowering makes.
+    /// Skips the registers that the lowering creates, and records their classes.
     fn own_registers(&mut self) -> Result<(), String> {
         while let Some(LoweredEdit::Kept(Edit::CreateRegister { reg, class })) = self.lowered.get(self.at)
             && reg.0 >= self.own
         {
             if reg.0 != self.own + self.classes.len() as u32 {
-                return Err(format!("a register out of its order: {reg}"));
+                return Err(format!("a register out of order: {reg}"));
             }
             self.classes.push(*class);
             self.at += 1;
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
     }
 
     fn edit(&mut self, edit: &Edit) -> Result<(), String> {
-        // They come behind the registers of the edits.
+        // The registers of the lowering come after the registers of the edits.
         if !matches!(edit, Edit::CreateRegister { .. }) {
             self.own_registers()?;
         }
@@ -199,7 +200,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An edit with the numbers that instructions have now.
+    /// Returns an edit with the new numbers of instructions.
     fn renumbered(&mut self, edit: &Edit) -> Edit {
         let mut edit = edit.clone();
         match &mut edit {
@@ -227,13 +228,14 @@ impl<'a> Walk<'a> {
         edit
     }
 
-    /// What an instruction became that the edits insert.
+    /// Returns the lowered instructions of an instruction that the edits insert. `None` for an instruction of the
+    /// function.
     fn of_edit(&self, inst: Inst) -> Option<Range<u32>> {
         let number = inst.index().checked_sub(self.before.num_insts())?;
         self.became.get(number).cloned()
     }
 
-    /// The place ahead of all that stays in the entry.
+    /// Returns the position before the first instruction of the entry that no edit moves.
     fn entry_place(&self) -> Position {
         let moves = self.edits.edits().iter().filter_map(|edit| match edit {
             Edit::Move { inst, .. } => Some(*inst),
@@ -245,7 +247,8 @@ impl<'a> Walk<'a> {
         Position { block: Block(0), before }
     }
 
-    /// The code at the entry: addresses, and bits that are not set. All insertions at this place come behind.
+    /// Checks the code at the entry, which computes addresses and clears bits. All other insertions at this position
+    /// come later.
     fn entry(&mut self) -> Result<(), String> {
         self.own_registers()?;
         let place = self.entry_place();
@@ -279,23 +282,24 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A register that the lowering made is for one thing alone.
+    /// Assigns a use to a register that the lowering created. A register has only one use.
     fn give_purpose(&mut self, reg: VReg, class: RegClass, purpose: Purpose) -> Result<(), String> {
-        let number = reg.0.checked_sub(self.own).ok_or_else(|| format!("{reg}, which is the function's"))?;
+        let number = reg.0.checked_sub(self.own).ok_or_else(|| format!("{reg}, which belongs to the function"))?;
         if self.classes.get(number as usize) != Some(&class) {
-            return Err(format!("{reg}, which has not class {}", class.name()));
+            return Err(format!("{reg}, which does not have class {}", class.name()));
         }
         match self.purposes.insert(reg, purpose) {
             None => Ok(()),
-            Some(other) => Err(format!("{reg} for {purpose:?}, which is for {other:?}")),
+            Some(other) => Err(format!("{reg} for {purpose:?}, which is already used for {other:?}")),
         }
     }
 
-    /// Slots in local memory lie apart and in the array, which is aligned as accesses count on.
+    /// Checks that slots in local memory do not overlap and lie in the array, and that the array has the alignment that
+    /// accesses assume.
     fn check_local_slots(&self) -> Result<(), String> {
         let Some((bytes, alignment)) = self.local_array else { return Ok(()) };
         if !alignment.is_multiple_of(self.local_alignment) {
-            return Err(format!("an array aligned to {alignment}, where accesses count on {}", self.local_alignment));
+            return Err(format!("an array aligned to {alignment}, but accesses assume {}", self.local_alignment));
         }
         let mut places: Vec<(u64, u64)> = Vec::new();
         for (&slot, &offset) in &self.local {
@@ -304,7 +308,7 @@ impl<'a> Walk<'a> {
         }
         places.sort_unstable();
         if places.windows(2).any(|pair| pair[0].1 > pair[1].0) || places.last().is_some_and(|last| last.1 > bytes) {
-            return Err(format!("slots that do not lie apart in {bytes} bytes: {places:?}"));
+            return Err(format!("slots that overlap, or exceed {bytes} bytes: {places:?}"));
         }
         Ok(())
     }

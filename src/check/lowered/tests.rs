@@ -30,7 +30,7 @@ bb1: frequency 1.0 depth 0
 end
 ";
 
-/// Slots of each kind, each stored to and loaded from, with instructions in another order, moved and cloned.
+/// Slots of each kind, each stored and loaded, with instructions that are reordered, moved and cloned.
 const EDITS: &str = "function \"k\"
 create-register %8 B32
 create-register %9 B64
@@ -108,7 +108,7 @@ fn what_is_lowered_passes() {
     let function = function();
     let edits = parsed(&function, EDITS);
     assert_eq!(check(&function, &edits, &lowered(&function, &edits)), Ok(()));
-    // An entry whose instructions change their places, and a first one that moves.
+    // An entry whose instructions are reordered, and an entry whose first instruction moves.
     for more in [
         "permute bb0 i1 i0 i10 i11 i12 i2 i13 i14 i3 i15 i4 i16 i5 i17 i6 i18 i19 i7 i20 i21 i22\nset-register i35",
         "move i0 in bb0 before i2\nset-register i35",
@@ -120,12 +120,12 @@ fn what_is_lowered_passes() {
     }
 }
 
-/// Other numbers than a number.
+/// Returns numbers that differ from a number.
 fn other_numbers(number: i64) -> [i64; 6] {
     [number + 1, number - 1, -number - 1, number + 16, !number, i64::from(number == 0) * 8]
 }
 
-/// Other instructions than an instruction.
+/// Returns instructions that differ from an instruction.
 fn other_insertions(function: &Function, of: &Insertion, num_regs: u32) -> Vec<Insertion> {
     let mut others = Vec::new();
     let mut push = |other: Insertion| others.push(other);
@@ -173,8 +173,8 @@ fn other_insertions(function: &Function, of: &Insertion, num_regs: u32) -> Vec<I
     others
 }
 
-/// Every other list than the lowered one that differs in one place is refused: another register, number, place or kind of
-/// memory in an instruction; an edit that is missing, twice there or in another's place; other code at the entry.
+/// Every list that differs from the lowered list in one place is refused: another register, number, position or memory
+/// in an instruction; a missing, repeated or misplaced edit; other code at the entry.
 #[test]
 fn every_mutant_is_refused() {
     let function = function();
@@ -254,8 +254,8 @@ fn every_mutant_is_refused() {
     assert!(count > 5_000, "{count} mutants");
 }
 
-/// A constant is set for a predicate that is one, with its value; and halves keep their order. Named here, because these are
-/// whole sequences.
+/// A store of a constant predicate must set the constant's value, and the halves must keep their order. The previous
+/// test changes one instruction at a time, and these mutants change whole sequences.
 #[test]
 fn wrong_sequences_are_refused() {
     let function = function();
@@ -265,7 +265,7 @@ fn wrong_sequences_are_refused() {
         let is_op = |edit: &LoweredEdit| matches!(edit, LoweredEdit::Insert(insertion) if insertion.op == op);
         right.iter().position(is_op).unwrap_or_else(|| panic!("{op:?} is in the list"))
     };
-    // The bits of a constant that is set, and of one that is not.
+    // The stored bits of a constant true predicate and of a constant false predicate.
     let set = place(MachineOp::Set);
     let mut mutant = right.clone();
     if let LoweredEdit::Insert(insertion) = &mut mutant[set] {
@@ -273,14 +273,14 @@ fn wrong_sequences_are_refused() {
         insertion.operands[2] = Operand::immediate(i64::from(i32::MAX));
     }
     assert!(check(&function, &edits, &mutant).is_err_and(|error| error.contains("expected Set")));
-    // The halves in each other's place in the store.
+    // The halves of the store are swapped.
     let halves = place(MachineOp::Halves);
     let mut mutant = right.clone();
     if let LoweredEdit::Insert(insertion) = &mut mutant[halves] {
         insertion.operands.swap(0, 1);
     }
     assert!(check(&function, &edits, &mutant).is_err_and(|error| error.contains("expected Halves")));
-    // Both halves' accesses at once: an offset that is wrong in the store and in the load lies in another slot.
+    // Both accesses of the halves change: a wrong offset in both the store and the load overlaps another slot.
     let mut mutant = right.clone();
     for edit in &mut mutant {
         if let LoweredEdit::Insert(insertion) = edit

@@ -7,7 +7,8 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// A store to a slot, or a reload. An instruction that accesses several slots is one of these for each.
+/// A store to a slot, or a reload from a slot. An instruction that accesses several slots has one `Access` for each
+/// slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) inst: Inst,
@@ -16,24 +17,24 @@ pub(super) struct Access {
     pub(super) slot: Slot,
 }
 
-/// The register that a reload's register stands for.
+/// The original register in whose place a reloaded register is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StandsFor {
-    /// None is known: nothing of the view reads it.
+    /// Unknown: no instruction of the view reads the reloaded register.
     Unknown,
-    /// What all its readers read before the edits.
+    /// The register that all readers read before the edits.
     One(VReg),
-    /// Its readers read these.
+    /// Two registers that the readers read before the edits.
     Two(VReg, VReg),
 }
 
-/// What the verifier knows of an edited function.
+/// The accesses of an edited function.
 pub(super) struct Accesses<'a> {
     pub(super) before: &'a Function,
     pub(super) applied: &'a Applied,
-    /// In the order of the code.
+    /// All accesses, in the order of the code.
     pub(super) all: Vec<Access>,
-    /// For each register, what it stands for, if a reload writes it.
+    /// For each register that a reload writes, the original register.
     stands_for: IndexVec<VReg, StandsFor>,
 }
 
@@ -54,12 +55,12 @@ impl<'a> Accesses<'a> {
         self.all.is_empty()
     }
 
-    /// The edited function.
+    /// Returns the edited function.
     pub(super) fn after(&self) -> &'a Function {
         &self.applied.function
     }
 
-    /// The slots that the edits make, as dense numbers: so many, and the number of one.
+    /// Returns the number of slots that the edits create. [`Self::number`] numbers them from 0.
     pub(super) fn num_slots(&self) -> usize {
         self.after().num_slots() - self.before.num_slots()
     }
@@ -68,19 +69,20 @@ impl<'a> Accesses<'a> {
         slot.index() - self.before.num_slots()
     }
 
-    /// The accesses of a block, in order.
+    /// Returns the accesses of a block, in order.
     pub(super) fn of_block(&self, block: Block) -> &[Access] {
         let range = self.after().block_range(block);
         let place = |inst: Inst| self.all.partition_point(|access| access.inst < inst);
         &self.all[place(range.start)..place(range.end)]
     }
 
-    /// What the register of a reload stands for.
+    /// Returns the original register of a reloaded register.
     pub(super) fn stands_for(&self, reg: VReg) -> StandsFor {
         self.stands_for[reg]
     }
 
-    /// Finds out what the registers of reloads stand for: what their readers, or these readers' originals, read before.
+    /// Finds the original registers of reloaded registers: the registers that their readers, or the originals of cloned
+    /// readers, read before the edits.
     fn find_readers(&mut self, edits: &EditList) {
         let after = self.after();
         let mut is_reloaded = IndexVec::filled(false, after.num_regs());
@@ -107,13 +109,14 @@ impl<'a> Accesses<'a> {
         }
     }
 
-    /// A finding at an access.
+    /// Creates a finding at an access.
     pub(super) fn finding(&self, kind: FindingKind, access: &Access, reason: String) -> Finding {
         let place = self.place(access.inst);
         Finding { kind, slot: access.slot, reg: Some(access.reg), place: Some(place), reason }
     }
 
-    /// Where an instruction of the edited function stands in the view: in front of the next that is still in its block.
+    /// Returns the place of an instruction of the edited function in the view: before the next instruction that is
+    /// still in its block.
     pub(super) fn place(&self, inst: Inst) -> Place {
         let block = self.after().block_of(inst);
         let end = self.after().block_range(block).end;
@@ -125,7 +128,7 @@ impl<'a> Accesses<'a> {
         Place::new(self.before, Position { block, before: next })
     }
 
-    /// Finds accesses that stand between two members of one call sequence.
+    /// Finds accesses between two members of one call sequence.
     pub(super) fn check_call_sequences(&self, findings: &mut Vec<Finding>) {
         let after = self.after();
         let is_of_view =
@@ -141,7 +144,7 @@ impl<'a> Accesses<'a> {
                     && is_member(behind)
                     && !opens_sequence(after, behind)
                 {
-                    let reason = "it stands between two members of one call sequence".into();
+                    let reason = "the access is between two members of one call sequence".into();
                     findings.push(self.finding(FindingKind::CallSequence, access, reason));
                 }
             }
@@ -149,7 +152,7 @@ impl<'a> Accesses<'a> {
     }
 }
 
-/// The accesses of an instruction that the edits inserted.
+/// Returns the accesses of an inserted instruction.
 fn accesses(function: &Function, inst: Inst) -> Vec<Access> {
     let is_store = match function.role(inst) {
         Role::Spill => true,

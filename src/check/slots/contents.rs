@@ -1,4 +1,4 @@
-//! What slots may hold, forwards over all paths.
+//! The possible contents of slots, computed forwards over all paths.
 
 use std::cell::OnceCell;
 
@@ -8,46 +8,46 @@ use super::undefined::may_be_undefined;
 use crate::function::{Block, Inst, Operand, Origin, RegClass, Role, Slot, VReg};
 use crate::index::IndexVec;
 
-/// A value that a slot may hold, and where it came from.
+/// A value that a slot may hold, and its origin.
 #[derive(Clone, Copy, Debug)]
 struct SlotValue {
     /// The register that was stored.
     reg: VReg,
     /// The store.
     store: Inst,
-    /// The instruction that has written the register since.
+    /// The first instruction that has written the register after the store.
     overwritten: Option<Inst>,
-    /// The registers that may be defined where the slot holds it.
+    /// The registers that may be defined while the slot holds the value.
     defined: Registers,
 }
 
 impl SlotValue {
-    /// What makes two values different.
+    /// Returns the properties by which values are distinguished.
     fn key(&self) -> (VReg, bool) {
         (self.reg, self.overwritten.is_some())
     }
 }
 
-/// Some of the registers that are stored to a slot, as bits by their numbers there.
+/// A set of registers that are stored to a slot. A register's bit is its number among the registers of that slot.
 type Registers = u64;
 
-/// The bit of a register. Those with great numbers share the last one.
+/// Returns the bit of a register. All registers from number 63 on share the last bit.
 fn bit(number: u32) -> Registers {
     1 << number.min(Registers::BITS - 1)
 }
 
-/// The most values of a slot that are told apart.
+/// The most values of a slot that are distinguished.
 const MOST: usize = 4;
 
-/// What a slot may hold at a point: see the [module](super) documentation.
+/// The possible contents of a slot at a point; see the [module](super) documentation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Content {
-    /// The predecessor over which a path comes without a store; at the start of the function, that block itself.
+    /// The predecessor on a path without a store. At the start of the function, the first block itself.
     unwritten: Option<Block>,
     /// The registers that may be defined on such a path.
     written: Registers,
     values: [Option<SlotValue>; MOST],
-    /// Whether there are more values.
+    /// Whether the slot may hold more values.
     has_more: bool,
 }
 
@@ -56,12 +56,12 @@ impl Content {
         self.values.iter().flatten()
     }
 
-    /// The registers that may be defined, whatever the slot holds.
+    /// Returns the registers that may be defined, for any content of the slot.
     fn defined(&self) -> Registers {
         self.values().fold(self.written, |all, value| all | value.defined)
     }
 
-    /// Adds a value. Returns whether anything is new.
+    /// Adds a value. Returns whether the content has changed.
     fn add(&mut self, value: SlotValue) -> bool {
         if let Some(known) = self.values.iter_mut().flatten().find(|known| known.key() == value.key()) {
             let is_new = value.defined & !known.defined != 0;
@@ -77,7 +77,7 @@ impl Content {
         }
     }
 
-    /// The union with what comes from a predecessor. Returns whether anything is new.
+    /// Adds the contents at the end of a predecessor. Returns whether the content has changed.
     fn join(&mut self, other: &Self, from: Block) -> bool {
         let mut is_changed = false;
         if other.unwritten.is_some() && (self.unwritten.is_none() || other.written & !self.written != 0) {
@@ -91,7 +91,8 @@ impl Content {
         is_changed | (other.has_more && !std::mem::replace(&mut self.has_more, true))
     }
 
-    /// An instruction of the view writes a register, whose bit is given: what the slot holds of it is old from here on.
+    /// Updates the content for an instruction of the view that writes `reg`, whose bit is `bit`: values of that
+    /// register in the slot become old.
     fn overwrite(&mut self, reg: VReg, bit: Registers, inst: Inst) {
         if self.unwritten.is_some() {
             self.written |= bit;
@@ -105,8 +106,8 @@ impl Content {
         }
     }
 
-    /// An instruction of the view makes a register undefined, whose bit is given: it may have any value, also that of its
-    /// slot.
+    /// Updates the content for an instruction of the view that makes a register undefined. `bit` is the register's bit.
+    /// The register may then have any value, including the value in the slot.
     fn forget(&mut self, bit: Registers) {
         self.written &= !bit;
         self.values.iter_mut().flatten().for_each(|value| value.defined &= !bit);
@@ -116,7 +117,7 @@ impl Content {
 /// The contents of all slots at a point.
 type Contents = Vec<Content>;
 
-/// Checks all reloads that are reached.
+/// Checks all reachable reloads.
 pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     let flow = Flow::new(accesses);
     let entries = flow.entries();
@@ -126,12 +127,12 @@ pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What the flow of contents needs.
+/// The inputs of the data flow.
 struct Flow<'a> {
     accesses: &'a Accesses<'a>,
-    /// For each register, the slots to which it is stored somewhere, each with the register's bit there.
+    /// For each register, the slots to which it is stored, each with the register's bit for that slot.
     slots_of: IndexVec<VReg, Vec<(usize, Registers)>>,
-    /// For each register that is stored, whether some path leads to a read of it without a definition.
+    /// For each stored register, whether some path leads to a read of it without a definition.
     may_be_undefined: OnceCell<IndexVec<VReg, bool>>,
 }
 
@@ -151,14 +152,14 @@ impl<'a> Flow<'a> {
         Self { accesses, slots_of, may_be_undefined: OnceCell::new() }
     }
 
-    /// What the slots may hold at the entry of each block that is reached.
+    /// Computes the possible contents of the slots at the entry of each reachable block.
     fn entries(&self) -> IndexVec<Block, Option<Contents>> {
         let after = self.accesses.after();
         let mut entries: IndexVec<Block, Option<Contents>> = IndexVec::filled(None, after.num_blocks());
         let mut is_waiting = IndexVec::filled(false, after.num_blocks());
         let mut worklist = Vec::new();
         if let Some(start) = after.blocks().next() {
-            // The caller of another function may have written registers.
+            // If the function is not a kernel, its caller may have written registers.
             let written = if after.kernel().is_some() { 0 } else { Registers::MAX };
             let nothing = Content { unwritten: Some(start), written, ..Content::default() };
             entries[start] = Some(vec![nothing; self.accesses.num_slots()]);
@@ -183,7 +184,7 @@ impl<'a> Flow<'a> {
         entries
     }
 
-    /// Runs a block. `reload` sees what the slot of each reload may hold there.
+    /// Executes a block. `reload` receives the possible content of the slot at each reload.
     fn run(&self, block: Block, contents: &mut Contents, mut reload: impl FnMut(&Access, &Content)) {
         let after = self.accesses.after();
         let mut accesses = self.accesses.of_block(block).iter().peekable();
@@ -198,7 +199,8 @@ impl<'a> Flow<'a> {
                     reload(access, content);
                 }
             }
-            // What the edits insert writes what its readers ask for, or the symbolic checker finds it.
+            // Inserted instructions are skipped: the symbolic checker verifies that they write the values that their
+            // readers need.
             let is_kept = matches!(self.accesses.applied.origin[inst], Origin::Kept(_));
             let is_undefined = after.role(inst) == Role::Undef;
             for reg in after.operands(inst).iter().filter_map(Operand::def).filter(|_| is_kept) {
@@ -210,14 +212,15 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The bit of a register among those of a slot; `None` if it is never stored there.
+    /// Returns the bit of a register for a slot. `None` if the register is never stored to the slot.
     fn bit(&self, reg: VReg, slot: Slot) -> Option<Registers> {
         let slot = self.accesses.number(slot);
         self.slots_of[reg].iter().find(|(known, _)| *known == slot).map(|&(_, bit)| bit)
     }
 
-    /// Whether what a reload stands for may be defined, if so are these registers. Where it is undefined, whatever the slot has
-    /// is as good. That is no excuse where each read comes behind a definition.
+    /// Whether the original register of a reload may be defined, if the registers in `defined` may be. If the original
+    /// register is undefined, any content of the slot is correct. A register whose reads all follow a definition counts
+    /// as always defined.
     fn is_wanted(&self, access: &Access, defined: Registers) -> bool {
         let StandsFor::One(reg) = self.accesses.stands_for(access.reg) else { return true };
         self.bit(reg, access.slot).is_none_or(|bit| defined & bit != 0) || !self.may_be_undefined()[reg]
@@ -235,9 +238,9 @@ impl<'a> Flow<'a> {
         let mut find = |kind, reason| findings.push(self.accesses.finding(kind, access, reason));
         let slot = access.slot;
         match (content.unwritten, content.values().next()) {
-            (_, None) => find(FindingKind::NoStore, format!("no path leads from a store to {slot} to here")),
+            (_, None) => find(FindingKind::NoStore, format!("no path from a store to {slot} leads here")),
             (Some(from), Some(_)) if self.is_wanted(access, content.written) => {
-                find(FindingKind::MaybeUnwritten, format!("over {from} a path comes without a store to {slot}"));
+                find(FindingKind::MaybeUnwritten, format!("a path through {from} has no store to {slot}"));
             }
             (_, Some(_)) => {}
         }
@@ -246,23 +249,27 @@ impl<'a> Flow<'a> {
         if let Some(held) = wanted().find(|held| class(held.reg) != class(access.reg)) {
             let of = |reg: VReg| if class(reg) == RegClass::B1 { "a predicate" } else { class(reg).name() };
             let (stored, loaded, store) = (of(held.reg), of(access.reg), self.accesses.place(held.store));
-            let reason = format!("it loads {loaded}, and {} was stored as {stored} {store}", held.reg);
+            let reason = format!("the reload loads {loaded}, but {} was stored as {stored} {store}", held.reg);
             return find(FindingKind::Encoding, reason);
         }
         let expected = match self.accesses.stands_for(access.reg) {
             StandsFor::Unknown => return,
             StandsFor::One(reg) => reg,
             StandsFor::Two(one, other) => {
-                return find(FindingKind::TwoValues, format!("its readers read {one} and {other} before"));
+                return find(
+                    FindingKind::TwoValues,
+                    format!("the readers of the reload read {one} and {other} before the edits"),
+                );
             }
         };
         if let Some(held) = wanted().find(|held| held.reg != expected) {
             let store = self.accesses.place(held.store);
-            let reason = format!("its readers read {expected}, and the slot has {}, stored {store}", held.reg);
+            let reason =
+                format!("the readers of the reload need {expected}, but the slot holds {}, stored {store}", held.reg);
             find(FindingKind::Overwritten, reason);
         } else if let Some((held, inst)) = wanted().find_map(|held| Some((held, held.overwritten?))) {
             let (store, definition) = (self.accesses.place(held.store), self.accesses.place(inst));
-            let reason = format!("{expected} was stored {store} and written anew {definition}");
+            let reason = format!("{expected} was stored {store}, and written again {definition}");
             find(FindingKind::Old, reason);
         }
     }

@@ -1,35 +1,35 @@
-//! What the verifier finds.
+//! Findings of the verifier.
 
 use std::fmt;
 
 use crate::function::{Block, Function, Inst, Position, Slot, VReg};
 
-/// What is wrong with a slot, or with a store to it or a reload from it.
+/// An error in a slot, in a store to a slot, or in a reload from a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FindingKind {
-    /// A reload to which no path leads from a store.
+    /// A reload that no path from a store reaches.
     NoStore,
-    /// A reload to which some path leads without a store.
+    /// A reload that some path reaches without a store.
     MaybeUnwritten,
-    /// A reload of memory that another value has overwritten.
+    /// A reload of a slot in which another value was stored.
     Overwritten,
-    /// A reload of a value that its register no longer has.
+    /// A reload of a value although its register was written again after the store.
     Old,
-    /// A reload as another class than that of the store: of another width, or a predicate in another encoding.
+    /// A reload with another class than the store: another width, or another encoding of a predicate.
     Encoding,
-    /// A reload for readers of two registers.
+    /// A reload whose readers read two registers before the edits.
     TwoValues,
     /// An access that is narrower or wider than its slot.
     Width,
-    /// A slot that is not aligned to what is stored there.
+    /// A slot whose alignment is too small for the stored value.
     Misaligned,
-    /// A slot in no array, or behind the end of the array.
+    /// A slot without an array, or beyond the end of the array.
     Outside,
-    /// A slot where another one lies.
+    /// A slot that overlaps another slot.
     Overlap,
-    /// A store or reload within a call sequence.
+    /// A store or reload inside a call sequence.
     CallSequence,
-    /// A note: a store whose slot no path reads.
+    /// A note: a store to a slot that no path reads afterwards.
     Unread,
 }
 
@@ -50,7 +50,7 @@ impl FindingKind {
         Self::Unread,
     ];
 
-    /// A short name, as reports show it.
+    /// Returns a short name, as in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoStore => "reload without a store",
@@ -68,38 +68,38 @@ impl FindingKind {
         }
     }
 
-    /// Whether the function may compute something else; otherwise the finding is a note.
+    /// Whether the function may compute something else. Otherwise the finding is a note.
     pub fn is_error(self) -> bool {
         self != Self::Unread
     }
 
-    /// What makes it right.
+    /// Returns the correction.
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::NoStore => "store the register behind its definition",
-            Self::MaybeUnwritten => "move the store to where all paths to the reload lead through it",
-            Self::Overwritten => "give the two values slots of their own",
-            Self::Old => "move the store behind the last definition ahead of the reload",
+            Self::NoStore => "store the register after its definition",
+            Self::MaybeUnwritten => "move the store to a place on all paths to the reload",
+            Self::Overwritten => "give each of the two values its own slot",
+            Self::Old => "move the store after the last definition before the reload",
             Self::Encoding => "reload the class that was stored",
-            Self::TwoValues => "give each of them a reload of its own",
+            Self::TwoValues => "insert a reload for each of the two registers",
             Self::Width => "make the slot as large as the register",
             Self::Misaligned => "align the slot to its size",
             Self::Outside => "make the array larger",
-            Self::Overlap => "move one of them behind the other's last thread",
-            Self::CallSequence => "move it ahead of the sequence or behind it",
-            Self::Unread => "leave it out",
+            Self::Overlap => "move one of the slots after the part of the other slot's last thread",
+            Self::CallSequence => "move the access before or after the sequence",
+            Self::Unread => "remove the store",
         }
     }
 }
 
-/// Where something stands: in front of an instruction of the view, or at a block's end.
+/// A place: before an instruction of the view, or at the end of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The block.
     pub block: Block,
-    /// The instruction of the view; `None`: there is none behind it in its block.
+    /// The instruction of the view. `None` at the end of the block.
     pub before: Option<Inst>,
-    /// The line of that instruction, 0 where unknown.
+    /// The source line of that instruction; 0 if unknown.
     pub line: u32,
 }
 
@@ -112,7 +112,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.before {
-            Some(inst) => write!(f, "in front of {inst} in {}", self.block)?,
+            Some(inst) => write!(f, "before {inst} in {}", self.block)?,
             None => write!(f, "at the end of {}", self.block)?,
         }
         if self.line > 0 {
@@ -122,23 +122,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// One thing that is wrong with a slot, or could be left out.
+/// One error in a slot or an access, or one unnecessary store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is.
+    /// The kind of the finding.
     pub kind: FindingKind,
     /// The slot.
     pub slot: Slot,
-    /// The register of the access, as it is named in the edited function; `None`: it is about the slot itself.
+    /// The register of the access, by its number in the edited function. `None` if the finding concerns the slot
+    /// itself.
     pub reg: Option<VReg>,
-    /// Where the access stands.
+    /// The place of the access.
     pub place: Option<Place>,
-    /// What is wrong, on one line.
+    /// The reason, on one line.
     pub reason: String,
 }
 
 impl fmt::Display for Finding {
-    /// `reload of unwritten memory: %9 from slot0 in front of i7 in bb3 (line 12): …; move the store …`
+    /// `reload of unwritten memory: %9 and slot0, before i7 in bb3 (line 12): …; move the store …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.kind.name())?;
         if let Some(reg) = self.reg {

@@ -1,33 +1,33 @@
-//! Where slots lie, and whether accesses are as wide as their slot.
+//! The check of slot positions, and of the widths of accesses.
 
 use std::collections::BTreeMap;
 
 use super::finding::{Finding, FindingKind, Place};
 use crate::function::{BitPlace, Edit, EditList, Function, Position, RegClass, SharedArray, SharedPlace, Slot, VReg};
 
-/// A slot that an edit makes.
+/// A slot that an edit creates.
 struct CreatedSlot {
     slot: Slot,
     size: u64,
     align: u64,
-    /// Of a slot in shared memory.
+    /// The position, for a slot in shared memory.
     place: Option<SharedPlace>,
-    /// Whether it is a bit of a general register.
+    /// Whether the slot is a bit of a general register.
     is_bit: bool,
 }
 
-/// A slot in the shared array. All threads' parts of its row lie from `start` up to `end`.
+/// A slot in the shared array. The row of all threads' parts lies from `start` to `end`.
 struct Part {
     start: u64,
     end: u64,
-    /// Bytes of a thread's part of the row, and those that the slot takes of them.
+    /// The size in bytes of one thread's part of the row, and the bytes of that part that the slot occupies.
     row: u64,
     within: std::ops::Range<u64>,
     slot: Slot,
 }
 
-/// Checks slots and the width of accesses. Reads the edits alone, so that it has words for what does not even apply.
-/// O(edits · log slots).
+/// Checks slots and the widths of accesses. Reads only the edits, so that it also explains edits that cannot be
+/// applied. O(edits · log slots).
 pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut array: Option<SharedArray> = None;
@@ -74,15 +74,15 @@ pub(super) fn check(before: &Function, edits: &EditList) -> Vec<Finding> {
     findings
 }
 
-/// Checks that a bit is one of 32, and no other slot's.
+/// Checks that the number of a bit is below 32, and that no other slot has the same bit.
 fn check_bit(slot: Slot, place: BitPlace, bits: &mut BTreeMap<BitPlace, Slot>, findings: &mut Vec<Finding>) {
     let BitPlace { word, bit } = place;
     if bit >= u32::BITS {
-        let reason = format!("it is bit {bit} of word {word}, which has 32");
+        let reason = format!("the slot is bit {bit} of word {word}, which has 32 bits");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     if let Some(other) = bits.insert(place, slot) {
-        let reason = format!("it is bit {bit} of word {word}, as {other} is");
+        let reason = format!("the slot is bit {bit} of word {word}, and so is {other}");
         findings.push(about(FindingKind::Overlap, slot, reason));
     }
 }
@@ -91,7 +91,7 @@ fn about(kind: FindingKind, slot: Slot, reason: String) -> Finding {
     Finding { kind, slot, reg: None, place: None, reason }
 }
 
-/// Where a slot lies in the array.
+/// Returns the position of a slot in the array. `None` if there is no array.
 fn part(
     slot: Slot,
     size: u64,
@@ -101,10 +101,10 @@ fn part(
 ) -> Option<Part> {
     let within = offset.checked_rem(row).unwrap_or_default();
     if size == 0 || !offset.is_multiple_of(size) {
-        let reason = format!("it has {size} bytes and begins at byte {offset} of the array");
+        let reason = format!("the slot has {size} bytes and begins at byte {offset} of the array");
         findings.push(about(FindingKind::Misaligned, slot, reason));
     } else if within + size > row {
-        let reason = format!("it has {size} bytes from byte {within} of a row of {row}");
+        let reason = format!("the slot has {size} bytes and begins at byte {within} of a row of {row} bytes");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     let Some(array) = array else {
@@ -114,35 +114,37 @@ fn part(
     let (start, end) = (offset - within, offset - within + row * u64::from(array.threads));
     if end > array.bytes.into() {
         let (threads, bytes) = (array.threads, array.bytes);
-        let reason = format!("with {threads} threads it ends at byte {end} of an array of {bytes} bytes");
+        let reason = format!("with {threads} threads, the slot ends at byte {end} of an array of {bytes} bytes");
         findings.push(about(FindingKind::Outside, slot, reason));
     }
     Some(Part { start, end, row, within: within..within + size, slot })
 }
 
-/// Slots of one row must not meet in it, and slots of different rows must not meet in the array.
+/// Checks that slots of one row do not overlap in the row, and that slots of different rows do not overlap in the
+/// array.
 fn check_overlaps(mut parts: Vec<Part>, findings: &mut Vec<Finding>) {
     parts.sort_by_key(|part| (part.start, part.row, part.within.start, part.slot));
-    // Ahead of each slot, the one that reaches farthest.
+    // Of the slots before the current slot, the slot with the last end.
     let mut farthest: Option<&Part> = None;
     for part in &parts {
         let is_of_row = |other: &Part| (part.start, part.row) == (other.start, other.row);
         if let Some(other) = farthest.filter(|other| is_of_row(other)) {
             if part.within.start < other.within.end {
                 let (start, end) = (part.within.start, other.within.end);
-                let reason = format!("it begins at byte {start} of its row, and {} goes on to byte {end}", other.slot);
+                let reason =
+                    format!("the slot begins at byte {start} of its row, but {} ends at byte {end}", other.slot);
                 findings.push(about(FindingKind::Overlap, part.slot, reason));
             }
         } else if let Some(other) = farthest.filter(|other| part.start < other.end) {
             let (start, end) = (part.start, other.end);
-            let reason = format!("it begins at byte {start} of the array, and {} goes on to byte {end}", other.slot);
+            let reason = format!("the slot begins at byte {start} of the array, but {} ends at byte {end}", other.slot);
             findings.push(about(FindingKind::Overlap, part.slot, reason));
         }
         farthest = [farthest, Some(part)].into_iter().flatten().max_by_key(|part| (part.end, part.within.end));
     }
 }
 
-/// Checks an access of some registers at once.
+/// Checks an access to one or more slots by one instruction.
 fn check_width(
     before: &Function,
     edits: &EditList,
@@ -162,14 +164,15 @@ fn check_width(
         all += bytes;
         if made.is_bit {
             if class != RegClass::B1 {
-                let reason = format!("it {verb} {bytes} bytes, as {} has, and the slot is one bit", class.name());
+                let reason =
+                    format!("the access {verb} {bytes} bytes, the size of {}, but the slot is one bit", class.name());
                 find(FindingKind::Width, reg, slot, reason);
             }
             continue;
         }
         if made.size != bytes {
             let (name, size) = (class.name(), made.size);
-            let reason = format!("it {verb} {bytes} bytes, as {name} has, and the slot has {size}");
+            let reason = format!("the access {verb} {bytes} bytes, the size of {name}, but the slot has {size} bytes");
             find(FindingKind::Width, reg, slot, reason);
         } else if made.align < bytes {
             let align = made.align;
@@ -177,7 +180,7 @@ fn check_width(
                 FindingKind::Misaligned,
                 reg,
                 slot,
-                format!("it {verb} {bytes} bytes, and the slot is aligned to {align}"),
+                format!("the access {verb} {bytes} bytes, but the slot is aligned to {align}"),
             );
         }
     }
@@ -189,7 +192,7 @@ fn check_width(
                 FindingKind::Misaligned,
                 reg,
                 slot,
-                format!("it {verb} {all} bytes at once, and the slot lies not behind {last}"),
+                format!("the access {verb} {all} bytes at once, but the slot is not directly after {last}"),
             );
         }
         last = slot;
@@ -203,18 +206,18 @@ fn check_width(
             FindingKind::Misaligned,
             reg,
             first,
-            format!("it {verb} {all} bytes at once, and the slot is not aligned to them"),
+            format!("the access {verb} {all} bytes at once, but the slot is not aligned to {all}"),
         );
     }
 }
 
-/// Whether a slot begins where another ends.
+/// Whether `next` begins at the end of `one`.
 fn is_beside(one: &CreatedSlot, next: &CreatedSlot) -> bool {
     match (one.place, next.place) {
         (Some(one_at), Some(next_at)) => {
             one_at.row == next_at.row && u64::from(one_at.offset) + one.size == u64::from(next_at.offset)
         }
-        // Local slots lie in the order in which they were made.
+        // Local slots are adjacent in the order of their creation.
         (None, None) => one.slot.0 + 1 == next.slot.0 && !one.is_bit && !next.is_bit,
         _ => false,
     }

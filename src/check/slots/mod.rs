@@ -1,30 +1,34 @@
-//! The verifier of stores and reloads: what is wrong with the slots of an edited function, in words.
+//! The verifier of stores and reloads: finds and explains errors in the slots of an edited function.
 //!
-//! It shares no code with the symbolic checker and proves less: not what a function computes, but that each slot holds
-//! what its reloads ask for. So its findings name the store, the reload and the slot, and say what to do.
+//! The verifier shares no code with the symbolic checker, and proves less. It does not prove what a function computes.
+//! It proves that each slot holds the value that its reloads need. Therefore its findings contain the store, the
+//! reload, the slot and a remedy.
 //!
 //! In the order of the files:
-//! * [`finding`]: what can be found, with the place and the remedy;
-//! * [`layout`]: where slots lie and how wide the accesses to them are, read off the edits alone;
-//! * [`access`]: the stores and reloads of the edited function, none of which may stand in a call sequence, and the
-//!   register that a reload stands for;
-//! * [`contents`]: what each slot may hold at each block's entry, over all paths forwards; [`undefined`]: the registers that
-//!   some path leaves undefined;
-//! * [`unread`]: stores whose slot no path reads, backwards.
+//! * [`finding`]: the findings, with the place and the remedy;
+//! * [`layout`]: the positions of slots and the widths of accesses, read from the edits alone;
+//! * [`access`]: the stores and reloads of the edited function, which must be outside call sequences, and the original
+//!   register of each reload;
+//! * [`contents`]: the possible contents of each slot at each block's entry, computed forwards over all paths;
+//!   [`undefined`]: the registers that are undefined on some path;
+//! * [`unread`]: stores to a slot that no path reads afterwards, computed backwards.
 //!
 //! # Contents
-//! A slot's content is a set: *unwritten*, where a path leads there without a store; and the values that it may hold. A value
-//! is the register that was stored. It is *old* once an instruction of the view writes that register again. Each comes with
-//! the registers that may be defined there. The meet is the union, and of more than four values four are kept: three of them
-//! are not the value that is asked for, whichever that is. A reload stands for the register that its readers read before the
-//! edits. It is right if its slot holds that register on all paths, not old. Where that register is undefined, whatever the
-//! slot has is as good, if some path leads to a read of it without a definition at all. The caller of a device function may
-//! have defined it. O(instructions + edges · slots), for a set changes five times at most, and once for each register.
+//! The content of a slot is a set. It contains *unwritten*, if some path has no store, and the values that the slot may
+//! hold. A value is the register that was stored. A value is *old* after an instruction of the view has written that
+//! register again. Each element of the set has the registers that may be defined while the slot holds it. The meet is
+//! the union. Of more than four values, four are kept, which is sufficient: at least three of them are not the needed
+//! value. The original register of a reload is the register that its readers read before the edits. A reload is correct
+//! if its slot holds that register on all paths, and the value is not old. If the original register is undefined, any
+//! content is correct, as long as some path leads to a read of the register without a definition. In a device function,
+//! the caller may have defined the register. O(instructions + edges · slots): a set changes at most five times, plus
+//! once for each register.
 //!
 //! # Limits
-//! What lies between a reload and its readers is left to the symbolic checker. A store of a copy under another register's
-//! name is refused, though the symbolic checker may prove it. Edits store and reload without a guard: an instruction of PTX
-//! under a guard reads its register's old value, so that the store behind it stores one of both, as the register has it.
+//! The symbolic checker covers the code between a reload and its readers. A store of a copy under another register's
+//! name is refused, although the symbolic checker may prove it. Edits store and reload without a predicate. This is
+//! correct for a PTX instruction under a predicate: the instruction reads the old value of its register, so the store
+//! after it stores the old or the new value, whichever the register holds.
 
 mod access;
 mod contents;
@@ -40,8 +44,8 @@ pub use finding::{Finding, FindingKind};
 use crate::function::{EditList, Function};
 use access::Accesses;
 
-/// Checks all stores and reloads that edits make. The findings that are [errors](FindingKind::is_error) come first. There is
-/// none where the edits do not [apply](EditList::apply) for another reason than their slots.
+/// Checks all stores and reloads that edits insert. Findings that are [errors](FindingKind::is_error) come first.
+/// Returns no findings if the edits cannot be [applied](EditList::apply) for reasons other than their slots.
 pub fn verify(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = layout::check(before, edits);
     if findings.is_empty()
@@ -58,7 +62,7 @@ pub fn verify(before: &Function, edits: &EditList) -> Vec<Finding> {
     findings
 }
 
-/// The findings that are errors.
+/// Returns the findings that are errors.
 pub fn errors(before: &Function, edits: &EditList) -> Vec<Finding> {
     let mut findings = verify(before, edits);
     findings.retain(|finding| finding.kind.is_error());

@@ -1,4 +1,4 @@
-//! What the verifier says of edits that are right, and of each that is wrong.
+//! Findings of the verifier on correct edits, and on each kind of wrong edit.
 
 use super::{FindingKind, verify};
 use crate::check::check;
@@ -6,7 +6,7 @@ use crate::function::{
     Block, Edit, EditList, Function, Inst, Position, RegClass, SharedArray, SharedPlace, Slot, VReg,
 };
 
-/// `%0` is read behind a branch; a second definition of it may come in between, and a call.
+/// `%0` is read after a branch. A second definition of `%0`, and a call, may be inserted before the read.
 const TEXT: &str = "mfv 1\nfunction \"k\"\nkernel maxntid 64\nopcode LD_i32\nopcode ST_i32\nopcode ST_i64\nopcode CALL\n\
     opcode SETP_i32rr\nopcode CBranch\nopcode Callseq_Start\nopcode Return\nregs %0 B32 B32 B1 B64\n\
     bb0: frequency 1.0 depth 0 -> bb1 bb2\n  %0 = LD_i32 0 :: read @ 10\n  %1 = LD_i32 1 :: read @ 11\n\
@@ -33,7 +33,8 @@ fn end(block: u32) -> Position {
     Position { block: Block(block), before: None }
 }
 
-/// Where `%0` is stored, and which slot the reload in front of `bb2`'s store takes, of two.
+/// Returns the findings for stores of registers, each with a position and one of two slots, and for a reload before
+/// `bb2`'s store from slot number `reload`.
 fn judge(stores: &[(VReg, Position, usize)], reload: usize) -> Vec<FindingKind> {
     let function = function();
     let mut edits = EditList::new(&function);
@@ -55,7 +56,7 @@ fn kinds(function: &Function, edits: &EditList) -> Vec<FindingKind> {
     verify(function, edits).iter().map(|finding| finding.kind).collect()
 }
 
-/// A store behind each definition is right. Everything that is missing, stale or another value is found.
+/// A store after each definition is correct. A missing store, an old value and another value are found.
 #[test]
 fn reloads() {
     let function = function();
@@ -77,8 +78,8 @@ fn reloads() {
     assert_eq!(judge(&ahead_of_the_call, 0), [FindingKind::Unread]);
 }
 
-/// A path on which a register is never written has no store to make up for, if some read may come without a definition: the
-/// register is undefined there. A path on which it is written without a store is found, and so is the caller's value.
+/// If some read may come without a definition, a path that never writes the register needs no store, because the
+/// register is undefined there. A path that writes the register without a store is found, and so is the caller's value.
 #[test]
 fn undefined_paths() {
     let text = |kernel: &str, written: &str| {
@@ -109,7 +110,7 @@ fn undefined_paths() {
     assert_eq!(found(kernel, "  %0 = IMPLICIT_DEF\n"), []);
 }
 
-/// Where a value is undefined, another one may have its slot, up to the reload of both.
+/// While a value is undefined, its slot may hold another value, up to the reload of both.
 #[test]
 fn slots_of_undefined_values() {
     let found = |made_undefined: &str| {
@@ -140,7 +141,7 @@ fn slots_of_undefined_values() {
     assert_eq!(found(""), [FindingKind::Overwritten]);
 }
 
-/// Between two call sequences an access may stand, and within one it may not.
+/// An access may be between two call sequences, but not inside one.
 #[test]
 fn between_call_sequences() {
     let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nopcode Callseq_Start\nopcode Callseq_End\n\
@@ -164,8 +165,8 @@ fn between_call_sequences() {
     }
 }
 
-/// What is stored on one side of a branch reaches a reload behind more blocks, and what is stored behind a reload reaches
-/// it in the loop's next turn.
+/// A store on one side of a branch reaches a reload several blocks later. A store after a reload reaches the reload in
+/// the next iteration of the loop.
 #[test]
 fn joins_and_loops() {
     let text = "mfv 1\nfunction \"k\"\nopcode LD_i32\nopcode ST_i32\nopcode CBranch\nopcode Return\nregs %0 B32 B32 B1\n\
@@ -195,7 +196,7 @@ fn joins_and_loops() {
     }
 }
 
-/// What one access does: to a slot of a size and an alignment, as a class.
+/// Returns the findings of one store and one reload of a slot with a size and an alignment, reloaded as a class.
 fn access(size: u64, align: u64, stored: VReg, loaded: RegClass) -> Vec<FindingKind> {
     let function = function();
     let mut edits = EditList::new(&function);
@@ -207,8 +208,8 @@ fn access(size: u64, align: u64, stored: VReg, loaded: RegClass) -> Vec<FindingK
     kinds(&function, &edits)
 }
 
-/// A slot is as large as what goes there and aligned to it. A predicate takes two bytes, and comes back as a predicate:
-/// the number that stands for it is no register of 16 bits.
+/// The size and alignment of a slot match the stored value. A predicate takes two bytes and must be reloaded as a
+/// predicate: the number that represents the predicate is not a 16-bit value.
 #[test]
 fn widths_and_encodings() {
     let (word, predicate) = (VReg(1), VReg(2));
@@ -222,7 +223,7 @@ fn widths_and_encodings() {
     assert_eq!(access(4, 4, word, RegClass::B64), [FindingKind::Width]);
 }
 
-/// Slots of the shared array lie within it, aligned and apart for all threads.
+/// Slots of the shared array are inside the array, aligned, and do not overlap for any threads.
 #[test]
 fn layouts() {
     let function = function();
@@ -240,11 +241,11 @@ fn layouts() {
     assert_eq!(of(Some(768), &[(8, 4)]), [FindingKind::Misaligned]);
     assert_eq!(of(Some(768), &[(8, 0), (4, 508)]), [FindingKind::Overlap]);
     assert_eq!(of(Some(768), &[(4, 508), (8, 0)]), [FindingKind::Overlap]);
-    // The row that reaches farthest is not the nearest one.
+    // The row with the last end is not the nearest row.
     assert_eq!(of(Some(1024), &[(8, 0), (2, 0), (4, 256)]), [FindingKind::Overlap; 2]);
 }
 
-/// Slots of one row lie apart in it, and within it.
+/// Slots of one row are inside the row and do not overlap.
 #[test]
 fn rows() {
     let function = function();
@@ -263,7 +264,7 @@ fn rows() {
     assert_eq!(of(&[(8, 8, 12)]), [FindingKind::Outside]);
 }
 
-/// Several values move at once only where their slots lie beside each other and are aligned to all of them.
+/// One instruction may access several slots only if they are adjacent and aligned to their total size.
 #[test]
 fn wide_accesses() {
     let function = function();
@@ -285,7 +286,7 @@ fn wide_accesses() {
     assert_eq!(of([(0, 8), (4, 8)], [1, 0]).first(), Some(&FindingKind::Misaligned), "the other way round");
 }
 
-/// One register may not stand for two.
+/// The readers of one reloaded register may not read two different registers before the edits.
 #[test]
 fn two_values() {
     let function = function();
@@ -300,7 +301,7 @@ fn two_values() {
     assert_eq!(kinds(&function, &edits), [FindingKind::TwoValues]);
 }
 
-/// A finding says what, where, why and what to do.
+/// A finding has the kind, the place, the reason and the remedy.
 #[test]
 fn words() {
     let function = function();
@@ -314,8 +315,8 @@ fn words() {
     assert_eq!((finding.slot, finding.reg), (Slot(0), Some(again)));
     assert_eq!(
         finding.to_string(),
-        "reload of unwritten memory: %4 and slot0, in front of i7 in bb2 (line 13): over bb0 a path comes without a store \
-         to slot0; move the store to where all paths to the reload lead through it"
+        "reload of unwritten memory: %4 and slot0, before i7 in bb2 (line 13): a path through bb0 has no store to slot0; \
+         move the store to a place on all paths to the reload"
     );
     let names: std::collections::BTreeSet<&str> = FindingKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names.len(), FindingKind::ALL.len());

@@ -1,4 +1,4 @@
-//! Stores whose slot no path reads.
+//! Stores to a slot that no path reads afterwards.
 
 use super::access::Accesses;
 use super::finding::{Finding, FindingKind};
@@ -8,8 +8,8 @@ use crate::index::IndexVec;
 /// One bit for each slot.
 type Bits = Vec<u64>;
 
-/// Notes stores from which no path leads to a reload without another store to the slot. O(accesses + edges · slots / 64) for
-/// each loop depth.
+/// Notes stores from which every path to a reload contains another store to the slot. O(accesses + edges · slots / 64)
+/// for each loop depth.
 pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     let after = accesses.after();
     let mut read_at_entry: IndexVec<Block, Bits> =
@@ -39,14 +39,14 @@ pub(super) fn check(accesses: &Accesses<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Goes backwards through a block from what is read at its end.
+/// Walks backwards through a block. `read` has the slots that are read after the block's end.
 fn go_back(accesses: &Accesses<'_>, block: Block, read: &mut Bits, unread: &mut Vec<Finding>) {
     for access in accesses.of_block(block).iter().rev() {
         let slot = accesses.number(access.slot);
         let (word, bit) = (slot / 64, 1 << (slot % 64));
         if access.is_store {
             if read[word] & bit == 0 {
-                let reason = "no path leads from it to a reload".into();
+                let reason = "no path leads from the store to a reload".into();
                 unread.push(accesses.finding(FindingKind::Unread, access, reason));
             }
             read[word] &= !bit;

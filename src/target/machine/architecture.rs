@@ -1,36 +1,36 @@
-//! What each architecture has. Every number stands here and nowhere else.
+//! The resources of each architecture. All these numbers are defined only here.
 //!
-//! Sources, by the letters that the items below name:
+//! Sources, by the letters in the comments below:
 //!
 //! - \[G\] CUDA C++ Programming Guide, compute capabilities, "Technical Specifications per Compute Capability".
 //! - \[H\] `cuda_occupancy.h` of CUDA 13.0.
 //! - \[T\] `cuda/__device/arch_traits.h` of NVIDIA's CUDA Core Compute Libraries 3.5.
-//! - \[D\] read off `nvdisasm` of CUDA 13: no document of NVIDIA's has it.
+//! - \[D\] read from the output of `nvdisasm` of CUDA 13; no document of NVIDIA has it.
 //!
-//! `tests/rust/occupancy.rs` compares with \[H\] and \[T\].
+//! `tests/rust/occupancy.rs` compares the numbers with \[H\] and \[T\].
 
 use crate::error::{Error, ErrorKind};
 
 /// Threads of a warp. \[G\]
 pub const WARP_SIZE: u32 = 32;
-/// 32-bit registers of an SM, and the most that one block may take: the same on all architectures here. \[G\] \[T\]
+/// 32-bit registers of an SM, and the most registers of one block: the same on all these architectures. \[G\] \[T\]
 pub const REGISTERS: u32 = 64 * 1024;
-/// The most registers of a thread: R0 to R254, for R255 reads as zero. \[G\] \[T\]
+/// The most registers of a thread: R0 to R254, because R255 reads as zero. \[G\] \[T\]
 pub const MAX_REGISTERS: u32 = 255;
-/// Predicates of a thread, P0 to P6, for P7 is always true; and of a warp. \[D\]
+/// Predicates of a thread, P0 to P6, because P7 is always true; and uniform predicates of a warp. \[D\]
 pub const PREDICATES: u32 = 7;
-/// Registers are given to a warp in multiples of so many: 8 for each of its threads. \[H\]
+/// The granularity of a warp's registers: 8 for each of its threads. \[H\]
 pub const REGISTER_GRANULARITY: u32 = 256;
-/// Parts of an SM, each with its share of the registers; a warp stays in one of them. \[H\]
+/// Sub-partitions of an SM, each with an equal share of the registers. A warp stays in one sub-partition. \[H\]
 pub const SUB_PARTITIONS: u32 = 4;
 /// The most threads of a block. \[G\] \[T\]
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
-/// Bytes of shared memory that a block has without asking for more; static shared memory is never more. \[G\] \[T\]
+/// The most bytes of static shared memory, which is also the limit of a block that does not opt in to more. \[G\] \[T\]
 pub const SHARED_PER_BLOCK: u32 = 48 * KIB;
 
 const KIB: u32 = 1024;
 
-/// A register file, as SASS names it.
+/// A register file, by its name in SASS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegisterFile {
     /// `R`: 32 bits for each thread.
@@ -44,7 +44,7 @@ pub enum RegisterFile {
 }
 
 impl RegisterFile {
-    /// What the names of its registers begin with.
+    /// Returns the prefix of its registers' names.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::General => "R",
@@ -55,31 +55,32 @@ impl RegisterFile {
     }
 }
 
-/// What an SM of one compute capability has. Suffixes (`sm_90a`, `sm_100f`) add instructions and change no number.
+/// The resources of an SM of one compute capability. Suffixes (`sm_90a`, `sm_100f`) add instructions and change no
+/// number.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Architecture {
-    /// Its name without a suffix, `sm_90`.
+    /// The name without a suffix, `sm_90`.
     pub name: &'static str,
-    /// Compute capability, before the point.
+    /// The major compute capability.
     pub major: u32,
-    /// Compute capability, behind the point.
+    /// The minor compute capability.
     pub minor: u32,
     /// The most warps on an SM. \[G\] \[T\]
     pub max_warps: u32,
     /// The most blocks on an SM. \[G\] \[H\] \[T\]
     pub max_blocks: u32,
-    /// The sizes in bytes that shared memory can have, the rest being L1 cache; ascending, the last is all that an SM
-    /// has. \[G\] \[H\]
+    /// The possible sizes of shared memory in bytes, ascending. The rest of the memory is L1 cache. The last size is
+    /// all shared memory of an SM. \[G\] \[H\]
     pub carve_outs: &'static [u32],
-    /// Bytes of shared memory that the driver takes of each block. \[G\] \[T\]
+    /// Bytes of shared memory that the driver reserves in each block. \[G\] \[T\]
     pub reserved_shared: u32,
-    /// Shared memory is given to a block in multiples of so many bytes. \[H\]
+    /// The granularity of a block's shared memory in bytes. \[H\]
     pub shared_granularity: u32,
-    /// Barriers of blocks on an SM, where \[H\] lets them limit anything.
+    /// Block barriers of an SM, if \[H\] counts them as a limit.
     pub block_barriers: Option<u32>,
-    /// Uniform registers that an instruction can name, which a warp has: UR0 to UR62 from sm_75 to sm_90, with UR63 as
-    /// zero; UR0 to UR254 from sm_100 on, with UR255 as zero. \[D\] How many of them ptxas allocates is not
-    /// documented; UR77 is the highest that it was seen to use.
+    /// Uniform registers of a warp that an instruction can name: UR0 to UR62 from sm_75 to sm_90, with UR63 as zero;
+    /// UR0 to UR254 from sm_100 on, with UR255 as zero. \[D\] The number that ptxas allocates is not documented; UR77
+    /// is the highest register observed in its output.
     pub uniform_registers: u32,
 }
 
@@ -90,10 +91,10 @@ const UP_TO_164: &[u32] = &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB,
 const UP_TO_228: &[u32] =
     &[0, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 100 * KIB, 132 * KIB, 164 * KIB, 196 * KIB, 228 * KIB];
 
-/// All that is known, ascending.
+/// All known architectures, ascending.
 ///
-/// sm_72 is taken as sm_70, whose row it shares in \[G\] of CUDA 12; sm_88 is as sm_86 in \[T\]; sm_101 is what CUDA 13
-/// calls sm_110.
+/// sm_72 has the numbers of sm_70, with which it shares a row in \[G\] of CUDA 12. sm_88 is the same as sm_86 in \[T\].
+/// sm_101 is named sm_110 in CUDA 13.
 static ARCHITECTURES: [Architecture; 15] = [
     volta("sm_70", 0),
     volta("sm_72", 2),
@@ -112,7 +113,7 @@ static ARCHITECTURES: [Architecture; 15] = [
     small("sm_121", 12, 1, UP_TO_100),
 ];
 
-/// Volta; Turing differs.
+/// Volta. Turing differs.
 const fn volta(name: &'static str, minor: u32) -> Architecture {
     Architecture {
         name,
@@ -128,7 +129,7 @@ const fn volta(name: &'static str, minor: u32) -> Architecture {
     }
 }
 
-/// Ampere and Ada, but for the A100.
+/// Ampere and Ada, except the A100.
 const fn ampere(name: &'static str, minor: u32, carve_outs: &'static [u32]) -> Architecture {
     Architecture {
         name,
@@ -144,7 +145,7 @@ const fn ampere(name: &'static str, minor: u32, carve_outs: &'static [u32]) -> A
     }
 }
 
-/// Hopper and Blackwell of data centres.
+/// Hopper and Blackwell for data centres.
 const fn large(name: &'static str, major: u32, minor: u32) -> Architecture {
     Architecture {
         name,
@@ -160,19 +161,19 @@ const fn large(name: &'static str, major: u32, minor: u32) -> Architecture {
     }
 }
 
-/// The other Blackwells.
+/// Other Blackwell processors.
 const fn small(name: &'static str, major: u32, minor: u32, carve_outs: &'static [u32]) -> Architecture {
     Architecture { max_warps: 48, max_blocks: 24, carve_outs, block_barriers: Some(24), ..large(name, major, minor) }
 }
 
 impl Architecture {
-    /// All that are known, ascending by compute capability.
+    /// Returns all known architectures, ascending by compute capability.
     pub fn all() -> &'static [Self] {
         &ARCHITECTURES
     }
 
-    /// The architecture that LLVM's processor name stands for: `sm_90`, and with the suffixes that exist `sm_90a`,
-    /// `sm_100a`, `sm_100f`.
+    /// Returns the architecture of an LLVM processor name: `sm_90`, or a name with an existing suffix, such as
+    /// `sm_90a`, `sm_100a`, `sm_100f`.
     ///
     /// # Errors
     ///
@@ -191,14 +192,18 @@ impl Architecture {
             Error::new(
                 ErrorKind::Option,
                 format!("processor '{name}' is not known"),
-                format!("known are {}; from sm_90 on with suffix a, from sm_100 on with f, too", names.join(", ")),
+                format!(
+                    "use one of {}; from sm_90 on, the suffix a is valid, too, and from sm_100 on the suffix f",
+                    names.join(", ")
+                ),
             )
         })
     }
 
-    /// How many registers of a file one thread, or for uniform ones one warp, can name. 0 where the file is not there.
+    /// Returns the registers of a file that one thread can name, or one warp for uniform files. 0 if the architecture
+    /// does not have the file.
     ///
-    /// P7, UP7 and the last of the others are constants, and not counted.
+    /// P7, UP7 and the last register of the other files are constants and are not counted.
     pub fn registers(&self, file: RegisterFile) -> u32 {
         match file {
             RegisterFile::General => MAX_REGISTERS,
@@ -209,23 +214,23 @@ impl Architecture {
         }
     }
 
-    /// Bytes of shared memory of an SM.
+    /// Returns the bytes of shared memory of an SM.
     pub fn shared(&self) -> u32 {
         self.carve_outs.last().copied().unwrap_or_default()
     }
 
-    /// The most bytes of shared memory that a block may have if its kernel asks for it. \[G\] \[T\]
+    /// Returns the most bytes of shared memory that a block may have if its kernel opts in. \[G\] \[T\]
     pub fn shared_opt_in(&self) -> u32 {
         self.shared() - self.reserved_shared
     }
 
-    /// The smallest size that shared memory can have with so many bytes; all of it where that is not enough.
+    /// Returns the smallest size of shared memory with at least this many bytes. All of it if no size is sufficient.
     pub fn carve_out(&self, bytes: u32) -> u32 {
         self.carve_outs.iter().copied().find(|size| *size >= bytes).unwrap_or(self.shared())
     }
 }
 
-/// The number of a processor of NVIDIA's by its name: 90 of `sm_90a`. `None`: it is no such name.
+/// Returns the number of an NVIDIA processor by its name: 90 for `sm_90a`. `None` for other names.
 pub fn processor_number(name: &str) -> Option<u32> {
     name.strip_prefix("sm_")?.trim_end_matches(|last: char| !last.is_ascii_digit()).parse().ok()
 }

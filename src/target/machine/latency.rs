@@ -1,18 +1,18 @@
-//! How many cycles pass until a result can be read: roughly, for what counts is their ratio.
+//! Cycles until the result of an instruction can be read. They are approximate, because only their ratios matter.
 //!
-//! NVIDIA documents two of them: the CUDA C++ Programming Guide says that most arithmetic takes 4 cycles from compute
-//! capability 7.0 on, and that memory off the chip takes hundreds. Others are measured. Table 3 of doi
-//! 10.1016/j.ultsonch.2023.106546 has, for V100, A100 and H100 alike: arithmetic 4, shared memory 20, L2 cache 200,
-//! global memory 400. So there is one number for all architectures here.
+//! NVIDIA documents two latencies: the CUDA C++ Programming Guide gives 4 cycles for most arithmetic from compute
+//! capability 7.0 on, and hundreds of cycles for memory outside the chip. Others are measured. Table 3 of doi
+//! 10.1016/j.ultsonch.2023.106546 has the same values for V100, A100 and H100: arithmetic 4, shared memory 20, L2 cache
+//! 200, global memory 400. Therefore all architectures share one number here.
 
 /// Arithmetic.
 pub const ARITHMETIC: u32 = 4;
-/// A load that the constant cache holds: the parameters of a kernel stand there. Not documented: taken to lie between
+/// A hit in the constant cache, which holds the parameters of a kernel. Not documented: assumed to be between
 /// arithmetic and shared memory.
 pub const CONSTANT_LOAD: u32 = 10;
-/// A load of shared memory, with a bank conflict or the queue in front of it.
+/// A load from shared memory, including a bank conflict or the queue.
 pub const SHARED_LOAD: u32 = 30;
-/// Shuffles, votes, barriers: they go where loads of shared memory go.
+/// Shuffles, votes, barriers: they use the same path as loads from shared memory.
 pub const EXCHANGE: u32 = 30;
-/// A load of global, local or any other memory, by nobody loaded before.
+/// A load from global, local or any other memory, of data that is in no cache.
 pub const GLOBAL_LOAD: u32 = 400;

@@ -1,34 +1,37 @@
-//! How many registers a thread may have, and how much shared memory a block, so that something fits.
+//! The most registers of a thread, and the most shared memory of a block, for a required number of resident blocks.
 //!
-//! All of it rests on one fact: with more of either, never more blocks are resident.
+//! All searches here rely on one property: more registers or more shared memory never increase the number of resident
+//! blocks.
 
 use super::{
     Architecture, BlockLimits, Launch, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTERS, SUB_PARTITIONS, WARP_SIZE,
 };
 
-/// Registers come to a thread in multiples of so many: [`super::REGISTER_GRANULARITY`] over a warp.
+/// The granularity of a thread's registers: [`super::REGISTER_GRANULARITY`] divided by the threads of a warp.
 const STEP: u32 = super::REGISTER_GRANULARITY / WARP_SIZE;
 
 impl Architecture {
-    /// The most registers that a thread may have, at most [`MAX_REGISTERS`], so that a block of so many threads can be
-    /// launched; `None` where no block has so many threads, or it has none.
+    /// Returns the most registers of a thread, at most [`MAX_REGISTERS`], with which a block of `threads` threads can
+    /// be launched. `None` if no block can have this number of threads, or for 0 threads.
     ///
     /// For w warps, rounded up to a multiple of four: 65,536 / (32 w), rounded down to a multiple of eight.
     pub fn max_registers_for_block(&self, threads: u32) -> Option<u32> {
         (1..=MAX_THREADS_PER_BLOCK).contains(&threads).then(|| registers_for_block(threads))
     }
 
-    /// The most registers that a thread may have, at most [`MAX_REGISTERS`], so that `blocks` blocks of so many threads
-    /// are resident: what PTX's `.minnctapersm` asks for. `None` where that is impossible for other reasons than
-    /// registers: no block has so many threads, an SM does not hold so many warps or blocks, or one of both is 0.
+    /// Returns the most registers of a thread, at most [`MAX_REGISTERS`], with which `blocks` blocks of `threads`
+    /// threads are resident, as PTX's `.minnctapersm` requests. `None` if this is impossible for reasons other than
+    /// registers: no block can have this number of threads, an SM cannot hold this number of warps or blocks, or one of
+    /// the two arguments is 0.
     ///
-    /// Shared memory and barriers are not looked at. ptxas of CUDA 13.0 gives kernels that want more registers this
-    /// number, and where there is none it ignores the directive and warns.
+    /// Shared memory and barriers are ignored. ptxas of CUDA 13.0 limits kernels that need more registers to this
+    /// number. If there is no such number, ptxas ignores the directive and warns.
     pub fn registers_for_blocks(&self, threads: u32, blocks: u32) -> Option<u32> {
         self.max_registers_for_block(threads).and_then(|_| self.registers_for(threads, blocks))
     }
 
-    /// The same for blocks of any size that an SM holds: ptxas does not mind that no block may be so large.
+    /// Returns the same for blocks of any size that an SM holds: ptxas also accepts blocks that are too large to
+    /// launch.
     pub(super) fn registers_for(&self, threads: u32, blocks: u32) -> Option<u32> {
         let warps = blocks.checked_mul(threads.div_ceil(WARP_SIZE))?;
         if blocks == 0 || blocks > self.max_blocks || warps > self.max_warps {
@@ -38,16 +41,15 @@ impl Architecture {
         Some(registers_for_block(threads).min(resident))
     }
 
-    /// The most registers with the occupancy that the launch has now: what may be used at no cost. At least as many as
-    /// the launch has, and at most [`MAX_REGISTERS`] where it has no more than these.
+    /// Returns the most registers with the occupancy of the launch: registers up to this number cost no occupancy. The
+    /// result is at least the launch's own registers, and at most [`MAX_REGISTERS`] unless the launch has more.
     pub fn step_edge(&self, launch: &Launch) -> u32 {
         let now = self.warps(launch, launch.registers);
         last(MAX_REGISTERS, |registers| self.warps(launch, registers) >= now).unwrap_or_default().max(launch.registers)
     }
 
-    /// The most registers, fewer than the launch has, with which more warps are resident: what an allocator must come
-    /// down to for the next step of occupancy. `None` where registers are not what keeps more warps away.
-    /// Constant time.
+    /// Returns the most registers, fewer than the launch has, with which more warps are resident: the register limit of
+    /// the next occupancy step. `None` if something other than registers prevents more warps. Constant time.
     pub fn next_step(&self, launch: &Launch) -> Option<u32> {
         let now = self.occupancy(launch);
         let BlockLimits { warps, blocks, shared_memory, barriers, .. } = now.block_limits;
@@ -59,8 +61,8 @@ impl Architecture {
         (1..launch.registers).contains(&registers).then_some(registers)
     }
 
-    /// The most bytes of static shared memory, in multiples of `step` and at most `most`, that the launch may have besides
-    /// its own with as many blocks as now.
+    /// Returns the most additional bytes of static shared memory, in multiples of `step` and at most `most`, with which
+    /// the same number of blocks is resident.
     pub fn free_shared(&self, launch: &Launch, step: u32, most: u32) -> u32 {
         let blocks = |bytes: u32| {
             self.occupancy(&Launch { static_shared: launch.static_shared.saturating_add(bytes), ..*launch }).blocks
@@ -69,15 +71,15 @@ impl Architecture {
         last(most / step, |steps| blocks(steps * step) >= now).unwrap_or_default() * step
     }
 
-    /// The size of shared memory with which an SM holds all blocks of a launch that it can hold: the smallest of
-    /// [`carve_outs`](Self::carve_outs) that has room for them. The rest is L1 cache. No document says what the driver
-    /// chooses; with a smaller size, an SM would hold fewer blocks.
+    /// Returns the size of shared memory with which an SM holds all blocks of a launch that it can hold: the smallest
+    /// sufficient size of [`carve_outs`](Self::carve_outs). The rest is L1 cache. No document describes the driver's
+    /// choice; with a smaller size, an SM would hold fewer blocks.
     pub fn carve_out_for(&self, launch: &Launch) -> u32 {
         let occupancy = self.occupancy(launch);
         self.carve_out(occupancy.blocks.saturating_mul(occupancy.shared_per_block))
     }
 
-    /// The bytes of L1 cache that an SM gives up if a launch has so many more bytes of static shared memory.
+    /// Returns the bytes of L1 cache that an SM loses if a launch has `bytes` more bytes of static shared memory.
     pub fn cache_given_up(&self, launch: &Launch, bytes: u32) -> u32 {
         let with = Launch { static_shared: launch.static_shared.saturating_add(bytes), ..*launch };
         self.carve_out_for(&with).saturating_sub(self.carve_out_for(launch))
@@ -88,18 +90,18 @@ impl Architecture {
     }
 }
 
-/// The most registers of a thread so that a block of so many threads, 1 or more, finds room on an SM.
+/// Returns the most registers of a thread with which a block of `threads` threads, 1 or more, fits on an SM.
 pub(super) fn registers_for_block(threads: u32) -> u32 {
     fitting(REGISTERS, threads.div_ceil(WARP_SIZE).next_multiple_of(SUB_PARTITIONS))
 }
 
-/// The most registers of a thread so that so many warps find room in `available` registers.
+/// Returns the most registers of a thread with which `warps` warps fit into `available` registers.
 fn fitting(available: u32, warps: u32) -> u32 {
     (available / (warps * WARP_SIZE) / STEP * STEP).min(MAX_REGISTERS)
 }
 
-/// The last of the numbers from 1 to `end` that satisfies a predicate, which, once it fails, fails for all that follow.
-/// A binary search.
+/// Returns the last number from 1 to `end` that satisfies a predicate. If the predicate fails for a number, it must
+/// fail for all larger numbers. A binary search.
 fn last(end: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut good, mut bad) = (0, end + 1);
     while bad - good > 1 {

@@ -1,11 +1,12 @@
-//! The machine model: what a streaming multiprocessor (SM) has, how many blocks of a kernel it holds at once, and how
-//! many registers a thread may have for that.
+//! The machine model: the resources of a streaming multiprocessor (SM), the blocks of a kernel that are resident at
+//! once, and the registers that a thread may have for a given occupancy.
 //!
-//! [`Architecture::by_name`] finds a processor by the name that LLVM has for it; [`Architecture::occupancy`] counts as
-//! NVIDIA's `cuda_occupancy.h` of CUDA 13.0 does, number by number, which `tests/rust/occupancy.rs` holds it to;
-//! [`Architecture::max_registers_for_block`] and its neighbours turn the question round; [`Architecture::register_limit`] says how many
-//! registers ptxas lets a thread have, which is not always a number with which the kernel can be launched. Clusters of
-//! blocks are left out: that header does not know them, and ptxas lets them change no limit.
+//! [`Architecture::by_name`] finds a processor by LLVM's name. [`Architecture::occupancy`] computes the same numbers as
+//! NVIDIA's `cuda_occupancy.h` of CUDA 13.0, which `tests/rust/occupancy.rs` verifies.
+//! [`Architecture::max_registers_for_block`] and the functions beside it compute the inverse.
+//! [`Architecture::register_limit`] returns the most registers that ptxas gives to a thread; the kernel cannot always
+//! be launched with that number. Clusters of blocks are left out: NVIDIA's header does not model them, and ptxas
+//! changes no limit because of them.
 
 mod architecture;
 pub mod latency;
@@ -17,8 +18,9 @@ mod repartition;
 #[cfg(test)]
 mod tests;
 
-/// What a byte costs that moves to or from shared memory, where one of local memory costs 1. On an H200, a word that loops
-/// of the examples move to shared memory took 0.56 to 0.70 of the time of one in local memory (docs/results.md).
+/// The cost of one byte stored to or loaded from shared memory, relative to a byte of local memory. On an H200, words
+/// that loops of the examples move to shared memory took 0.56 to 0.70 of the time of words in local memory
+/// (docs/results.md).
 pub const SHARED_COST: f64 = 0.6;
 
 pub use architecture::{

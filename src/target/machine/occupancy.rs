@@ -1,4 +1,4 @@
-//! How many blocks of a kernel an SM holds at once, and what keeps it from holding more.
+//! The blocks of a kernel that are resident on an SM at once, and the resources that limit them.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use super::{
     Architecture, MAX_REGISTERS, MAX_THREADS_PER_BLOCK, REGISTER_GRANULARITY, REGISTERS, SUB_PARTITIONS, WARP_SIZE,
 };
 
-/// The size of a block where nobody knows it: four warps, one for each sub-partition.
+/// The size of a block if it is unknown: four warps, one for each sub-partition.
 pub const DEFAULT_THREADS: u32 = 128;
 
 bitflags! {
-    /// What keeps an SM from holding more blocks; the values are those of `cudaOccLimitingFactor`.
+    /// The resources that prevent more resident blocks. The values are those of `cudaOccLimitingFactor`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Limits: u32 {
-        /// The warps that an SM can hold, or a block of more threads than there may be.
+        /// The warps of an SM, or a block with too many threads.
         const WARPS = 1;
         /// Registers.
         const REGISTERS = 2;
         /// Shared memory.
         const SHARED_MEMORY = 4;
-        /// The blocks that an SM can hold.
+        /// The blocks of an SM.
         const BLOCKS = 8;
-        /// Barriers of blocks.
+        /// Block barriers.
         const BARRIERS = 16;
     }
 }
 
 impl fmt::Display for Limits {
-    /// The names of what limits the occupancy, all of them where several do.
+    /// Writes the names of all limiting resources.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
             (Self::REGISTERS, "registers"),
@@ -47,87 +47,87 @@ impl fmt::Display for Limits {
     }
 }
 
-/// What a kernel takes, and how it is launched.
+/// The resources of a kernel, and its launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Launch {
-    /// Registers of a thread.
+    /// Registers of each thread.
     pub registers: u32,
-    /// Threads of a block. `None` stands for [`DEFAULT_THREADS`].
+    /// Threads of each block. `None` stands for [`DEFAULT_THREADS`].
     pub threads: Option<u32>,
     /// Bytes of shared memory that the kernel declares.
     pub static_shared: u32,
-    /// Bytes of shared memory that the launch adds; the kernel is taken to have asked for as many as it needs.
+    /// Bytes of dynamic shared memory. The kernel is assumed to have opted in to the bytes that it needs.
     pub dynamic_shared: u32,
-    /// Barriers of a block, 0 to 16. NVIDIA's runtime takes it as 1 for every kernel.
+    /// Barriers of each block, 0 to 16. NVIDIA's runtime assumes 1 for every kernel.
     pub barriers: u32,
-    /// How much of the SM's memory is to be shared memory at least, in percent; more than 100 is 100. `None` is the
-    /// driver's default, all of it. A block that needs more gets more.
+    /// The preferred share of shared memory in percent of the most that an SM can have; values above 100 count as 100.
+    /// `None` is the driver's default of 100. A block that needs more receives more.
     pub carve_out: Option<u32>,
 }
 
 impl Launch {
-    /// A kernel with so many registers, without shared memory, its blocks of a size that nobody knows.
+    /// Creates a launch with a register count, without shared memory, and with blocks of unknown size.
     pub fn new(registers: u32) -> Self {
         Self { registers, threads: None, static_shared: 0, dynamic_shared: 0, barriers: 1, carve_out: None }
     }
 
-    /// The same launch with other registers.
+    /// Returns the same launch with another register count.
     #[must_use]
     pub fn with_registers(self, registers: u32) -> Self {
         Self { registers, ..self }
     }
 
-    /// The same launch with blocks of so many threads.
+    /// Returns the same launch with blocks of `threads` threads.
     #[must_use]
     pub fn with_threads(self, threads: u32) -> Self {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Warps of a block.
+    /// Returns the warps of each block.
     pub fn warps(&self) -> u32 {
         self.threads.unwrap_or(DEFAULT_THREADS).div_ceil(WARP_SIZE)
     }
 }
 
-/// How many blocks each resource alone would let an SM hold; `None` where it sets no limit.
+/// The blocks that each resource alone would allow on an SM. `None` if the resource sets no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockLimits {
-    /// By warps; 0 for a block of more threads than there may be, or none.
+    /// By warps; 0 for a block with 0 or too many threads.
     pub warps: u32,
-    /// By the blocks themselves.
+    /// By the limit on blocks.
     pub blocks: u32,
-    /// By registers; 0 where a thread has too many, or a block.
+    /// By registers; 0 if a thread or a block has too many.
     pub registers: Option<u32>,
-    /// By shared memory; 0 where a block has more than there is.
+    /// By shared memory; 0 if a block needs more than an SM has.
     pub shared_memory: Option<u32>,
     /// By barriers.
     pub barriers: Option<u32>,
 }
 
-/// How many blocks of a kernel an SM holds at once.
+/// The occupancy of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Occupancy {
-    /// Blocks; 0 where the kernel cannot be launched so.
+    /// Resident blocks; 0 if the kernel cannot be launched.
     pub blocks: u32,
-    /// Warps of these blocks.
+    /// Resident warps.
     pub warps: u32,
-    /// What keeps it from more: every resource whose limit is reached. Where barriers are reached before all others,
-    /// those that would be reached next are named, too, as NVIDIA's header does it.
+    /// All resources whose limit is reached. If barriers are the tightest limit, the next limits are included, too, as
+    /// in NVIDIA's header.
     pub limits: Limits,
-    /// What each resource alone would allow.
+    /// The blocks that each resource alone would allow.
     pub block_limits: BlockLimits,
-    /// Registers that a block is given, `u32::MAX` where that is less.
+    /// Registers allocated to each block; saturates at `u32::MAX`.
     pub registers_per_block: u32,
-    /// Bytes of shared memory that a block is given, what the driver takes included, `u32::MAX` where that is less.
+    /// Bytes of shared memory allocated to each block, including the driver's; saturates at `u32::MAX`.
     pub shared_per_block: u32,
 }
 
 impl Architecture {
-    /// How many blocks of a kernel an SM holds at once, as `cudaOccMaxActiveBlocksPerMultiprocessor` of CUDA 13.0 has
-    /// it for a kernel that may have as much dynamic shared memory as it takes and no virtual resources. Constant time.
+    /// Computes the resident blocks of a kernel, as `cudaOccMaxActiveBlocksPerMultiprocessor` of CUDA 13.0 does for a
+    /// kernel that has opted in to its dynamic shared memory, and that uses no virtual resources. Constant time.
     ///
-    /// A launch that cannot be is no error: it has 0 blocks, and `limits` says why. That includes blocks of no thread,
-    /// which that function refuses.
+    /// An impossible launch is not an error: it has 0 blocks, and `limits` has the reason. This includes blocks with 0
+    /// threads, which NVIDIA's function refuses.
     pub fn occupancy(&self, launch: &Launch) -> Occupancy {
         let (registers, registers_per_block) = self.blocks_by_registers(launch);
         let (shared_memory, shared_per_block) = self.blocks_by_shared_memory(launch);
@@ -167,7 +167,7 @@ impl Architecture {
         }
     }
 
-    /// By registers, and how many of these a block is given.
+    /// Returns the blocks that registers allow, and the registers allocated to each block.
     fn blocks_by_registers(&self, launch: &Launch) -> (Option<u32>, u32) {
         let granularity = u64::from(REGISTER_GRANULARITY);
         let warps = u64::from(launch.warps());
@@ -176,8 +176,8 @@ impl Architecture {
         if per_warp == 0 || warps == 0 {
             return (None, per_block);
         }
-        // The header allows one register more than an instruction can name. It also checks a launch as if a block took
-        // of all sub-partitions alike; where that is too much the count below is 0 as well.
+        // NVIDIA's header allows one register more than an instruction can name. The header also checks that an even
+        // distribution over all sub-partitions fits; if it does not, the count below is 0, too.
         if launch.registers > MAX_REGISTERS + 1 {
             return (Some(0), per_block);
         }
@@ -185,7 +185,7 @@ impl Architecture {
         (Some(saturated(per_sub_partition * u64::from(SUB_PARTITIONS) / warps)), per_block)
     }
 
-    /// By shared memory, and how many bytes of it a block is given.
+    /// Returns the blocks that shared memory allows, and the bytes allocated to each block.
     fn blocks_by_shared_memory(&self, launch: &Launch) -> (Option<u32>, u32) {
         let used = [launch.static_shared, launch.dynamic_shared, self.reserved_shared].map(u64::from);
         let per_block = saturated(used.iter().sum::<u64>().next_multiple_of(u64::from(self.shared_granularity)));
@@ -195,13 +195,13 @@ impl Architecture {
         if per_block > self.shared() {
             return (Some(0), per_block);
         }
-        // In bytes before it is rounded, so that the size is the one that the driver takes.
+        // The preference is computed in bytes before it is rounded to a possible size, as in the driver.
         let preferred = self.shared() * launch.carve_out.unwrap_or(100).min(100) / 100;
         (Some(self.carve_out(preferred.max(per_block)) / per_block), per_block)
     }
 }
 
-/// The number, or the largest that there is.
+/// Converts a number; larger numbers become `u32::MAX`.
 fn saturated(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,14 +1,14 @@
-//! How many registers ptxas lets a thread of a kernel have: which of the directives and options decides.
+//! The most registers that ptxas gives to a thread of a kernel, and the directive or option that decides it.
 //!
-//! All of it is what ptxas of CUDA 13.0.88 was seen to do; `tests/rust/register_limit.rs` asks it again, over the grid.
-//! Its documentation says that `.maxnreg`, launch bounds and `-maxrregcount` each limit the registers, and little of
-//! which of them wins.
+//! The rules describe the observed behaviour of ptxas of CUDA 13.0.88; `tests/rust/register_limit.rs` verifies them
+//! with ptxas for all combinations of a grid. The documentation of ptxas states that `.maxnreg`, launch bounds and
+//! `-maxrregcount` each limit the registers, but hardly which of them has priority.
 //!
-//! Of the directives, `.maxnreg` wins over what `.maxntid` or `.reqntid` alone leave, even where no block of so many
-//! threads can then be launched; beside `.minnctapersm` the smaller of both holds. `-maxrregcount` holds for kernels
-//! that no directive limits, unless `--override-directive-values` stands beside it: then it alone holds. The sizes of
-//! clusters, `--register-usage-level` and `--device-function-maxrregcount` change no kernel's limit. Device functions
-//! that are compiled by themselves have a limit of their own.
+//! Among directives, `.maxnreg` has priority over the limit of `.maxntid` or `.reqntid` alone, even if no block with
+//! that number of threads can then be launched. Together with `.minnctapersm`, the smaller of both limits applies.
+//! `-maxrregcount` applies to kernels without a limiting directive. With `--override-directive-values`, only
+//! `-maxrregcount` applies. Cluster sizes, `--register-usage-level` and `--device-function-maxrregcount` change no
+//! kernel's limit. Separately compiled device functions have a limit of their own.
 
 use std::fmt;
 
@@ -16,61 +16,62 @@ use super::{Architecture, MAX_REGISTERS, WARP_SIZE};
 use crate::error::Error;
 use crate::function::LaunchBounds;
 
-/// The fewest registers to which ptxas limits a thread, on every architecture: it raises smaller limits, and warns.
+/// The smallest register limit of ptxas, on every architecture. ptxas raises smaller limits and warns.
 pub const MIN_REGISTER_LIMIT: u32 = 24;
 
-/// What the command line of ptxas says, for all kernels of a file. Products stand for the dimensions of blocks.
+/// Options of ptxas's command line, for all kernels of a file. The dimensions of blocks are multiplied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CommandLine {
-    /// `-maxrregcount`; its `archmin` is 32 and its `archmax` 255. With it ptxas ignores the next two.
+    /// `-maxrregcount`; its `archmin` is 32 and its `archmax` is 255. If it is set, ptxas ignores the next two options.
     pub max_registers: Option<u32>,
     /// `-maxntid`, 1 or more.
     pub max_threads: Option<u32>,
     /// `-minnctapersm`, 1 or more.
     pub min_blocks: Option<u32>,
-    /// `--override-directive-values`: the three win over a kernel's own directives.
+    /// `--override-directive-values`: the three options have priority over a kernel's own directives.
     pub overrides: bool,
-    /// `--device-function-maxrregcount`: for device functions that are compiled with `-c`, instead of `-maxrregcount`.
+    /// `--device-function-maxrregcount`: replaces `-maxrregcount` for device functions that are compiled with `-c`.
     pub device_registers: Option<u32>,
-    /// `--compile-as-tools-patch`: device functions alone, with as few registers as the calling convention needs.
+    /// `--compile-as-tools-patch`: only device functions, with the fewest registers that the calling convention needs.
     pub tools_patch: bool,
 }
 
-/// What decides the limit.
+/// The directive or option that decides the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Decider {
-    /// Nothing but the machine.
+    /// Only the hardware.
     Machine,
     /// `.maxnreg`.
     MaxRegisters,
-    /// The threads of a block, alone: one block must fit.
+    /// The threads of a block alone: one block must fit.
     Threads,
-    /// The blocks that are to be resident.
+    /// The required number of resident blocks.
     Blocks,
-    /// `-maxrregcount`, or for device functions `--device-function-maxrregcount`.
+    /// `-maxrregcount`; for device functions, also `--device-function-maxrregcount`.
     CommandLine,
     /// `--compile-as-tools-patch`.
     ToolsPatch,
 }
 
-/// What is said of a kernel and does not hold. ptxas warns of each, but not of [`Self::CommandLine`] beside a directive
-/// for threads alone, nor of [`Self::BlocksOfAnySize`] from its command line.
+/// A bound that ptxas ignores or changes. ptxas warns about each, with two exceptions: [`Self::CommandLine`] together
+/// with a directive for threads alone, and [`Self::BlocksOfAnySize`] on its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ignored {
-    /// More threads than an SM holds: neither they nor the blocks count.
+    /// More threads than an SM holds. The threads and the required blocks are ignored.
     Threads(u32),
-    /// Blocks to be resident, of a size that nothing says.
+    /// A required number of resident blocks of unknown size.
     BlocksOfAnySize(u32),
-    /// So many blocks of so many threads, which an SM never holds.
+    /// A combination of blocks and threads that an SM cannot hold.
     Blocks {
-        /// Of the blocks that are asked for.
+        /// The required blocks.
         blocks: u32,
-        /// Of each.
+        /// The threads of each block.
         threads: u32,
     },
-    /// A limit below [`MIN_REGISTER_LIMIT`], which is taken instead.
+    /// A limit below [`MIN_REGISTER_LIMIT`], which is used instead.
     TooFew(u32),
-    /// A limit above [`MAX_REGISTERS`], which is taken instead: ptxas says "ignored", and still it wins over others.
+    /// A limit above [`MAX_REGISTERS`], which is used instead. ptxas reports "ignored", but the limit still has
+    /// priority over other limits.
     TooMany(u32),
     /// `-maxrregcount`, because the kernel's directives decide.
     CommandLine(u32),
@@ -80,41 +81,44 @@ impl fmt::Display for Ignored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Threads(threads) => write!(f, "blocks of {threads} threads are more than a multiprocessor holds"),
-            Self::BlocksOfAnySize(blocks) => write!(f, "{blocks} resident blocks, of a size that nothing says"),
+            Self::BlocksOfAnySize(blocks) => write!(f, "{blocks} resident blocks of unknown size"),
             Self::Blocks { blocks, threads } => {
                 write!(f, "{blocks} resident blocks of {threads} threads are more than a multiprocessor holds")
             }
             Self::TooFew(limit) => write!(f, "a limit of {limit} registers: {MIN_REGISTER_LIMIT} is the smallest"),
             Self::TooMany(limit) => write!(f, "a limit of {limit} registers: {MAX_REGISTERS} is the largest"),
-            Self::CommandLine(limit) => write!(f, "-maxrregcount {limit}, because the kernel's own bounds decide"),
+            Self::CommandLine(limit) => {
+                write!(f, "-maxrregcount {limit}, because the kernel's own bounds have priority")
+            }
         }
     }
 }
 
-/// How many registers a thread of a kernel may have.
+/// The most registers that a thread may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterLimit {
-    /// The most, [`MIN_REGISTER_LIMIT`] to [`MAX_REGISTERS`].
+    /// The limit, [`MIN_REGISTER_LIMIT`] to [`MAX_REGISTERS`].
     pub registers: u32,
-    /// Why not more.
+    /// The directive or option that decides it.
     pub decider: Decider,
-    /// What is said and does not hold.
+    /// Bounds that ptxas ignores or changes.
     pub ignored: Vec<Ignored>,
 }
 
 impl RegisterLimit {
-    /// How many registers ptxas lets a device function have that is compiled by itself, with `-c` or as a patch for
-    /// tools; within a whole program it has those of the kernel that calls it. Constant time.
+    /// Returns the limit of a device function that is compiled separately, with `-c` or as a patch for tools. In a
+    /// whole program, a device function has the limit of the calling kernel. Constant time.
     ///
     /// # Errors
     ///
-    /// Of kind [`crate::error::ErrorKind::Pass`] for a patch with a `-maxrregcount` above what it may have.
+    /// Of kind [`crate::error::ErrorKind::Pass`] for a patch with a `-maxrregcount` above the patch's limit.
     pub fn of_function(options: &CommandLine) -> Result<Self, Error> {
         let mut ignored = Vec::new();
         if options.tools_patch {
             if let Some(limit) = options.max_registers.filter(|&limit| limit > MIN_REGISTER_LIMIT) {
-                let problem = format!("-maxrregcount {limit} for a patch of tools, which has {MIN_REGISTER_LIMIT}");
-                return Err(Error::pass(problem, "leave -maxrregcount out: ptxas refuses them together"));
+                let problem =
+                    format!("-maxrregcount {limit} exceeds the limit of a patch for tools, {MIN_REGISTER_LIMIT}");
+                return Err(Error::pass(problem, "remove -maxrregcount: ptxas refuses the two options together"));
             }
             let registers = clamped(options.max_registers.unwrap_or(MIN_REGISTER_LIMIT), &mut ignored);
             return Ok(Self { registers, decider: Decider::ToolsPatch, ignored });
@@ -126,28 +130,28 @@ impl RegisterLimit {
         Ok(Self { registers, decider, ignored })
     }
 
-    /// Whether ptxas gives every thread just so many registers when the kernel is entered if it asks for more or fewer
-    /// later (`setmaxnreg`): not where nothing limits it, or the size of its blocks alone.
+    /// Whether the registers at kernel entry are known if the kernel requests more or fewer later (`setmaxnreg`). ptxas
+    /// does not know them if nothing limits the registers, or only the size of the blocks.
     pub fn is_known_at_entry(&self) -> bool {
         !matches!(self.decider, Decider::Machine | Decider::Threads)
     }
 }
 
 impl Architecture {
-    /// How many registers ptxas lets a thread of a kernel have. Constant time.
+    /// Returns the most registers that ptxas gives to a thread of a kernel. Constant time.
     ///
     /// # Errors
     ///
-    /// Of kind [`crate::error::ErrorKind::Pass`] for a kernel that says both how many threads its blocks have at most
-    /// and how many they have, and for any in a patch of tools: ptxas does not assemble it.
+    /// Of kind [`crate::error::ErrorKind::Pass`], if ptxas does not assemble the kernel: a kernel with both a maximum
+    /// and an exact number of threads, or any kernel in a patch for tools.
     pub fn register_limit(&self, bounds: &LaunchBounds, options: &CommandLine) -> Result<RegisterLimit, Error> {
         if let (Some(most), Some(all)) = (bounds.max_threads, bounds.required_threads) {
             let problem = format!("maxntid {most} and reqntid {all} contradict each other");
-            return Err(Error::pass(problem, "keep one of both: ptxas refuses them together"));
+            return Err(Error::pass(problem, "keep one of the two: ptxas refuses them together"));
         }
         if options.tools_patch {
-            let problem = "a kernel cannot be compiled as a patch of tools";
-            return Err(Error::pass(problem, "leave --compile-as-tools-patch out, or the kernel"));
+            let problem = "a kernel cannot be compiled as a patch for tools";
+            return Err(Error::pass(problem, "remove --compile-as-tools-patch or the kernel"));
         }
         let mut ignored = Vec::new();
         let by_launch = self.by_launch(bounds, options, &mut ignored);
@@ -169,7 +173,7 @@ impl Architecture {
         Ok(RegisterLimit { registers, decider, ignored })
     }
 
-    /// What the size of blocks and their number leave; `None` where nothing is said of the size, or it cannot be.
+    /// Returns the limit of the size and number of blocks. `None` if the size is unknown or impossible.
     fn by_launch(
         &self,
         bounds: &LaunchBounds,
@@ -200,7 +204,7 @@ impl Architecture {
     }
 }
 
-/// The limit that is taken for one that is asked for.
+/// Returns the limit that ptxas uses for a requested limit.
 fn clamped(limit: u32, ignored: &mut Vec<Ignored>) -> u32 {
     match limit {
         0..MIN_REGISTER_LIMIT => ignored.push(Ignored::TooFew(limit)),

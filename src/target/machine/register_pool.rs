@@ -1,8 +1,8 @@
-//! The pool of registers that the warps of a block share where a kernel has `setmaxnreg`.
+//! The pool of registers that the warps of a block share if the kernel has `setmaxnreg`.
 //!
-//! A block has as many registers as its threads have when the kernel is entered, and no more later: `setmaxnreg.dec` gives
-//! registers of a warp to the pool of the block, and `setmaxnreg.inc` waits until the pool has enough. Which warpgroup executes
-//! which request is seldom known ahead of the run, so both rules here hold for every assignment.
+//! The registers of a block are fixed when the kernel is entered. `setmaxnreg.dec` returns registers of a warp to the
+//! block's pool, and `setmaxnreg.inc` waits until the pool has enough registers. Which warpgroup executes which request
+//! is rarely known before the run, so both rules here hold for every assignment.
 
 use super::repartition::allowed;
 use super::{Architecture, CommandLine, MAX_REGISTERS, REGISTER_GRANULARITY, RegisterLimit, Repartition, WARP_SIZE};
@@ -11,61 +11,62 @@ use crate::function::LaunchBounds;
 /// The threads of a warpgroup, which executes a request together.
 const WARPGROUP: u32 = 4 * WARP_SIZE;
 
-/// Registers come to a thread in multiples of so many.
+/// The granularity of a thread's registers.
 const STEP: u32 = REGISTER_GRANULARITY / WARP_SIZE;
 
-/// An increase that waits for ever: the other warpgroups of the block keep too many registers, whatever they execute.
+/// An increase that waits forever: the other warpgroups of the block keep too many registers, whatever requests they
+/// execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterShortage {
-    /// What the increase asks for.
+    /// The registers that the increase requests.
     pub increase: u32,
-    /// Which of the requests it is.
+    /// The index of the request.
     pub request: usize,
     /// The fewest registers that a thread of another warpgroup keeps.
     pub others: u32,
     /// The fewest registers of the whole block once the increase is met.
     pub needed: u32,
-    /// The registers with which the block is entered.
+    /// The registers of the block when the kernel is entered.
     pub pool: u32,
-    /// The most registers that the increase could get.
+    /// The most registers with which the increase would not wait.
     pub most: u32,
 }
 
-/// With how many registers a thread enters a kernel, where ptxas does what its requests ask; `None` where ptxas ignores them.
+/// Returns the registers of a thread when the kernel is entered. `None` if ptxas ignores the requests.
 fn entry(limit: &RegisterLimit, requests: &[Repartition]) -> Option<u32> {
     let increases = requests.iter().filter(|request| matches!(request, Repartition::Increase(_))).map(allowed);
     limit.is_known_at_entry().then(|| increases.fold(limit.registers, u32::min))
 }
 
-/// What a kernel asks of its registers while it runs, and its bounds.
+/// The register requests of a kernel, and its launch bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegisterRequests {
     /// All requests of the kernel and of the functions that it may call.
     pub requests: Vec<Repartition>,
-    /// The bounds, which say how many registers the kernel is entered with.
+    /// The launch bounds, which determine the registers at kernel entry.
     pub bounds: LaunchBounds,
 }
 
 impl RegisterRequests {
-    /// Whether a kernel that runs to its end with these requests and bounds does so with others, too. That is certain in three
-    /// cases: ptxas ignores the other requests, the kernel is entered with no fewer registers than before, or no request asks
-    /// for more registers than the kernel is entered with. In the third case no thread ever has more than that, and no decrease
-    /// rises. O(requests).
+    /// Whether a kernel that terminates with these requests and bounds also terminates with `other`. This is certain in
+    /// three cases: ptxas ignores the other requests; the kernel has at least as many registers at entry as before; no
+    /// request asks for more registers than the kernel has at entry. In the third case, no thread ever has more
+    /// registers, and no decrease raises a count. O(requests).
     pub fn may_become(&self, other: &Self, architecture: &Architecture) -> bool {
         let Some(entered) = other.entry(architecture) else { return true };
         let is_no_fewer = self.entry(architecture).is_some_and(|own| entered >= own);
         is_no_fewer || other.requests.iter().map(allowed).all(|count| count <= entered)
     }
 
-    /// The same for a limit on registers, `.maxnreg`, in the place of the kernel's own.
+    /// Returns the same for another register limit, `.maxnreg`, in place of the kernel's own.
     pub fn may_be_limited_to(&self, registers: u32, architecture: &Architecture) -> bool {
         let bounds = LaunchBounds { max_registers: Some(registers), ..self.bounds };
         self.may_become(&Self { bounds, ..self.clone() }, architecture)
     }
 
-    /// Whether ptxas ignores the requests only because nothing says how many blocks an SM is to hold, so that `.minnctapersm 1`
-    /// makes it follow them, and no block lacks registers for certain then. Whether an increase waits for ever all the same is for
-    /// a run to tell. O(requests).
+    /// Whether ptxas ignores the requests only because the number of resident blocks is not given, so that
+    /// `.minnctapersm 1` makes ptxas follow them, and no block is then certain to lack registers. Whether an increase
+    /// still waits forever can only be tested by a run. O(requests).
     pub fn want_blocks(&self, architecture: &Architecture) -> bool {
         let says_nothing = self.bounds.min_blocks.is_none() && self.bounds.max_registers.is_none();
         let bounds = LaunchBounds { min_blocks: Some(1), ..self.bounds };
@@ -81,7 +82,8 @@ impl RegisterRequests {
             && threads.is_some_and(|threads| !lacks(threads))
     }
 
-    /// With how many registers a thread enters the kernel. `None` where there is no request, or ptxas ignores them.
+    /// Returns the registers of a thread when the kernel is entered. `None` if there are no requests, or ptxas ignores
+    /// them.
     fn entry(&self, architecture: &Architecture) -> Option<u32> {
         let limit = architecture.register_limit(&self.bounds, &CommandLine::default()).ok()?;
         entry(&limit, &self.requests).filter(|_| !self.requests.is_empty())
@@ -89,8 +91,8 @@ impl RegisterRequests {
 }
 
 impl Architecture {
-    /// The increase that waits for ever in blocks of so many threads, where there is one: of several the largest, and then the
-    /// first. Nothing is said of blocks that are no whole warpgroups. O(requests).
+    /// Returns the largest increase that waits forever in blocks of `threads` threads, and the first of equal ones.
+    /// `None` if no increase does, or if blocks do not consist of whole warpgroups. O(requests).
     pub fn register_shortage(
         &self,
         threads: u32,
@@ -134,8 +136,8 @@ mod tests {
         hopper().register_limit(bounds, &CommandLine::default()).expect("the bounds agree")
     }
 
-    /// All that a block may do with its registers: each of its warpgroups executes a list of requests, in some order of all.
-    /// Whether every order comes to its end, so that no increase waits for ever and no decrease rises.
+    /// Whether a block terminates in every order of its warpgroups' requests, so that no increase waits forever and no
+    /// decrease raises a count. Each warpgroup executes a list of requests.
     fn comes_to_its_end(entered: u32, warpgroups: &[&[Repartition]]) -> bool {
         fn from(held: &mut [u32], done: &mut [usize], free: u32, warpgroups: &[&[Repartition]]) -> bool {
             let (mut moves, mut is_over) = (0, true);
@@ -160,15 +162,16 @@ mod tests {
         from(&mut vec![entered; warpgroups.len()], &mut vec![0; warpgroups.len()], 0, warpgroups)
     }
 
-    /// Every list of up to two requests of these.
+    /// Returns every list of up to two of these requests.
     fn lists(requests: &[Repartition]) -> Vec<Vec<Repartition>> {
         let one = requests.iter().map(|&first| vec![first]);
         let two = requests.iter().flat_map(|&first| requests.iter().map(move |&second| vec![first, second]));
         std::iter::once(Vec::new()).chain(one).chain(two).collect()
     }
 
-    /// A kernel that comes to its end with its own limit does so with each limit that it may have, and one that lacks registers
-    /// never does: in all ways in which three warpgroups may execute up to two requests each.
+    /// A kernel that terminates with its own limit also terminates with each limit that
+    /// [`RegisterRequests::may_be_limited_to`] allows, and a kernel with a shortage never terminates: for all ways in
+    /// which three warpgroups execute up to two requests each.
     #[test]
     fn holds_for_every_assignment() {
         let counts = [24, 40, 104, 160, 232];
@@ -205,8 +208,8 @@ mod tests {
         assert!(allowed_limits > 100 && short > 20, "{allowed_limits} limits, {short} that lack registers");
     }
 
-    /// Fewer registers at entry than before are refused where a warpgroup asks for more, and so is a limit that makes ptxas
-    /// follow requests that it ignored; limits that change nothing are not.
+    /// Fewer registers at entry are refused if a warpgroup requests more, and so is a limit that makes ptxas follow
+    /// requests that it ignored. Limits that change nothing are accepted.
     #[test]
     fn limits() {
         let may_get = |threads, min_blocks, requests: &[Repartition], registers| {
@@ -225,8 +228,8 @@ mod tests {
         assert!(!none.may_become(&some, hopper()) && some.may_become(&none, hopper()));
     }
 
-    /// `.minnctapersm 1` is for a kernel that says how many threads a block has and nothing else, and whose block has the registers
-    /// that are asked for.
+    /// `.minnctapersm 1` is only for a kernel that gives the threads of a block and no other bound, and whose block has
+    /// the requested registers.
     #[test]
     fn kernels_that_want_blocks() {
         let requests = [Decrease(40), Increase(232)];
@@ -246,7 +249,7 @@ mod tests {
         );
     }
 
-    /// Two warpgroups that are entered with 128 registers a thread have 256, and 24 and 240 are 264.
+    /// Two warpgroups that enter with 128 registers for each thread have 256; 24 and 240 are 264.
     #[test]
     fn shortages() {
         let found = |threads, limit: &RegisterLimit, requests: &[Repartition]| {

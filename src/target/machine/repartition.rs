@@ -1,36 +1,36 @@
-//! Registers that warps give back and take while they run: PTX's `setmaxnreg`, as ptxas of CUDA 13.0.88 takes it.
+//! Registers that warps return and acquire at run time: PTX's `setmaxnreg`, as ptxas of CUDA 13.0.88 compiles it.
 
 use super::{Architecture, MAX_REGISTERS, RegisterLimit};
 use crate::error::Error;
 
-/// A request of a kernel.
+/// A register request of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Repartition {
-    /// `setmaxnreg.inc`: from here on so many registers.
+    /// `setmaxnreg.inc`, with the new register count.
     Increase(u32),
-    /// `setmaxnreg.dec`
+    /// `setmaxnreg.dec`, with the new register count.
     Decrease(u32),
 }
 
-/// How many registers a request may get: 256 stands for 255.
+/// Returns the register count after a request: 256 stands for 255.
 pub(super) fn allowed(request: &Repartition) -> u32 {
     let (Repartition::Increase(count) | Repartition::Decrease(count)) = *request;
     count.min(MAX_REGISTERS)
 }
 
-/// How the kernel is compiled, as far as that makes ptxas ignore its requests.
+/// Compilation modes and properties of a kernel that make ptxas ignore its requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Circumstances {
-    /// To be debugged: `-g`.
+    /// Compiled for debugging: `-g`.
     pub debugging: bool,
-    /// To be linked with other files: `-c`.
+    /// Compiled for linking with other files: `-c`.
     pub separate: bool,
-    /// It calls what ptxas does not see: a function through a pointer.
+    /// Calls a function that ptxas does not see, through a pointer.
     pub calls_unknown: bool,
 }
 
-/// Why ptxas ignores the requests of a kernel, each with its number and text. A fifth reason that it knows, C7507
-/// "to maintain minimum register requirements", nothing made it give.
+/// The reason why ptxas ignores the requests of a kernel, with the number and text of its warning. ptxas has a fifth
+/// reason, C7507 "to maintain minimum register requirements"; no test has provoked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RepartitionRefusal {
     /// C7505: "to allow debugging".
@@ -43,27 +43,29 @@ pub enum RepartitionRefusal {
     UnknownCall,
 }
 
-/// What becomes of a kernel's requests.
+/// The result of a kernel's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entry {
-    /// So many registers has each thread when the kernel is entered: what ptxas reports for it, used or not.
+    /// The registers of each thread when the kernel is entered. ptxas reports this number even if fewer registers are
+    /// used.
     Registers(u32),
-    /// The requests do nothing, and the kernel has what it needs, as any other.
+    /// The requests have no effect, and the kernel has the registers that it needs, like any other kernel.
     Ignored(RepartitionRefusal),
 }
 
-/// The registers that one request may ask for, in multiples of [`STEP`].
+/// The register counts that a request may have, in multiples of [`STEP`].
 const RANGE: std::ops::RangeInclusive<u32> = 24..=256;
 const STEP: u32 = 8;
 
 impl Architecture {
-    /// What becomes of the requests of a kernel, one or more: it is entered with as many registers as it may have, or
-    /// with as few as an increase asks for. O(requests).
+    /// Returns the result of a kernel's requests, of which there is at least one: the kernel is entered with its
+    /// register limit, or with the smallest count of an increase. O(requests).
     ///
     /// # Errors
     ///
-    /// Where ptxas does not assemble the kernel: the architecture has no such instruction, a count is no multiple of 8
-    /// from 24 to 256, or a decrease asks for more than a thread has at entry and by any increase; 256 stands for 255.
+    /// If ptxas does not assemble the kernel: the architecture has no such instruction, a count is not a multiple of 8
+    /// from 24 to 256, or a decrease has a larger count than a thread has at entry and after any increase. 256 stands
+    /// for 255.
     pub fn registers_at_entry(
         &self,
         limit: &RegisterLimit,
@@ -71,15 +73,15 @@ impl Architecture {
         circumstances: Circumstances,
     ) -> Result<Entry, Error> {
         if self.major < 9 {
-            let problem = format!("setmaxnreg: {} does not have it", self.name);
+            let problem = format!("setmaxnreg: {} does not have the instruction", self.name);
             return Err(Error::pass(problem, "compile for sm_90a or later, with the suffix a or f"));
         }
         for request in requests {
             let (Repartition::Increase(count) | Repartition::Decrease(count)) = *request;
             if !RANGE.contains(&count) || !count.is_multiple_of(STEP) {
                 let nearest = count.next_multiple_of(STEP).clamp(*RANGE.start(), *RANGE.end());
-                let problem = format!("setmaxnreg: {count} is no multiple of {STEP} from {RANGE:?}");
-                return Err(Error::pass(problem, format!("ask for {nearest}")));
+                let problem = format!("setmaxnreg: {count} is not a multiple of {STEP} in {RANGE:?}");
+                return Err(Error::pass(problem, format!("request {nearest}")));
             }
         }
         let increases = requests.iter().filter_map(|request| match *request {
@@ -92,15 +94,15 @@ impl Architecture {
             if let Repartition::Decrease(count) = *request
                 && count.min(MAX_REGISTERS) > most
             {
-                let problem = format!("setmaxnreg.dec: {count} registers, and no thread has more than {most} before");
-                return Err(Error::pass(problem, format!("raise the kernel's limit to {count}, or ask for less")));
+                let problem = format!("setmaxnreg.dec: {count} registers, but no thread has more than {most} before");
+                return Err(Error::pass(problem, format!("raise the kernel's limit to {count}, or request fewer")));
             }
         }
         Ok(refusal(limit, circumstances).map_or(Entry::Registers(entry), Entry::Ignored))
     }
 }
 
-/// Why ptxas would ignore requests: the reason that it gives, where there are several.
+/// Returns why ptxas ignores the requests. If there are several reasons, it is the reason that ptxas reports.
 fn refusal(limit: &RegisterLimit, circumstances: Circumstances) -> Option<RepartitionRefusal> {
     let reasons = [
         (circumstances.debugging, RepartitionRefusal::Debugging),

@@ -1,4 +1,5 @@
-//! The machine model against what follows from its definitions; `tests/rust/occupancy.rs` holds it to NVIDIA's header.
+//! Properties of the machine model that follow from its definitions. `tests/rust/occupancy.rs` compares the model with
+//! NVIDIA's header.
 
 use arbitrary::{Result, Unstructured};
 use arbtest::arbtest;
@@ -22,12 +23,13 @@ fn launch(u: &mut Unstructured<'_>) -> Result<Launch> {
     })
 }
 
-/// The most registers, up to the cap, that satisfy a predicate, one after the other.
+/// Returns the most registers, below `below` and up to the hardware's limit, that satisfy a predicate, by trying each
+/// count.
 fn most(below: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
     (1..below.min(MAX_REGISTERS + 1)).rev().find(|registers| holds(*registers))
 }
 
-/// More registers, shared memory or barriers never let more warps be resident.
+/// More registers, shared memory or barriers never increase the resident warps.
 #[test]
 fn more_of_anything_is_never_more_warps() {
     arbtest(|u| {
@@ -44,7 +46,7 @@ fn more_of_anything_is_never_more_warps() {
     .budget_ms(500);
 }
 
-/// What is resident fits, it is what the tightest resource allows, and the limits named are those that are reached.
+/// The resident blocks fit, the tightest resource determines their number, and the reported limits are reached.
 #[test]
 fn resources_are_filled_and_not_exceeded() {
     arbtest(|u| {
@@ -66,7 +68,7 @@ fn resources_are_filled_and_not_exceeded() {
     .budget_ms(500);
 }
 
-/// The edge of a step, and the next step, are what trying all register counts finds.
+/// The edge of an occupancy step, and the next step, equal the results of trying all register counts.
 #[test]
 fn steps_are_what_trying_all_finds() {
     arbtest(|u| {
@@ -77,7 +79,7 @@ fn steps_are_what_trying_all_finds() {
         assert_eq!(machine.step_edge(&launch), edge, "{launch:?}");
         let next = most(launch.registers, |registers| warps(registers) > now);
         assert_eq!(machine.next_step(&launch), next, "{launch:?}");
-        // The steps meet: above the next one begins the present one, or one between, and its edge is itself.
+        // The edge of the next step is the step itself.
         if let Some(next) = next {
             assert_eq!(machine.step_edge(&launch.with_registers(next)), next, "{launch:?}");
         }
@@ -86,7 +88,7 @@ fn steps_are_what_trying_all_finds() {
     .budget_ms(500);
 }
 
-/// The shared memory that costs no block is what trying all sizes finds.
+/// The shared memory that costs no block equals the result of trying all sizes.
 #[test]
 fn free_shared_memory_is_what_trying_all_finds() {
     arbtest(|u| {
@@ -103,7 +105,7 @@ fn free_shared_memory_is_what_trying_all_finds() {
     .budget_ms(500);
 }
 
-/// The sizes that shared memory can have, as the CUDA C++ Programming Guide lists them for each compute capability.
+/// The possible sizes of shared memory, as the CUDA C++ Programming Guide lists them for each compute capability.
 #[test]
 fn carve_outs_known_by_heart() {
     let up_to = |most: u32| [0, 8, 16, 32, 64, 100, 132, 164, 196, 228].into_iter().filter(move |&size| size <= most);
@@ -119,8 +121,8 @@ fn carve_outs_known_by_heart() {
     }
 }
 
-/// The carve-out of a launch is the smallest with which an SM holds as many blocks as with all of its memory, and what
-/// more bytes cost in cache is the difference.
+/// The carve-out of a launch is the smallest with which an SM holds as many blocks as with all of its memory. The L1
+/// cache that additional bytes cost is the difference.
 #[test]
 fn carve_outs_hold_all_blocks() {
     arbtest(|u| {
@@ -137,22 +139,24 @@ fn carve_outs_hold_all_blocks() {
         Ok(())
     })
     .budget_ms(500);
-    // Eight blocks of 256 threads: without shared memory 8 KB of the driver's, with 6,000 bytes of slots 56 KB in all.
+    // Eight blocks of 256 threads: 8 KB for the driver without shared memory; 56 KB in all with 6,000 bytes of slots
+    // for each block.
     let hopper = Architecture::by_name("sm_90").expect("is known");
     let launch = Launch::new(32).with_threads(256);
     assert_eq!(hopper.carve_out_for(&launch), 8 * 1024);
     assert_eq!(hopper.cache_given_up(&launch, 6000), (64 - 8) * 1024);
     assert_eq!(hopper.cache_given_up(&launch, 0), 0);
-    // Two blocks of 1,024 threads with 8 KB of slots: 18 KB in all, of which 8 were there.
+    // Two blocks of 1,024 threads with 8 KB of slots: 18 KB in all, a carve-out of 32 KB instead of 8 KB.
     let launch = Launch::new(32).with_threads(1024);
     assert_eq!(hopper.cache_given_up(&launch, 8 * 1024), (32 - 8) * 1024);
-    // Turing's least is 32 KB, which four blocks of 8 KB fill; its driver takes nothing.
+    // Turing has at least 32 KB, which four blocks of 8 KB fill. Its driver reserves nothing.
     let turing = Architecture::by_name("sm_75").expect("is known");
     let launch = Launch::new(64).with_threads(256);
     assert_eq!([8, 9].map(|kib| turing.cache_given_up(&launch, kib * 1024)), [0, 32 * 1024]);
 }
 
-/// The most registers for a block, and for so many resident blocks, are what trying all register counts finds.
+/// The most registers for a block, and for a number of resident blocks, equal the results of trying all register
+/// counts.
 #[test]
 fn the_most_registers_are_what_trying_all_finds() {
     for machine in Architecture::all() {
@@ -172,7 +176,7 @@ fn the_most_registers_are_what_trying_all_finds() {
     }
 }
 
-/// Figures that every programmer of these machines knows.
+/// Well-known figures of these processors.
 #[test]
 fn figures_known_by_heart() {
     let hopper = Architecture::by_name("sm_90a").expect("is known");
@@ -187,7 +191,7 @@ fn figures_known_by_heart() {
     assert_eq!((hopper.occupancy(&launch).warps, hopper.step_edge(&launch), hopper.next_step(&launch)), {
         (48, 40, Some(32))
     });
-    // A block of the default size, and one that takes all shared memory: registers are no matter to it.
+    // A block of the default size, and a block that takes all shared memory, for which registers are not the limit.
     assert_eq!(hopper.occupancy(&Launch::new(128)).warps, 16);
     let launch = Launch { dynamic_shared: hopper.shared_opt_in(), ..Launch::new(64).with_threads(1024) };
     let occupancy = hopper.occupancy(&launch);
@@ -197,8 +201,8 @@ fn figures_known_by_heart() {
     assert_eq!((hopper.occupancy(&too_much).blocks, hopper.occupancy(&too_much).limits), (0, Limits::SHARED_MEMORY));
 }
 
-/// Shared memory comes in multiples of 128 bytes, with a kilobyte for the driver in each block; where less of the SM's
-/// memory is to be shared memory, it is the smallest size that the launch prefers and one block fits into.
+/// Shared memory is allocated in multiples of 128 bytes, plus 1 KB for the driver in each block. If a launch prefers
+/// less shared memory, the SM has the smallest size that satisfies the preference and fits one block.
 #[test]
 fn shared_memory_known_by_heart() {
     let hopper = Architecture::by_name("sm_90").expect("is known");
@@ -211,13 +215,14 @@ fn shared_memory_known_by_heart() {
     assert_eq!(of(1, None), (1152, Some(228 * 1024 / 1152)));
     assert_eq!(of(128, None).0, 1152);
     assert_eq!(of(129, None).0, 1280);
-    // No shared memory is preferred: a block gets 8 KB, the least that there is, and one of 40 KB has 64.
+    // With a preference for no shared memory, a small block gets the smallest size of 8 KB, and a block of 40 KB gets
+    // 64 KB.
     assert_eq!(of(1024, Some(0)), (2048, Some(4)));
     assert_eq!(of(40 * 1024, Some(0)), (41 * 1024, Some(1)));
     assert_eq!(of(40 * 1024, Some(100)), (41 * 1024, Some(5)));
 }
 
-/// Numbers at the end of their range give no blocks, and no panic.
+/// Extreme numbers give 0 blocks and no panic.
 #[test]
 fn absurd_launches_are_refused() {
     for machine in Architecture::all() {
@@ -235,7 +240,7 @@ fn absurd_launches_are_refused() {
     }
 }
 
-/// Names are found with the suffixes that exist, and no others; an error says what is known.
+/// Names are found only with existing suffixes. The error lists the known names.
 #[test]
 fn names_and_suffixes() {
     for machine in Architecture::all() {
@@ -254,7 +259,7 @@ fn names_and_suffixes() {
     }
 }
 
-/// The table is ascending, each carve-out is, and files are as large as SASS can name.
+/// The architectures and their carve-outs are ascending, and register files have as many registers as SASS can name.
 #[test]
 fn the_table_is_sound() {
     assert!(Architecture::all().is_sorted_by_key(|machine| (machine.major, machine.minor)));

@@ -1,14 +1,14 @@
-//! What modifiers and operands add to a mnemonic's rule.
+//! Adjusts the rule of a mnemonic by modifiers and operands.
 
 use super::super::info::{CopyFamily, OpcodeInfo, Purity, RematCost, Uniformity};
 use super::Meaning;
 use crate::function::ptx_opcode::{PtxOpcode, scalar_type};
 use crate::function::{Effects, MemorySpace, RegClass, Role};
 
-/// Modifiers of memory accesses that keep an order with what other threads do, or that must fetch anew.
+/// Modifiers of memory accesses that keep an order with accesses of other threads, or that bypass caches.
 const ORDERED: [&str; 8] = ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio", "cv", "wt"];
 
-/// The memory that a modifier names.
+/// The memory space of each modifier that names one.
 const SPACES: [(&str, MemorySpace); 9] = [
     ("global", MemorySpace::Global),
     ("shared", MemorySpace::Shared),
@@ -21,7 +21,7 @@ const SPACES: [(&str, MemorySpace); 9] = [
     ("param::func", MemorySpace::Param),
 ];
 
-/// The words of a mnemonic. The first one is no modifier's.
+/// Returns the words of a mnemonic. The first word is not a modifier.
 fn words(mnemonic: &str) -> impl DoubleEndedIterator<Item = &str> {
     mnemonic.split('.')
 }
@@ -30,7 +30,7 @@ fn has(mnemonic: &str, word: &str) -> bool {
     words(mnemonic).any(|one| one == word)
 }
 
-/// The memory that the modifiers name; generic where they name none, or several.
+/// Returns the memory space that the modifiers name. Generic if they name none or several.
 pub(super) fn named_space(mnemonic: &str) -> MemorySpace {
     let mut spaces = words(mnemonic).filter_map(|word| SPACES.iter().find(|(name, _)| *name == word));
     match (spaces.next(), spaces.next()) {
@@ -48,7 +48,7 @@ fn class_of(bits: u32) -> RegClass {
     }
 }
 
-/// The meaning with what the modifiers say.
+/// Returns the meaning, adjusted by the modifiers.
 pub(super) fn with_modifiers(meaning: Meaning, mnemonic: &str) -> Meaning {
     let mut meaning = meaning;
     match mnemonic.split('.').next().unwrap_or_default() {
@@ -56,14 +56,15 @@ pub(super) fn with_modifiers(meaning: Meaning, mnemonic: &str) -> Meaning {
         "cvta" => meaning.info = address(mnemonic),
         "suld" if has(mnemonic, "trap") => meaning.info.purity = Purity::ReadsOrTraps,
         "sust" | "sured" if has(mnemonic, "trap") => meaning.info.purity = Purity::WritesOrTraps,
-        // A carry stands in the middle of some mnemonics.
+        // In some mnemonics, the modifier `cc` is not the second word.
         "add" | "sub" | "mad" if has(mnemonic, "cc") => meaning.info = OpcodeInfo::other(Purity::Opaque).propagating(),
         _ => {}
     }
     meaning
 }
 
-/// A conversion between two types. Those of integers into another class move the low bits.
+/// Returns the classification of a conversion between two types. A conversion between integers of different classes
+/// moves the low bits.
 fn conversion(mnemonic: &str) -> OpcodeInfo {
     let mut types = words(mnemonic).rev().filter_map(scalar_type);
     match (types.next(), types.next()) {
@@ -78,7 +79,7 @@ fn conversion(mnemonic: &str) -> OpcodeInfo {
     }
 }
 
-/// An address in another space. Costs are those of LLVM's opcodes.
+/// Returns the classification of an address-space conversion. Costs are the same as for LLVM's opcodes.
 fn address(mnemonic: &str) -> OpcodeInfo {
     let space = named_space(mnemonic);
     let class = if has(mnemonic, "u32") { RegClass::B32 } else { RegClass::B64 };
@@ -92,7 +93,7 @@ fn address(mnemonic: &str) -> OpcodeInfo {
     OpcodeInfo::copy(CopyFamily::AddressSpace, class, Some(class)).within(space).remat(cost)
 }
 
-/// The meaning of a mnemonic in the form of its operands and, where it says so, under a predicate.
+/// Returns the classification, adjusted by the form of the operands and by the predicate.
 pub(super) fn in_form(info: OpcodeInfo, opcode: &PtxOpcode<'_>) -> OpcodeInfo {
     let mut info = info;
     let is_shift = opcode.mnemonic.starts_with("shl.") || opcode.mnemonic.starts_with("shr.");
@@ -102,7 +103,7 @@ pub(super) fn in_form(info: OpcodeInfo, opcode: &PtxOpcode<'_>) -> OpcodeInfo {
     if !opcode.is_guarded {
         return info;
     }
-    // Under a predicate nothing is a copy, and nothing is worth computing again.
+    // Under a predicate, an instruction is not a copy and is not rematerialised.
     info.remat = None;
     info.coalesces = false;
     if !matches!(info.family, CopyFamily::NotCopy | CopyFamily::Opaque | CopyFamily::Abi) {
@@ -112,8 +113,8 @@ pub(super) fn in_form(info: OpcodeInfo, opcode: &PtxOpcode<'_>) -> OpcodeInfo {
     info.role_of(Role::Other)
 }
 
-/// What `mov` of a special register is. The form names the register. Any other `mov` with the name of a mnemonic stands
-/// under a predicate, or has an operand that LLVM's have not.
+/// Returns the classification of a `mov`. If the form names a special register, the `mov` reads that register. Any
+/// other `mov` that keeps PTX's mnemonic is under a predicate, or has an operand that no `mov` of LLVM has.
 pub(super) fn special_register(opcode: &PtxOpcode<'_>) -> OpcodeInfo {
     let class = match opcode.mnemonic.rsplit('.').next().and_then(scalar_type) {
         Some((64, _)) => RegClass::B64,
@@ -140,7 +141,7 @@ pub(super) fn special_register(opcode: &PtxOpcode<'_>) -> OpcodeInfo {
     in_form(info, opcode)
 }
 
-/// What an instruction does beyond registers, and in which memory.
+/// Returns the effects and the memory space of an instruction.
 ///
 /// A load of memory that does not change counts as pure, as in [`Classification`](super::super::Classification).
 pub(super) fn effects(meaning: &Meaning, mnemonic: &str) -> (Effects, MemorySpace) {
@@ -165,7 +166,7 @@ pub(super) fn effects(meaning: &Meaning, mnemonic: &str) -> (Effects, MemorySpac
     if info.guarded && effects.is_pure() {
         effects |= Effects::MAY_FAULT;
     }
-    // Of a pure load the view names no space.
+    // The view has no memory space for pure loads.
     let accesses = effects.intersects(Effects::READ | Effects::WRITE) || info.purity == Purity::ReadsInvariant;
     (effects, if accesses { space } else { MemorySpace::Generic })
 }

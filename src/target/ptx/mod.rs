@@ -1,11 +1,12 @@
-//! What the mnemonics of PTX mean, as the PTX ISA 9.0 defines them.
+//! The meaning of PTX mnemonics, as the PTX ISA 9.0 defines them.
 //!
-//! An opcode of a view that was made from PTX has LLVM's name where LLVM has one for the same thing and passes look at
-//! it: moves, plain loads and stores. Every other opcode is a mnemonic with its modifiers, then a `/`, then the form of
-//! its operands: `add.s32/ri`, `@mma.sync.…/v4v4v2v4`. An `@` in front says that the instruction stands under a
-//! predicate. No name of LLVM has a `/`.
+//! In a view that was made from PTX, an opcode has LLVM's name if LLVM has an opcode for the same instruction and
+//! passes examine it: moves, plain loads and stores. The name of every other opcode is the mnemonic with its modifiers,
+//! a `/`, and the form of its operands: `add.s32/ri`, `@mma.sync.…/v4v4v2v4`. A leading `@` means that the instruction
+//! is under a predicate. No name of LLVM contains a `/`.
 //!
-//! One [table](rules) says what each mnemonic means, the longest that fits first. [`adjust`] adds what modifiers say.
+//! One [table](rules) has the meaning of each mnemonic; the longest matching entry counts. [`adjust`] applies the
+//! modifiers.
 
 mod adjust;
 mod rules;
@@ -24,25 +25,26 @@ use super::pattern;
 use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Effects, MemorySpace, Role};
 
-/// Which operands an instruction writes.
+/// The operands that an instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
-    /// None.
+    /// No operand.
     Nothing,
-    /// The first one, all registers of it.
+    /// All registers of the first operand.
     First,
-    /// The first one, unless that is an address.
+    /// The first operand, unless it is an address.
     FirstIfRegister,
-    /// The first two.
+    /// The first two operands.
     FirstTwo,
-    /// The first one, which it reads, too.
+    /// The first operand, which is also read.
     Updates,
-    /// What the instruction is, its own rule says: calls.
+    /// A call, whose results have a rule of their own.
     Call,
 }
 
 impl Writes {
-    /// Whether an operand is written: by its number, and whether it is an address. Of a call none is.
+    /// Whether an operand is written. `number` is its position, and `is_address` is set for an address. Always false
+    /// for a call.
     pub fn includes(self, number: usize, is_address: bool) -> bool {
         match self {
             Self::Nothing | Self::Call => false,
@@ -53,33 +55,33 @@ impl Writes {
     }
 }
 
-/// Where control goes behind an instruction.
+/// The control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// To the next one.
+    /// Continues with the next instruction.
     Next,
-    /// To its label.
+    /// Jumps to its label.
     Branch,
-    /// To one of the labels of its list.
+    /// Jumps to one of the labels of its list.
     IndexedBranch,
-    /// Nowhere: the function or the thread ends.
+    /// Ends the function or the thread.
     End,
-    /// To a function, and back.
+    /// Calls a function and returns.
     Call,
 }
 
-/// What a mnemonic means.
+/// The meaning of a mnemonic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    /// What passes ask of its opcode.
+    /// The classification of its opcode.
     pub info: OpcodeInfo,
-    /// Which operands it writes.
+    /// The operands that it writes.
     pub writes: Writes,
-    /// Where control goes.
+    /// The control flow after it.
     pub control: Control,
-    /// Whether it goes on when the next instruction begins, so that its registers must stay until a wait.
+    /// Whether it is asynchronous, so that its registers must stay unchanged until a wait.
     pub is_asynchronous: bool,
-    /// Whether it waits for such.
+    /// Whether it waits for asynchronous instructions.
     pub is_wait: bool,
 }
 
@@ -88,7 +90,7 @@ impl Meaning {
         Self { info, writes, control: Control::Next, is_asynchronous: false, is_wait: false }
     }
 
-    /// What the mnemonic with its modifiers means; `None` of one that is not known.
+    /// Returns the meaning of a mnemonic with its modifiers. `None` for an unknown mnemonic.
     pub fn of(mnemonic: &str) -> Option<Self> {
         let mut end = mnemonic.len();
         loop {
@@ -99,13 +101,13 @@ impl Meaning {
         }
     }
 
-    /// What an instruction of the mnemonic does beyond registers, and in which memory.
+    /// Returns the effects and the memory space of an instruction with this mnemonic.
     pub fn effects(&self, mnemonic: &str) -> (Effects, MemorySpace) {
         adjust::effects(self, mnemonic)
     }
 }
 
-/// The rules by mnemonic. Nothing goes through it in order.
+/// The meanings by mnemonic. The map is never iterated.
 static MEANINGS: LazyLock<FxHashMap<String, &'static Meaning>> = LazyLock::new(|| {
     let mut meanings = FxHashMap::default();
     for rule in rules::RULES.iter().flat_map(|rules| rules.iter()) {
@@ -116,12 +118,12 @@ static MEANINGS: LazyLock<FxHashMap<String, &'static Meaning>> = LazyLock::new(|
     meanings
 });
 
-/// The role of the opcode of that name, whether it is one of PTX or of LLVM.
+/// Returns the role of the opcode with this name, for names of PTX and of LLVM.
 pub fn role(name: &str) -> Role {
     super::classify(name).role()
 }
 
-/// What the opcode of that name is, if it is one of PTX.
+/// Returns the classification of the opcode with this name. `None` if it is not a name of PTX.
 pub(super) fn classify(name: &str) -> Option<OpcodeInfo> {
     let opcode = PtxOpcode::of(name)?;
     if opcode.mnemonic == "mov" || opcode.mnemonic.starts_with("mov.") {

@@ -1,7 +1,7 @@
-//! The table: mnemonics, and what they mean. Names are as in the PTX ISA 9.0, section 9.7, in its order.
+//! The table of mnemonics and their meanings. Names and order are as in the PTX ISA 9.0, section 9.7.
 //!
-//! A name stands for every mnemonic that begins with its words; the longest name that fits counts. What is worth
-//! computing again, and what the uniform datapath can do, is as for LLVM's opcodes.
+//! A name matches every mnemonic that begins with its words; the longest matching name counts. Costs of
+//! rematerialisation, and forms for the uniform datapath, are the same as for LLVM's opcodes.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Control, Meaning, Writes};
@@ -56,7 +56,8 @@ const ARITHMETIC: &[Rule] = &[
     ),
     rule("mad.hi mul24 mad24 sad {add,sub,mul,mad,fma,neg} {div,rem,abs,min,max} dp4a dp2a fns", First, PURE),
     rule("popc clz bfind brev bfe bfi szext bmsk", First, UNIFORM),
-    // The carry flag is a register that the view does not show: these keep their order with all that might touch it.
+    // The view does not show the carry flag. These instructions keep their order with all instructions that may access
+    // it.
     rule("{add,sub,mad.lo,mad.hi}.cc addc subc madc", First, OPAQUE.propagating()),
     rule("testp copysign {rcp,sqrt,rsqrt,sin,cos,lg2,ex2,tanh}", First, PURE),
     rule("set slct", First, PURE),
@@ -85,9 +86,9 @@ const MEMORY: &[Rule] = &[
     rule("multimem.cp", Nothing, OPAQUE),
     rule("atom", First, ATOMIC),
     rule("red", Nothing, ATOMIC),
-    // Advice to the caches; kept, and kept in order with writes.
+    // Hints to the caches: kept, and kept in order with writes.
     rule("prefetch prefetchu applypriority", Nothing, READS_AND_WRITES),
-    // Destroys what the line held.
+    // Destroys the data of the line.
     rule("discard", Nothing, OPAQUE),
     rule("cp.async", Nothing, READS_AND_WRITES),
     rule("cp.async.{commit_group,wait_group,wait_all,mbarrier} cp.reduce", Nothing, OPAQUE),
@@ -96,7 +97,7 @@ const MEMORY: &[Rule] = &[
     rule("tensormap.cp_fenceproxy", Nothing, OPAQUE.collective()),
     rule("stacksave alloca", First, OPAQUE),
     rule("stackrestore", Nothing, OPAQUE),
-    // A texture may be the surface that the kernel writes, so that a fetch is no invariant load.
+    // A texture may be a surface that the kernel writes, so a fetch is not an invariant load.
     rule("tex tld4 suld", First, READS.within(Global)),
     rule("sust", Nothing, WRITES.within(Global)),
     rule("sured", Nothing, ATOMIC.within(Global)),
@@ -118,12 +119,12 @@ const SYNCHRONIZATION: &[Rule] = &[
     rule("membar fence griddepcontrol nanosleep pmevent", Nothing, OPAQUE),
     rule("setmaxnreg", Nothing, OPAQUE.collective()),
     rule("shfl vote match redux elect", First, EXCHANGE),
-    // Depends on where it stands, like a barrier.
+    // Depends on its position, like a barrier.
     rule("activemask", First, OPAQUE.collective()),
     rule("mbarrier.{init,inval,expect_tx,complete_tx}", Nothing, opaque(Shared)),
     rule("mbarrier.{arrive,arrive_drop}", FirstIfRegister, opaque(Shared)),
     rule("mbarrier.{test_wait,try_wait}", First, opaque(Shared)),
-    // Takes a barrier's state from a register, not the barrier.
+    // Reads the state of a barrier from a register, not from the barrier.
     rule("mbarrier.pending_count", First, PURE),
     rule("clusterlaunchcontrol.try_cancel", Nothing, OPAQUE),
     rule("clusterlaunchcontrol.query_cancel.is_canceled", First, PURE),
@@ -146,8 +147,8 @@ const MATRIX: &[Rule] = &[
     wait("tcgen05.wait::{ld,st}", TENSOR),
 ];
 
-/// Space that a mnemonic names without the word of a space.
+/// Mnemonics with a memory space in their name.
 const SPECIAL: &[Rule] = &[rule("ld.const", First, READS.within(Constant).propagating())];
 
-/// All rules. No name stands in two of them.
+/// All rules. No name is in two rules.
 pub(super) const RULES: [&[Rule]; 6] = [ARITHMETIC, MEMORY, CONTROL, SYNCHRONIZATION, MATRIX, SPECIAL];

@@ -1,4 +1,4 @@
-//! Tests of the table.
+//! Tests of the table of mnemonics.
 
 use super::super::classify;
 use super::{Meaning, Writes, rules, vector_rows};
@@ -11,7 +11,7 @@ fn meaning(mnemonic: &str) -> Meaning {
     Meaning::of(mnemonic).unwrap_or_else(|| panic!("{mnemonic} is known"))
 }
 
-/// No name stands in two rules.
+/// No name is in two rules.
 #[test]
 fn names_stand_once() {
     let mut names = Vec::new();
@@ -24,7 +24,7 @@ fn names_stand_once() {
     assert_eq!(names.windows(2).find(|pair| pair[0] == pair[1]), None);
 }
 
-/// The longest rule that fits counts, modifiers add to it, and what is not known is not guessed.
+/// The longest matching rule counts, modifiers adjust it, and unknown mnemonics are not guessed.
 #[test]
 fn rules_and_modifiers() {
     assert_eq!(meaning("add.s32").info.remat, Some(RematCost(1)));
@@ -39,7 +39,8 @@ fn rules_and_modifiers() {
     assert!(Meaning::of("unheard.of").is_none());
 }
 
-/// Effects and memory come from the mnemonic: weak loads read, volatile ones keep their order, parameters do not change.
+/// Effects and memory spaces follow from the mnemonic: weak loads read, volatile loads keep their order, and parameters
+/// do not change.
 #[test]
 fn effects_of_memory() {
     let effects = |mnemonic: &str| meaning(mnemonic).effects(mnemonic);
@@ -56,7 +57,7 @@ fn effects_of_memory() {
     assert_eq!(effects("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32").0, Effects::CONVERGENT);
 }
 
-/// Special registers that change keep their place; under a predicate nothing is a copy.
+/// Special registers that change keep their order. Under a predicate, no instruction is a copy.
 #[test]
 fn moves() {
     assert_eq!(classify("mov.u32/%clock").purity, Purity::Volatile);
@@ -66,7 +67,7 @@ fn moves() {
     assert_eq!(classify("@cvta.to.global.u64/r").family, CopyFamily::NotCopy);
 }
 
-/// Names are read in parts, and the rows of vectors are counted in operands of the view.
+/// Names are split correctly, and vectors are counted in operands of the view.
 #[test]
 fn names_and_rows() {
     let name = "@ld.global.nc.v4.b32/v4a";
@@ -83,7 +84,8 @@ fn names_and_rows() {
     assert_eq!(PtxOpcode::of("LD_i32"), None);
 }
 
-/// The table and LLVM's say the same of what both have: effects, cost, uniformity, and the uniform datapath.
+/// The table and LLVM's classification agree for instructions that both have: effects, cost, uniformity, and the
+/// uniform datapath.
 #[test]
 fn agrees_with_the_table_of_llvm() {
     let (mut compared, mut different) = (0, Vec::new());
@@ -156,7 +158,7 @@ fn agrees_with_the_table_of_llvm() {
     assert_eq!(equivalent("cvta.shared::cluster.u64/rr"), None);
 }
 
-/// Each name of the table has an instruction in the list that ptxas is asked about.
+/// For each name of the table, the list of instructions that a test compiles with ptxas has an instruction.
 #[test]
 fn names_have_instructions() {
     let list = include_str!("../../../tests/ptx/instructions.txt");

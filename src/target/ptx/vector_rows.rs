@@ -1,10 +1,10 @@
-//! Which operands of a mnemonic are rows of registers.
+//! The operands of a mnemonic that are register tuples.
 
 use super::super::TupleKind;
 use crate::function::ptx_opcode::{PtxOpcode, operands};
 
-/// The vectors of a mnemonic's operands: how many operands of the view stand ahead of each, how long it is, and what
-/// kind of row.
+/// Returns the vectors among a mnemonic's operands. For each: the number of the view's operands before it, its length,
+/// and its kind of register tuple.
 pub(in super::super) fn vector_rows(name: &str) -> Option<Vec<(usize, usize, TupleKind)>> {
     let opcode = PtxOpcode::of(name)?;
     let kind = kind_of(opcode.mnemonic)?;
@@ -12,7 +12,8 @@ pub(in super::super) fn vector_rows(name: &str) -> Option<Vec<(usize, usize, Tup
     Some(vectors.map(|(_, at, length)| (at, length, kind)).collect())
 }
 
-/// What kind of row the vectors of a mnemonic are; `None` where they are no rows of the hardware.
+/// Returns the kind of register tuple of a mnemonic's vectors. `None` if the hardware does not need consecutive
+/// registers.
 fn kind_of(mnemonic: &str) -> Option<TupleKind> {
     let has = |part: &str| mnemonic.split('.').any(|word| word == part);
     Some(match mnemonic.split('.').next().unwrap_or_default() {

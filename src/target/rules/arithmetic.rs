@@ -1,10 +1,10 @@
 //! Arithmetic, logic, comparison, selection and conversion: pure, one result or two.
 //!
-//! What is worth doing again is what ptxas 13.0.88 makes one instruction of for sm_90, or two for 64 bits; a wide
-//! multiplication with a sum is two or three.
+//! An opcode is rematerialisable if ptxas 13.0.88 compiles it for sm_90 to one instruction, or to two for 64 bits; a
+//! wide multiplication with a sum has two or three.
 //!
-//! The uniform datapath of sm_75 to sm_90 has what begins with U in the tables of NVIDIA's "CUDA Binary Utilities":
-//! arithmetic of integers, but no minima, divisions or dot products.
+//! The uniform datapath of sm_75 to sm_90 has the operations that begin with U in the tables of NVIDIA's "CUDA Binary
+//! Utilities": integer arithmetic, but no minima, divisions or dot products.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Rule, rule};
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
          INT_FNS_{iii,iir,iri,irr,rii,rir,rri,rrr}",
         OpcodeInfo::PURE,
     ),
-    // The carry flag is a register that LLVM does not show: these keep their order with all that might touch it.
+    // LLVM does not show the carry flag. These opcodes keep their order with all opcodes that may access it.
     rule("ADDC{,C}Ci{32,64}{ri,rr} SUBC{,C}Ci{32,64}{ir,ri,rr}", OpcodeInfo::other(Purity::Opaque).propagating()),
     rule(
         "{AND,OR,XOR}_pred{ri,rr} NOT_pred {SHL,SRA,SRL}16_{ii,ri,rr} {SHL,SRA,SRL}64_rr \
@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
          INT_NVVM_{FMAX,FMIN}{,_FTZ}{,_NAN}_XORSIGN_ABS_F",
         OpcodeInfo::PURE,
     ),
-    // Conversions that do not move an integer into another class; those are in `moves`.
+    // Conversions other than those that move an integer into another class, which are in `moves`.
     rule(
         "CVT_{s,u}{8,16}_{s,u}{8,16} CVT_{s,u}32_{s,u}32 CVT_{s,u}64_{s,u}64 CVT_INREG_s16_s8 CVT_INREG_s32_s{8,16} \
          CVT_INREG_s64_s{8,16,32}",
@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
          CVT_{e2m1,e2m3,e3m2,e4m3,e5m2}x4_f32x4_rs_sf CVT_to_tf32_{rn,rz}{,_relu}{,_satf} CVT_to_tf32_rna{,_satf}",
         OpcodeInfo::PURE,
     ),
-    // Questions about addresses and handles.
+    // Queries of addresses and handles.
     rule(
         "isspace_{const,global,local,shared,shared_cluster}_{32,64} getctarank{,_shared_cluster}_{32,64} \
          mapa{,_shared_cluster}_{32,64}{,i} ISTYPEP_{SAMPLER,SURFACE,TEXTURE}",

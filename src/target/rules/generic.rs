@@ -1,4 +1,4 @@
-//! LLVM's target-independent opcodes, as far as they reach NVPTX's machine code, and control flow.
+//! LLVM's target-independent opcodes, if they occur in NVPTX's machine code, and control flow.
 
 use super::super::info::{CopyFamily, OpcodeInfo, Purity};
 use super::{Rule, rule};
@@ -9,7 +9,7 @@ const CALL: OpcodeInfo = OpcodeInfo::other(Purity::Call).family(CopyFamily::Abi)
 
 pub(super) const RULES: &[Rule] = &[
     rule("COPY", OpcodeInfo::same_class(CopyFamily::Copy, None)),
-    // Selection turns it into COPY before machine code exists; the class is an operand.
+    // Selection replaces it by COPY before machine code exists. The class is an operand.
     rule("COPY_TO_REGCLASS", OpcodeInfo::PURE.family(CopyFamily::CrossClass)),
     rule("PHI", OpcodeInfo::PURE.with_uniform_form().role_of(Role::Phi)),
     rule("IMPLICIT_DEF INIT_UNDEF", OpcodeInfo::PURE.uniform().with_uniform_form().remat(0).role_of(Role::Undef)),
@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         OpcodeInfo::other(Purity::Meta),
     ),
     rule("INLINEASM", OpcodeInfo::other(Purity::InlineAsm)),
-    // May jump, so that what follows need not run.
+    // May jump, so the next instruction may not execute.
     rule("INLINEASM_BR", OpcodeInfo::other(Purity::Trap)),
     rule("BUNDLE MEMBARRIER", OpcodeInfo::other(Purity::Opaque)),
     rule("CBranch GOTO Return BRX_{START,ITEM,END}", OpcodeInfo::other(Purity::Terminator)),

@@ -12,10 +12,11 @@ const ATOMIC: OpcodeInfo = OpcodeInfo::other(Purity::Atomic);
 const OPAQUE: OpcodeInfo = OpcodeInfo::other(Purity::Opaque);
 
 pub(super) const RULES: &[Rule] = &[
-    // The space is an operand: it comes with the instruction.
+    // The space is an operand of the instruction.
     rule("LD_i{16,32,64} LDV_i{16,64}_v{2,4} LDV_i32_v{2,4,8}", READS),
     rule("ST_i{16,32,64} STV_i{16,64}_v{2,4} STV_i32_v{2,4,8}", WRITES),
-    // Read-only for the whole kernel by the rules of PTX: what ld.global.nc and ldu read may not be written meanwhile.
+    // Read-only for the whole kernel by the rules of PTX: memory that ld.global.nc and ldu read may not be written
+    // while the kernel runs.
     rule("LD_GLOBAL_NC_i{16,32,64} LD_GLOBAL_NC_v{2,4}i{16,32,64} LD_GLOBAL_NC_v8i32", INVARIANT),
     rule("LDU_GLOBAL_i{16,32,64} LDU_GLOBAL_v2i{16,32,64} LDU_GLOBAL_v4i{16,32}", INVARIANT.propagating()),
     rule(
@@ -49,7 +50,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("INT_PTX_ATOM_CAS_{16,32,64}_{ii,ir,ri,rr} ATOM_{CAS,EXCH}_B128", ATOMIC),
     rule("INT_NVVM_ST_BULK_GENERIC", WRITES.within(Generic)),
     rule("INT_NVVM_ST_BULK_SHARED_CTA", WRITES.within(Shared)),
-    // Advice to the caches; kept, and kept in order with writes.
+    // Hints to the caches: kept, and kept in order with writes.
     rule("PREFETCH_L{1,2} PREFETCHU_L1 PREFETCH_GENERIC_TENSORMAP", READS_AND_WRITES.within(Generic)),
     rule("PREFETCH_GLOBAL_L{1,2} PREFETCH_GLOBAL_L2_EVICT_{LAST,NORMAL}", READS_AND_WRITES.within(Global)),
     rule("PREFETCH_LOCAL_L{1,2}", READS_AND_WRITES.within(Local)),
@@ -57,10 +58,10 @@ pub(super) const RULES: &[Rule] = &[
     rule("PREFETCH_PARAM_TENSORMAP", READS_AND_WRITES.within(Param)),
     rule("APPLYPRIORITY_L2_EVICT_NORMAL", READS_AND_WRITES.within(Generic)),
     rule("APPLYPRIORITY_GLOBAL_L2_EVICT_NORMAL", READS_AND_WRITES.within(Global)),
-    // Destroys what the line held.
+    // Destroys the data of the line.
     rule("DISCARD_L2", OPAQUE.within(Generic)),
     rule("DISCARD_GLOBAL_L2", OPAQUE.within(Global)),
-    // Asynchronous copies have two spaces; what waits for them is opaque.
+    // Asynchronous copies have two spaces. Waits for them are opaque.
     rule(
         "CP_ASYNC_CA_SHARED_GLOBAL_{4,8,16}{,_s,_si} CP_ASYNC_CG_SHARED_GLOBAL_16{,_s,_si} \
          CP_ASYNC_BULK_CTA_TO_CLUSTER CP_ASYNC_BULK_G2S{,_CH,_MC,_CH_MC} CP_ASYNC_BULK_G2S_CTA{,_CH} \
@@ -91,6 +92,6 @@ pub(super) const RULES: &[Rule] = &[
          TENSORMAP_REPLACE_TILE_GLOBAL_{ADDRESS,DIM,STRIDE}_SHARED_CTA",
         READS_AND_WRITES.within(Shared),
     ),
-    // The stack pointer is not shown.
+    // The view does not show the stack pointer.
     rule("DYNAMIC_STACKALLOC{32,64} STACK{SAVE,RESTORE}_{32,64}", OPAQUE.within(Local)),
 ];

@@ -1,9 +1,10 @@
-//! The opcodes of LLVM 22, by name: each rule lists names exactly (see `pattern`) and says what they are.
+//! The classification of LLVM 22's opcodes by name. Each rule lists names exactly (see `pattern`).
 //!
-//! Meanings come from LLVM's `NVPTXInstrInfo.td` and `NVPTXIntrinsics.td` and from the PTX ISA. Not listed, and so
-//! [opaque](super::OpcodeInfo::UNKNOWN): GlobalISel's `G_*`, which NVPTX never selects; pseudo-instructions of other
-//! targets; and the records without a name, `anonymous_N`, whose numbers move from build to build, with those of
-//! `setmaxnreg`, which the shim calls by what they print.
+//! The meanings come from LLVM's `NVPTXInstrInfo.td` and `NVPTXIntrinsics.td` and from the PTX ISA. Opcodes that are
+//! not listed are [opaque](super::OpcodeInfo::UNKNOWN): GlobalISel's `G_*`, which NVPTX never selects;
+//! pseudo-instructions of other targets; and the records without a name, `anonymous_N`, whose numbers change between
+//! builds. The last group includes the records of `setmaxnreg`, which the shim names by the instruction that they
+//! print.
 
 mod arithmetic;
 mod generic;
@@ -15,12 +16,12 @@ mod texture;
 
 use super::info::OpcodeInfo;
 
-/// Names, and what they are.
+/// Names and their classification.
 #[derive(Debug)]
 pub(super) struct Rule {
     /// Patterns, separated by blanks.
     pub(super) names: &'static str,
-    /// What they are.
+    /// The classification.
     pub(super) info: OpcodeInfo,
 }
 
@@ -28,7 +29,7 @@ const fn rule(names: &'static str, info: OpcodeInfo) -> Rule {
     Rule { names, info }
 }
 
-/// All rules. No name stands in two of them.
+/// All rules. No name is in two rules.
 pub(super) const RULES: [&[Rule]; 7] = [
     generic::RULES,
     moves::RULES,

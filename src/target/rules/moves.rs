@@ -1,9 +1,11 @@
-//! Moves: between registers, of constants, of special registers, into and out of wider registers.
+//! Moves: between registers, of constants, of special registers, and packs and unpacks.
 //!
-//! Costs of rematerialisation are the instructions that ptxas 13.0.88 makes for sm_90: 1 for most special registers and
-//! 32-bit constants, 2 for 64-bit ones; the address of a global is 1 (a load from the constant bank) and that of a
-//! shared variable 3, so that a symbol counts 2; numbers within a cluster are divisions, 6; generic addresses of global
-//! memory are the addresses themselves, 0, and other spaces have a base to add.
+//! Costs of rematerialisation are the numbers of instructions that ptxas 13.0.88 generates for sm_90:
+//! * 1 for most special registers and 32-bit constants, 2 for 64-bit constants;
+//! * 1 for the address of a global variable (a load from the constant bank) and 3 for the address of a shared variable,
+//!   so a symbol counts 2;
+//! * 6 for numbers within a cluster, which need a division;
+//! * 0 for generic addresses of global memory, which are the same addresses. Other spaces add a base.
 
 use super::super::info::{CopyFamily, OpcodeInfo, Uniformity};
 use super::{Rule, rule};
@@ -34,7 +36,7 @@ const fn across(dst: RegClass, src: RegClass) -> OpcodeInfo {
 }
 
 pub(super) const RULES: &[Rule] = &[
-    // Within a class.
+    // Moves within a class.
     rule("MOV_B1_r", same(Move, B1)),
     rule("MOV_B16_r nvvm_move_i16", same(Move, B16)),
     rule("MOV_B32_r nvvm_move_{i32,float,ptr32}", same(Move, B32)),
@@ -57,8 +59,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("MOV_DEPOT_ADDR_64", OpcodeInfo::constant(StackAddress, B64, 2).within(MemorySpace::Local)),
     rule("LEA_ADDRi", OpcodeInfo::copy(FrameAddress, B32, None).remat(1)),
     rule("LEA_ADDRi64", OpcodeInfo::copy(FrameAddress, B64, None).remat(2)),
-    // Special registers that keep their value. MOV_SPECIAL reads one of the environment registers, a physical register
-    // of LLVM; all others have an opcode each.
+    // Special registers with a constant value. MOV_SPECIAL reads one of the environment registers, which is a physical
+    // register in LLVM. All others have an opcode each.
     rule("MOV_SPECIAL", OpcodeInfo::special(Uniformity::Uniform)),
     rule("INT_PTX_SREG_TID_{x,y,z,w}", OpcodeInfo::special(Uniformity::Divergent)),
     rule(
@@ -73,12 +75,12 @@ pub(super) const RULES: &[Rule] = &[
     rule("SREG_LANEID INT_PTX_SREG_LANEMASK_{EQ,LE,LT,GE,GT}", OpcodeInfo::special(Uniformity::Divergent)),
     rule("SREG_{GRIDID,NSMID,NWARPID}", OpcodeInfo::special(Uniformity::Uniform)),
     rule("is_explicit_cluster", OpcodeInfo::copy(SpecialRegister, B1, None).uniform().remat(1)),
-    // Special registers that change. LLVM takes %smid and %warpid for constants; the PTX ISA calls both volatile, as a
-    // warp that is preempted may go on elsewhere, so that two reads must stay two reads.
+    // Special registers that change. LLVM treats %smid and %warpid as constants. The PTX ISA calls both volatile,
+    // because a preempted warp may continue on another SM. Therefore two reads must stay two reads.
     rule("SREG_{SMID,WARPID}", OpcodeInfo::volatile(B32, Uniformity::Uniform)),
     rule("SREG_CLOCK SREG_GLOBALTIMER_LO INT_PTX_SREG_PM{0,1,2,3}", OpcodeInfo::volatile(B32, Uniformity::Divergent)),
     rule("SREG_CLOCK64 SREG_GLOBALTIMER", OpcodeInfo::volatile(B64, Uniformity::Divergent)),
-    // Into wider registers, and out of them.
+    // Packs and unpacks.
     rule("V2I16toI32", OpcodeInfo::pack(B32, B16, 2)),
     rule("V2I32toI64", OpcodeInfo::pack(B64, B32, 2)),
     rule("V4I16toI64", OpcodeInfo::pack(B64, B16, 4)),
@@ -91,15 +93,16 @@ pub(super) const RULES: &[Rule] = &[
     rule("I32toI16H{,_Sink}", OpcodeInfo::half(B16, B32, 1)),
     rule("I64toI32L{,_Sink}", OpcodeInfo::half(B32, B64, 0)),
     rule("I64toI32H{,_Sink}", OpcodeInfo::half(B32, B64, 1)),
-    // Integers into another class: the low bits move, the mode operand may saturate. 8-bit integers live in B16.
+    // Integers moved into another class: the low bits move, and the mode operand may saturate. 8-bit integers are in
+    // B16.
     rule("CVT_{s,u}{8,16}_{s,u}32", across(B16, B32)),
     rule("CVT_{s,u}{8,16}_{s,u}64", across(B16, B64)),
     rule("CVT_{s,u}32_{s,u}{8,16}", across(B32, B16)),
     rule("CVT_{s,u}32_{s,u}64", across(B32, B64)),
     rule("CVT_{s,u}64_{s,u}{8,16}", across(B64, B16)),
-    // The low half is there, and the other one is 0 or the sign.
+    // The low half is the source; the high half is 0 or the sign.
     rule("CVT_{s,u}64_{s,u}32", across(B64, B32).remat(1)),
-    // Address spaces. LLVM claims side effects for want of a pattern; there are none.
+    // Address-space conversions. LLVM's flags have side effects only because these opcodes have no pattern.
     rule("cvta_{,to_}global", cvta(B32, MemorySpace::Global)),
     rule("cvta_{,to_}global_64", cvta(B64, MemorySpace::Global)),
     rule("cvta_{,to_}shared", cvta(B32, MemorySpace::Shared)),

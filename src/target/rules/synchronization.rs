@@ -1,4 +1,4 @@
-//! Barriers, fences, `mbarrier`, votes, launch control: what concerns several threads.
+//! Barriers, fences, `mbarrier`, votes, launch control: instructions that involve several threads.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Rule, rule};
@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         "VOTE_SYNC_{ALL,ANY,BALLOT,UNI}{i,r} MATCH_{ALLP,ANY}_SYNC_{32,64}{ii,ir,ri,rr} INT_ELECT_SYNC_{I,R}",
         EXCHANGE,
     ),
-    // Depends on where it stands, like a barrier.
+    // Depends on its position, like a barrier.
     rule("ACTIVEMASK", OPAQUE.collective()),
     rule(
         "atomic_thread_fence_{seq_cst,acq_rel,acquire,release}_{sys,gpu,cluster,cta} INT_MEMBAR_{CTA,GL,SYS} \
@@ -40,14 +40,14 @@ pub(super) const RULES: &[Rule] = &[
          CP_ASYNC_MBARRIER_ARRIVE{,_NOINC}{,_SHARED}",
         OPAQUE.within(Shared),
     ),
-    // Takes a barrier's state from a register, not the barrier.
+    // Reads the state of a barrier from a register, not from the barrier.
     rule("MBARRIER_PENDING_COUNT", OpcodeInfo::PURE),
     rule(
         "CP_ASYNC_COMMIT_GROUP CP_ASYNC_WAIT_{ALL,GROUP} CP_ASYNC_BULK_COMMIT_GROUP CP_ASYNC_BULK_WAIT_GROUP{,_READ}",
         OPAQUE,
     ),
     rule("GRIDDEPCONTROL_{LAUNCH_DEPENDENTS,WAIT} CLUSTERLAUNCHCONTRL_TRY_CANCEL{,_MULTICAST}", OPAQUE),
-    // Decode an answer that is in registers. The second is defined only where the first says yes.
+    // Decode a response in registers. The result of the second opcode is defined only if the first returns true.
     rule("CLUSTERLAUNCHCONTROL_QUERY_CANCEL_IS_CANCELED", OpcodeInfo::PURE),
     rule("CLUSTERLAUNCHCONTROL_QUERY_CANCEL_GET_FIRST_CTAID_{x,y,z}", OpcodeInfo::PURE.guarded()),
     rule("INT_NVVM_NANOSLEEP_{I,R} INT_PM_EVENT_MASK INT_NVVM_COMPILER_{ERROR,WARN}_{32,64}", OPAQUE),

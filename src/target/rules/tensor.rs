@@ -1,4 +1,4 @@
-//! Tensor cores and tensor memory (`tcgen05`), `wgmma`. The matrix instructions themselves have no names in LLVM 22.
+//! Tensor cores and tensor memory (`tcgen05`), `wgmma`. LLVM 22 has no names for the matrix instructions themselves.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Rule, rule};
@@ -7,7 +7,7 @@ use crate::function::MemorySpace::Tensor;
 const TENSOR: OpcodeInfo = OpcodeInfo::other(Purity::Opaque).collective().within(Tensor);
 
 pub(super) const RULES: &[Rule] = &[
-    // Asynchronous, and of the whole warp.
+    // Asynchronous, and executed by the whole warp.
     rule(
         "TCGEN05_{LD,ST}_16x128b_x{1,2,4,8,16,32,64} TCGEN05_{LD,ST}_16x256b_x{1,2,4,8,16,32} \
          TCGEN05_{LD,ST}_{16x32bx2,16x64b,32x32b}_x{1,2,4,8,16,32,64,128} \

@@ -1,11 +1,11 @@
-//! Textures and surfaces. The last letters say whether each handle is a register (`R`) or named (`I`); LLVM has
-//! patterns for the former alone and claims side effects for the latter.
+//! Textures and surfaces. The last letters of a name show whether each handle is a register (`R`) or a name (`I`). LLVM
+//! has patterns only for registers, and sets side effects for names.
 
 use super::super::info::{OpcodeInfo, Purity};
 use super::{Rule, rule};
 use crate::function::MemorySpace::Global;
 
-/// A texture may be the surface that the kernel writes, so that a fetch is no invariant load.
+/// A texture may be a surface that the kernel writes, so a fetch is not an invariant load.
 const FETCH: OpcodeInfo = OpcodeInfo::other(Purity::Reads).within(Global);
 
 pub(super) const RULES: &[Rule] = &[
@@ -38,7 +38,8 @@ pub(super) const RULES: &[Rule] = &[
          SUST_P_{1D,1D_ARRAY,2D,2D_ARRAY,3D}_{,V2,V4}I{8,16,32}_TRAP_{I,R}",
         OpcodeInfo::other(Purity::WritesOrTraps).within(Global),
     ),
-    // Properties that were fixed when the handle was made. A handle in a register may be none where nothing asks for it.
+    // Properties that were fixed when the handle was created. A handle in a register may be invalid on paths without
+    // the query.
     rule(
         "{SUQ,TXQ}_{ARRAY_SIZE,CHANNEL_DATA_TYPE,CHANNEL_ORDER,DEPTH,HEIGHT,WIDTH}_I \
          TXQ_{NUM_MIPMAP_LEVELS,NUM_SAMPLES}_I",

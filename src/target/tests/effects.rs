@@ -1,10 +1,10 @@
-//! What instructions do, by opcode, descriptor and flags.
+//! The effects of instructions, by opcode, descriptor and flags.
 
 use super::*;
 use crate::function::{Effects, MemorySpace, Opcode, Role};
 use crate::index::EntityIndex;
 
-/// The opcode of that name, in LLVM 22.
+/// Returns the opcode with this name in LLVM 22.
 fn opcode_of(name: &str) -> Opcode {
     CLASSIFICATION.table().find(name).unwrap_or_else(|| panic!("no opcode {name}"))
 }
@@ -58,7 +58,7 @@ fn a_name_that_stands_twice_keeps_the_numbers_of_the_others() {
 #[test]
 fn side_effects_that_llvm_invents_are_gone() {
     for name in ["cvta_to_global_64", "cvta_shared", "SETP_f16x2rr", "TXQ_WIDTH_I"] {
-        // LLVM says "ordered" of whatever has side effects and no memory operand.
+        // LLVM sets "ordered" for every instruction with side effects and without a memory operand.
         assert_eq!(effects_of(name, InstFlags::ORDERED, 0).0, Effects::empty(), "{name}");
     }
     let (effects, space) = effects_of("LD_GLOBAL_NC_v4i32", InstFlags::empty(), 1);
@@ -161,7 +161,7 @@ fn copies_know_their_operands() {
 fn the_end_of_a_block_is_a_terminator_whatever_else_it_is() {
     assert_eq!(effects_of("GOTO", InstFlags::empty(), 0).0, Effects::TERMINATOR);
     assert!(effects_of("BRX_END", InstFlags::ORDERED, 0).0.contains(Effects::TERMINATOR));
-    // LLVM puts instructions after an `asm goto`, which is therefore no terminator.
+    // LLVM inserts instructions after an `asm goto`, so it is not a terminator.
     assert_eq!(effects_of("INLINEASM_BR", InstFlags::empty(), 0).0, Effects::OPAQUE | Effects::TRAP);
     assert!(!effects_of("trapinst", InstFlags::empty(), 0).0.is_pure());
 }
@@ -171,9 +171,9 @@ fn exchanges_between_threads_are_convergent_and_touch_no_memory() {
     let flags = InstFlags::LOAD | InstFlags::STORE | InstFlags::ORDERED | InstFlags::CONVERGENT;
     assert_eq!(effects_of("VOTE_SYNC_BALLOTr", flags, 0).0, Effects::CONVERGENT);
     assert_eq!(effects_of("BARRIER_CTA_SYNC_ALL_i", flags, 0).0, Effects::CONVERGENT | Effects::OPAQUE);
-    // A shuffle has no name to know it by: LLVM's claim that it accesses memory stands.
+    // A shuffle has no name, so LLVM's flags for a memory access are used.
     assert!(effects_of("anonymous_14996", flags, 0).0.contains(Effects::CONVERGENT | Effects::READ | Effects::WRITE));
-    // A matrix load has one reader per warp, though LLVM's descriptor does not call it convergent.
+    // A matrix load is executed by a whole warp, although LLVM's descriptor is not convergent.
     assert_eq!(
         effects_of("anonymous_15891", InstFlags::LOAD, 3),
         (Effects::READ | Effects::CONVERGENT, MemorySpace::Shared)

@@ -1,13 +1,13 @@
-//! The classification of every opcode as a golden file, one line each: name, family, classes of a copy, whether it
-//! coalesces, what it does (with the effects that follow under LLVM's descriptor), cost of rematerialisation,
-//! convergence, memory space, uniformity, whether the uniform datapath can do it, role.
+//! The classification of every opcode as a golden file, with one line each: name, family, classes of a copy, whether it
+//! coalesces, purity (with the effects that follow under LLVM's descriptor), cost of rematerialisation, convergence,
+//! memory space, uniformity, form for the uniform datapath, role.
 
 use std::fmt::Write as _;
 
 use super::*;
 use crate::function::{Opcode, Role};
 
-/// One line of the golden file.
+/// Returns one line of the golden file.
 fn describe(opcode: Opcode) -> String {
     let info = CLASSIFICATION.info(opcode);
     let (effects, _) = CLASSIFICATION.effects(opcode, InstFlags::empty(), 0);
@@ -66,7 +66,7 @@ fn the_golden_file_shows_the_classification_of_every_opcode() {
     assert!(actual == expected, "{}:\n{diff}UPDATE_EXPECT=1 accepts the new classification", path.display());
 }
 
-/// Lines at the same place that differ; opcodes never change their order within one LLVM.
+/// Returns lines that differ at the same position. Within one LLVM version, opcodes never change their order.
 fn lines_that_differ<'a>(left: &'a str, right: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
     let count = left.lines().count().max(right.lines().count());
     let padded = |text: &'a str| text.lines().chain(std::iter::repeat("")).take(count);

@@ -1,12 +1,12 @@
-//! What holds of the effects of every opcode, whatever LLVM knows of an instruction that has it: against LLVM's
-//! descriptors, against the instruction of PTX that is printed, and against each other. `opcodes.txt` shows each opcode
-//! once; these rules say what no line of it may become.
+//! Properties of the effects of every opcode, for all flags that LLVM may set for an instruction: compared with LLVM's
+//! descriptors, with the PTX instruction that is printed, and with each other. `opcodes.txt` shows each opcode once;
+//! these properties must hold for every line.
 
 use super::*;
 use crate::function::{Effects, Opcode};
 use crate::index::EntityIndex;
 
-/// An instruction with an opcode, and what it is taken to do.
+/// An instruction with an opcode, and its classification.
 struct Sample<'a> {
     descriptor: &'a Descriptor,
     purity: Purity,
@@ -23,15 +23,15 @@ impl Sample<'_> {
         self.effects.intersects(effects)
     }
 
-    /// The name of the instruction of PTX, without what follows its first dot; empty where the opcode prints none.
+    /// Returns the name of the PTX instruction up to its first dot. Empty if the opcode prints nothing.
     fn instruction(&self) -> &str {
         let text = self.descriptor.mnemonic.trim_start_matches(['{', '}', ' ']);
         text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
     }
 }
 
-/// Checks every opcode with everything that LLVM may know of an instruction beside its descriptor; names the first that
-/// does not keep the rule.
+/// Checks every opcode with all combinations of LLVM's instruction flags, and reports the first that violates the
+/// property.
 #[track_caller]
 fn for_all(rule: &str, holds: impl Fn(&Sample<'_>) -> bool) {
     let known = [
@@ -65,8 +65,8 @@ fn for_all(rule: &str, holds: impl Fn(&Sample<'_>) -> bool) {
     }
 }
 
-/// Opcodes of which LLVM says that they may store though they touch no memory: it has no better word for what depends on
-/// other threads, for counters that run, and for what must stay in a call.
+/// Whether an opcode does not access memory although LLVM's flags say that it may store. LLVM uses this flag for
+/// instructions that depend on other threads, for counters, and for instructions that must stay in a call.
 fn stores_nothing(sample: &Sample<'_>) -> bool {
     match sample.purity {
         Purity::Exchange => sample.does(Effects::CONVERGENT),
@@ -93,7 +93,7 @@ fn what_may_load_reads_or_may_fault() {
         let is_parameter =
             sample.flags.contains(InstFlags::INVARIANT | InstFlags::DEREFERENCEABLE) && sample.purity == Purity::Reads;
         let reads = sample.does(Effects::READ | Effects::OPAQUE | Effects::MAY_FAULT | Effects::CALL_SEQUENCE);
-        // What a warp does together stays where it is, even if what it reads does not change.
+        // A convergent instruction stays in place, even if it reads memory that does not change.
         let stays = sample.flags.contains(InstFlags::CONVERGENT) && sample.does(Effects::CONVERGENT);
         !sample.says(DescFlags::LOAD) || reads || is_parameter || stays || stores_nothing(sample)
     });
@@ -118,8 +118,8 @@ fn what_keeps_its_place_is_never_pure() {
     });
 }
 
-/// Side effects are denied where LLVM sets them for want of a pattern: of questions, of conversions of addresses, of
-/// comparisons with two results, of loads of memory that does not change.
+/// Side effects that LLVM sets for lack of a pattern are ignored only for queries, address conversions, comparisons
+/// with two results, and loads of memory that does not change.
 #[test]
 fn side_effects_are_denied_to_a_few_instructions_alone() {
     for_all("what LLVM says has side effects is not pure", |sample| {
@@ -132,14 +132,14 @@ fn side_effects_are_denied_to_a_few_instructions_alone() {
     });
 }
 
-/// What instructions of PTX do at least, by the part of their name ahead of the first dot.
+/// The effects that PTX instructions have at least, by the part of their name before the first dot.
 #[test]
 fn instructions_of_ptx_do_what_their_name_says() {
     for_all("it does what the instruction does that it prints", |sample| {
         let at_least = match sample.instruction() {
             "atom" | "red" => Effects::READ | Effects::WRITE | Effects::ORDERED,
             "activemask" | "bar" | "barrier" | "setmaxnreg" | "wgmma" => Effects::OPAQUE | Effects::CONVERGENT,
-            // Takes apart what an arrival returned.
+            // Decodes the result of an arrival.
             "mbarrier" if sample.descriptor.mnemonic.contains("pending_count") => Effects::empty(),
             "addc" | "subc" | "alloca" | "stackrestore" | "stacksave" | "discard" | "fence" | "griddepcontrol"
             | "mbarrier" | "membar" | "nanosleep" | "pmevent" => Effects::OPAQUE,
@@ -160,7 +160,7 @@ fn instructions_of_ptx_do_what_their_name_says() {
     });
 }
 
-/// Instructions of PTX that compute their results from their operands.
+/// PTX instructions that compute their results from their operands.
 const COMPUTE: &str = "abs add and bfe bfi bfind bmsk brev clusterlaunchcontrol clz copysign cos cvt cvta div dp2a dp4a ex2 \
     fma fns getctarank isspacep istypep lg2 mad mapa max mbarrier min mov mul mul24 neg not or popc prmt rcp rem rsqrt sad \
     selp setp shf shl shr sin sqrt sub suq szext tanh testp txq xor";
@@ -169,7 +169,7 @@ const COMPUTE: &str = "abs add and bfe bfi bfind bmsk brev clusterlaunchcontrol 
 fn only_what_computes_or_loads_is_pure() {
     let compute: Vec<&str> = COMPUTE.split_ascii_whitespace().collect();
     for_all("what is pure computes, or loads and may fault", |sample| {
-        // What prints nothing is LLVM's own, and a load prints its name behind its modifiers.
+        // Opcodes that print nothing are LLVM's own. A load prints its name after its modifiers.
         let is_known = matches!(sample.instruction(), "" | "ldu") || compute.contains(&sample.instruction());
         !sample.effects.is_pure() || is_known
     });
@@ -188,7 +188,7 @@ fn only_what_computes_or_loads_is_pure() {
     });
 }
 
-/// What is computed again anywhere, whatever guards it, neither faults nor has an effect.
+/// An opcode that may be rematerialised at any place has no effects and does not fault, whatever branch guards it.
 #[test]
 fn what_is_rematerialisable_never_faults() {
     for opcode in CLASSIFICATION.table().ids() {
@@ -199,8 +199,8 @@ fn what_is_rematerialisable_never_faults() {
     }
 }
 
-/// The one load that never faults is of a parameter that LLVM knows to be there: what it knows of other memory may be
-/// so only where the load stands.
+/// Only a load of a parameter that LLVM knows to be dereferenceable never faults. LLVM's knowledge of other memory may
+/// hold only at the position of the load.
 #[test]
 fn parameters_that_are_there_do_not_fault() {
     for_all("a load that does not fault is of a parameter that is there", |sample| {

@@ -1,7 +1,7 @@
-//! The classification of every opcode of LLVM 22, against LLVM's own descriptors.
+//! The classification of every opcode of LLVM 22, compared with LLVM's own descriptors.
 //!
-//! `tests/golden/opcode_descriptors.txt` comes from LLVM (`tests/golden/regenerate.sh`), so that these tests run
-//! without it; the same script with `--check` compares the file with the LLVM that is installed.
+//! `tests/golden/opcode_descriptors.txt` is generated from LLVM (`tests/golden/regenerate.sh`), so that these tests
+//! need no LLVM. The same script with `--check` compares the file with the installed LLVM.
 
 mod effects;
 mod golden;
@@ -18,7 +18,7 @@ use crate::function::RegClass;
 #[derive(Debug)]
 struct Descriptor {
     name: String,
-    /// Classes of the definitions; `None` for what is not a register.
+    /// Classes of the definitions. `None` for operands that are not registers.
     defs: Vec<Option<RegClass>>,
     uses: Vec<Option<RegClass>>,
     flags: DescFlags,

@@ -1,4 +1,4 @@
-//! What names are classified as, against the descriptors and mnemonics that LLVM has for them.
+//! The classification of names, compared with LLVM's descriptors and mnemonics.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ fn rules_name_opcodes_of_llvm_22_and_nothing_else() {
 
 #[test]
 fn what_is_opaque_is_generic_or_has_no_name() {
-    // Pseudo-instructions that LLVM makes for all targets and that no NVPTX function contains.
+    // Pseudo-instructions that LLVM defines for all targets, and that no NVPTX function contains.
     const FOREIGN: [&str; 25] = [
         "EXTRACT_SUBREG",
         "INSERT_SUBREG",
@@ -66,7 +66,7 @@ fn what_is_opaque_is_generic_or_has_no_name() {
 
 #[test]
 fn no_move_is_unclassified() {
-    // Names that contain the letters and are no moves.
+    // Names that contain these letters and are not moves.
     const NOT_MOVES: [&str; 5] = ["COPYSIGN_F32RT", "COPYSIGN_F64RT", "G_FCOPYSIGN", "COPY_LANEMASK", "G_MEMMOVE"];
     for descriptor in DESCRIPTORS.iter() {
         let name = descriptor.name.as_str();
@@ -80,7 +80,7 @@ fn no_move_is_unclassified() {
     }
 }
 
-/// Whether a name starts like the integers and vectors that pack and unpack: `I64`, `V2I32`.
+/// Whether a name begins like the integers and vectors of packs and unpacks: `I64`, `V2I32`.
 fn is_vector(name: &str) -> bool {
     let width = |text: &str| text.strip_prefix('I').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     width(name) || name.strip_prefix('V').and_then(|rest| rest.get(1..)).is_some_and(width)
@@ -98,7 +98,7 @@ fn classes_and_operands_of_copies_are_those_of_the_descriptors() {
         if let Some(src) = info.src {
             assert!(descriptor.uses.iter().flatten().all(|&class| class == src), "{name} does not read {src:?}");
         }
-        // The generic pseudo-instructions leave their classes open.
+        // The generic pseudo-instructions do not fix their classes.
         if let Some(operands) = info.copy_operands().filter(|_| info.dst.is_some()) {
             let uses = usize::from(operands.uses.end - operands.uses.start);
             assert_eq!(usize::from(operands.defs.end), descriptor.defs.len(), "{name}");
