@@ -1,4 +1,4 @@
-//! Bulk copies: what they move is there at once, and an mbarrier hears of it at once.
+//! Bulk copies. The bytes arrive at once, and the mbarrier is updated at once.
 
 use super::access::{beyond, noted, read, target, write};
 use super::atomic::computed;
@@ -16,7 +16,7 @@ use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::program::{AtomicOp, Row};
 use crate::emulate::types::{Kind, Ty, low};
 
-/// Runs a bulk copy of each thread, or of the first one.
+/// Executes a bulk copy of each thread, or of the first one.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -63,7 +63,8 @@ pub(super) fn run(
             BulkCopy::ToTensor { from, tensor, reduction } => {
                 let from = target(world, frame, *from, lane, UNIT)?;
                 let mut to = tensor::place(world, frame, tensor, lane);
-                // What a reduction finds is not known, so that its operand is kept in a place of its own.
+                // The old contents of a reduction's destination are unknown, so its operand is stored at a separate
+                // place.
                 if let Some(op) = reduction {
                     to = tensor::place_of_reduction(to, *op);
                 }
@@ -85,7 +86,7 @@ fn size(frame: &Frame, row: Row, lane: usize) -> Ran<u32> {
     }
 }
 
-/// An atomic operation on each element of global memory.
+/// Executes an atomic operation on each element of global memory.
 fn reduced(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
