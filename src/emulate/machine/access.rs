@@ -12,7 +12,7 @@ use crate::emulate::memory::{Bytes, Origin, Stamp, View, Write, note};
 use crate::emulate::program::{Access, Address, Carried, Order, Row, Space};
 use crate::emulate::types::{Kind, signed};
 
-/// Returns the place that a lane accesses. Halts if the access is misaligned.
+/// Returns the place that a lane accesses. Halts if the access is misaligned or outside memory.
 pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize, bytes: u32) -> Ran<Target> {
     if !frame.is_defined(address.base, 1 << lane) {
         return undefined(world, frame, address.base, "an address");

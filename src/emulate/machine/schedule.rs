@@ -44,7 +44,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
     let all: u32 = world.setting.grid.iter().product();
     let chosen = world.setting.blocks.as_deref();
     let blocks = chosen.map_or(all, |chosen| chosen.len() as u32);
-    // Returns the index of the next block of the grid.
+    // The index of the n-th block that runs.
     let number = |at: u32| chosen.map_or(at, |chosen| chosen[at as usize]);
     let per_block = world.setting.block.iter().product::<u32>().div_ceil(32);
     let mut next_block = 0;
@@ -82,7 +82,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         };
         if !is_over && is_still(index, world.changes) && !is_waiting(&warps[index]) {
             let all_are = running.iter().all(|&index| is_still(index, world.changes));
-            // If the waiting threads read memory as volatile or atomic, a block that has not begun may write the
+            // If a thread read a value that depends on the order of threads, a block that has not begun may write the
             // awaited value.
             if all_are && next_block < blocks && world.outcome.depends_on_order {
                 start_block(world, number(next_block), per_block, &mut warps, &mut running);

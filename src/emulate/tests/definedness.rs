@@ -1,4 +1,4 @@
-//! Registers and memory of which some bytes are defined and others are not.
+//! Registers and memory with defined and undefined bytes.
 
 use super::{file, program, reason};
 use crate::emulate::{Comparison, Launches, Verdict, compare_programs};
@@ -11,7 +11,7 @@ fn compared(first: &str, second: &str) -> Comparison {
     compare_programs(&program(&file(BEFORE, first)), &program(&file(BEFORE, second)), "k", &launches)
 }
 
-/// Why nothing can be said of a program alone.
+/// Returns the reason why a program alone cannot be compared.
 fn doubt(comparison: &Comparison, which: usize) -> &str {
     match &comparison.launches[0].verdict {
         Verdict::NotComparable { program, reason } if *program == which => reason,
@@ -19,10 +19,10 @@ fn doubt(comparison: &Comparison, which: usize) -> &str {
     }
 }
 
-/// A register of which half is loaded, and half is not set; `{fill}` sets it.
+/// A register with one loaded and one unset half; `{fill}` sets the latter.
 const HALF: &str = "mad.wide.u32 %d0, %t, 4, %in; ld.global.u16 %h0, [%d0]; {fill} mov.b32 %r0, {%h0, %h1};";
 
-/// Ways on which the defined half comes to a store, which is that of `{half}`.
+/// Paths of the defined half to a store of `{half}`.
 const WAYS: [&str; 16] = [
     "shfl.sync.down.b32 %r1, %r0, 1, 31, -1; cvt.u16.u32 %h3, %r1;",
     "shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1; mov.b32 {%h3, %h4}, %r1;",
@@ -60,8 +60,9 @@ fn the_defined_half_is_compared() {
     }
 }
 
-/// Stores of which half is undefined: the other half is compared. What is undefined in the first program may be anything in
-/// the second; what is undefined in the second alone leaves a doubt, and so does what is undefined as a whole.
+/// In stores of which half is undefined, the other half is compared. The second program may store anything for an
+/// undefined half of the first. If only the second program's half is undefined, the launch is not comparable; likewise
+/// if the whole value is.
 #[test]
 fn half_of_a_store() {
     let half = HALF.replace("{fill}", "");
@@ -86,7 +87,7 @@ fn half_of_a_store() {
     assert!(doubt(&compared(none, none), 0).contains("what is stored depends on a value that is undefined"));
 }
 
-/// The reason names where the undefined value comes from, whatever else is undefined.
+/// The reason contains the origin of the undefined value, whatever else is undefined.
 #[test]
 fn true_reasons() {
     let sum = "add.u32 %r1, %r0, 1; st.global.u32 [%at], %r1;";
@@ -115,7 +116,7 @@ fn true_reasons() {
     }
 }
 
-/// Whatever an undefined half is, a program of random moves of bits leaves the same in the bytes that count as defined.
+/// A program of random bit moves leaves the same in the bytes that count as defined, whatever an undefined half is.
 #[test]
 fn nothing_that_counts_as_defined_depends_on_what_is_not() {
     let mut state = 7u64;
