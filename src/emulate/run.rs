@@ -136,7 +136,7 @@ impl Side {
         self.hashed.iter().filter(|hashed| hashed.1 > 0).map(|(name, count)| (name.as_str(), *count))
     }
 
-    /// Returns the lines of a function with instructions that cannot be executed, and that did not run.
+    /// Returns the lines of a program with instructions that cannot be executed, each with the reason.
     pub fn unknown(program: &Program) -> Vec<(u32, String)> {
         let insts = program.functions.iter().flat_map(|function| &function.insts);
         let unknown = insts.filter_map(|inst| match &inst.op {
