@@ -27,8 +27,8 @@ pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the cost of copies and constants together: a copy may become a constant, but no instruction may become
-/// either.
+/// Counts copies and constants together: a copy may become a constant, but no other instruction may become a copy or a
+/// constant.
 fn moves(function: &Function, classification: &Classification) -> u64 {
     let tallies = census(function, classification);
     let count = |kind| tallies.get(&kind).map_or(0, |tally| tally.count);

@@ -30,7 +30,7 @@ pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
         let (dst, src) = (take(&mut unwritten, true)?, take(&mut unread, is_permutation)?);
         pairs.extend(dst.zip(src));
     }
-    // A parallel copy does not write a destination twice.
+    // A parallel copy with a repeated destination is invalid.
     if !pairs.is_empty() && u.ratio(1, 8)? {
         pairs.push((pairs[0].0, VReg(u.int_in_range(0..=regs)?)));
     }

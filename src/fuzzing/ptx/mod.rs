@@ -154,7 +154,7 @@ fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Draws a program, runs passes on it, and draws a seed.
+/// Draws a program and a seed, and runs passes on the program.
 fn passed(u: &mut Unstructured<'_>, forgets: bool) -> Result<([String; 2], u64)> {
     let original = program(u)?;
     let mut text = original.clone();

@@ -22,7 +22,7 @@ struct Program<'u, 'b> {
     text: String,
     registers: usize,
     labels: usize,
-    /// Depth of scopes. Inner ones draw no scopes and calls.
+    /// Nesting depth of branches and loops; at the limit, no deeper ones are drawn.
     depth: usize,
     share: Share,
     shared: Shared,
