@@ -167,7 +167,7 @@ impl fmt::Display for Difference {
                     formatter,
                     "the {endless} program does not end: {reason}; the {other} program ends after {steps} "
                 )?;
-                write!(formatter, "instructions of warps")?;
+                write!(formatter, "warp instructions")?;
             }
         }
         let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
@@ -227,9 +227,7 @@ pub(super) fn newly_undefined(first: &Outcome, second: &Outcome, program: &Progr
     let is_new = |(word, _): &&(Written, String)| word.2 & !known.get(&word.0).copied().unwrap_or_default() != 0;
     let ((address, _, _, by), source) = second.undefined.iter().find(is_new)?;
     let place = program.place(by.line);
-    Some(format!(
-        "bytes of what is stored at {address:#x} are undefined, and not in the first program: {source} ({place})"
-    ))
+    Some(format!("bytes stored at {address:#x} are undefined, but defined in the first program: {source} ({place})"))
 }
 
 /// The memory that a run leaves, for comparison with another run's stores.

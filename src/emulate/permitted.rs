@@ -61,7 +61,7 @@ impl Doubt<'_> {
         for other in allowed.first {
             let ran = self.run(other, Setting { kernel, ..ready.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return Settled::Open("with its products fused, which PTX allows, it ends otherwise".into());
+                return Settled::Open("it stops if its products are fused, which PTX permits".into());
             };
             if differences(&ran, outcome, &mut image, equality).is_empty() {
                 return Settled::Same;
@@ -71,7 +71,9 @@ impl Doubt<'_> {
         for other in allowed.second {
             let ran = self.run(other, Setting { kernel: self.kernel, ..self.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return Settled::Open("with other results of approximate functions, it ends otherwise".into());
+                return Settled::Open(
+                    "the other program stops if approximate functions have other results, which PTX permits".into(),
+                );
             };
             if differences(&ready.outcome, &ran, &mut image, equality).is_empty() {
                 return Settled::Same;
@@ -82,8 +84,7 @@ impl Doubt<'_> {
         match all.into_iter().find(|(address, _)| !open.contains(address)) {
             Some((address, stores)) => Settled::Different(address, stores),
             None => Settled::Open(
-                "where it differs, the result depends on which products are fused, or on how far approximate functions \
-                 are off, which PTX leaves open"
+                "the differing results depend on fused products or on the error of approximate functions, which PTX leaves open"
                     .into(),
             ),
         }

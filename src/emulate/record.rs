@@ -87,7 +87,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
         return Err(format!("it stores bytes that are undefined: {source}"));
     }
     if is_wild(odd_stores(&outcome)) {
-        return Err("more than a tenth of what it stores is no finite number".into());
+        return Err("more than a tenth of its stored numbers are NaN or infinite".into());
     }
     let mut side = Side::default();
     side.add(program, &outcome);
@@ -152,7 +152,7 @@ fn place_of(address: u64, places: &BTreeMap<usize, u64>) -> Result<(usize, i64),
     let number = (address.wrapping_sub(layout::BUFFERS).wrapping_add(1 << 31) >> 32) as usize;
     match places.get(&number) {
         Some(&start) => Ok((number, address.wrapping_sub(start) as i64)),
-        None => Err(format!("it touches memory at {address:#x}, to which no parameter points")),
+        None => Err(format!("it accesses memory at {address:#x}, to which no parameter points")),
     }
 }
 
@@ -222,7 +222,7 @@ fn empty(extents: Extents) -> Result<BTreeMap<usize, Buffer>, String> {
         let bytes = ((last - start) / ALIGNMENT + 1) * ALIGNMENT;
         all_bytes += bytes as usize;
         if all_bytes > MOST_BYTES {
-            return Err(format!("what it touches is spread over more than {MOST_BYTES} bytes"));
+            return Err(format!("its accesses span more than {MOST_BYTES} bytes"));
         }
         let before = vec![0; bytes as usize];
         buffers.insert(number, Buffer { start, before, after: Vec::new(), stored: Vec::new() });

@@ -229,7 +229,7 @@ impl<'p> Reference<'p> {
         } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran), second) {
             launched.verdict = not_comparable(1, reason);
         } else if launched.is_wild {
-            let reason = "more than a tenth of what it stores is NaN or infinite, whatever is drawn";
+            let reason = "more than a tenth of its stored numbers are NaN or infinite in every draw";
             launched.verdict = not_comparable(0, reason.into());
         }
         launched

@@ -280,7 +280,7 @@ impl Decoder<'_, '_> {
                         if let Operand::Name(name) = given
                             && let Some(Symbol::Register(_, Ty::Pred)) = self.scopes.find(self.text.str(name.word))
                         {
-                            return Err("the predicate that ignores its source".into());
+                            return Err("a predicate to ignore the source".into());
                         }
                         Some(self.source(given, Ty::Unsigned(32))?)
                     }

@@ -101,7 +101,7 @@ impl Decoder<'_, '_> {
     pub(super) fn emit_pure(&mut self, mnemonic: &str, to: &[Row], from: &[Row]) -> Result<(), Refusal> {
         let mut words = mnemonic.split('.');
         let parts = Mnemonic { word: words.next().unwrap_or_default(), modifiers: words.collect() };
-        let pure = find(&parts).ok_or_else(|| format!("{mnemonic} is not known"))?;
+        let pure = find(&parts).ok_or_else(|| format!("{mnemonic} is unknown"))?;
         let mut rows = [ZERO; MOST_SOURCES];
         rows[..from.len()].copy_from_slice(from);
         let mut results = [SINK; 2];
@@ -116,12 +116,12 @@ impl Decoder<'_, '_> {
 
     /// Returns the number of a label. `finish` replaces it by an instruction.
     pub(super) fn target(&self, name: &str) -> Result<u32, Refusal> {
-        self.scopes.label(name).map(|label| label as u32).ok_or_else(|| format!("the label {name} is not known"))
+        self.scopes.label(name).map(|label| label as u32).ok_or_else(|| format!("the label {name} is unknown"))
     }
 
     /// Returns the labels of a target list.
     pub(super) fn targets(&self, name: &str) -> Result<Vec<u32>, Refusal> {
-        let values = self.lists.get(name).ok_or_else(|| format!("the list {name} is not known"))?;
+        let values = self.lists.get(name).ok_or_else(|| format!("the list {name} is unknown"))?;
         values.values.iter().map(|&(_, label)| self.target(self.text.str(label))).collect()
     }
 }

@@ -62,7 +62,7 @@ impl Decoder<'_, '_> {
         let adds = self.source(scale, Ty::Pred)?;
         let mut numbers = Vec::new();
         for operand in rest {
-            let Operand::Number(number) = operand else { return Err("an operand that is no number".into()) };
+            let Operand::Number(number) = operand else { return Err("an operand that is not a number".into()) };
             numbers.push(self.constant_number(number, Ty::Unsigned(64))? as i64);
         }
         let is_half = a_ty.bits() == 16;

@@ -28,9 +28,9 @@ impl<'a> Decoder<'a, '_> {
             ("_", None) => Ok((SINK, Ty::Unsigned(64))),
             (_, None) => match self.scopes.find(word) {
                 Some(Symbol::Register(row, ty)) => Ok((row, ty)),
-                _ => Err(format!("{word} is no register")),
+                _ => Err(format!("{word} is not a register")),
             },
-            _ => Err(format!("{word} with a part")),
+            _ => Err(format!("{word} with a component")),
         }
     }
 
@@ -38,7 +38,7 @@ impl<'a> Decoder<'a, '_> {
     pub(super) fn result(&self, operand: &Operand) -> Result<Row, Refusal> {
         match operand {
             Operand::Name(name) => Ok(self.register(name)?.0),
-            _ => Err("a result that is no register".into()),
+            _ => Err("a result that is not a register".into()),
         }
     }
 
@@ -81,7 +81,7 @@ impl<'a> Decoder<'a, '_> {
                 (Symbol::Register(row, _), None) => Ok(row),
                 (Symbol::Register(row, _), Some(part)) => self.part_of(row, part, ty),
                 (symbol, None) => self.address_of(symbol, 0, ty),
-                _ => Err(format!("{word} with a part")),
+                _ => Err(format!("{word} with a component")),
             };
         }
         if let Some(&symbol) = self.globals.symbols.get(word) {
@@ -93,7 +93,7 @@ impl<'a> Decoder<'a, '_> {
         if let Some(row) = self.cluster_register(word, part) {
             return Ok(row);
         }
-        let (special, bits) = special(word, part).ok_or_else(|| format!("{word} is not known"))?;
+        let (special, bits) = special(word, part).ok_or_else(|| format!("{word} is unknown"))?;
         Ok(self.special(special, bits))
     }
 
@@ -130,10 +130,10 @@ impl<'a> Decoder<'a, '_> {
         };
         let word = self.text.str(name.word);
         if name.part.is_some() {
-            return Err(format!("{word} with a part"));
+            return Err(format!("{word} with a component"));
         }
         let global = || self.globals.symbols.get(word).copied();
-        let symbol = self.scopes.find(word).or_else(global).ok_or_else(|| format!("{word} is not known"))?;
+        let symbol = self.scopes.find(word).or_else(global).ok_or_else(|| format!("{word} is unknown"))?;
         Ok((symbol, offset))
     }
 

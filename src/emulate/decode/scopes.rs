@@ -137,7 +137,7 @@ pub(super) fn special(word: &str, part: Option<&str>) -> Option<(Special, u32)> 
         ("%globaltimer_lo", None) => known(Special::Unknown("%globaltimer")),
         ("%globaltimer_hi", None) => known(Special::Unknown("%globaltimer")),
         (word, _) if word.starts_with("%cluster") || word.starts_with("%ncluster") || word.starts_with("%is_") => {
-            known(Special::Unknown("a cluster's register"))
+            known(Special::Unknown("a register of clusters"))
         }
         (word, None) if word.starts_with("%envreg") || word.starts_with("%pm") => known(Special::Unknown("%envreg")),
         _ => None,

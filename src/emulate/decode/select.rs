@@ -88,8 +88,8 @@ impl Decoder<'_, '_> {
         to: &Operand,
         [first, second, third]: [&Operand; 3],
     ) -> Result<(), Refusal> {
-        let ty = mnemonic.ty().filter(|ty| *ty == Ty::F32).ok_or("its operands are not known")?;
-        let of_two = || find(mnemonic).ok_or("it is not known");
+        let ty = mnemonic.ty().filter(|ty| *ty == Ty::F32).ok_or("its operands are unknown")?;
+        let of_two = || find(mnemonic).ok_or("it is unknown");
         let (to, between) = (self.result(to)?, self.temporary(ty));
         let [first, second, third] = [self.source(first, ty)?, self.source(second, ty)?, self.source(third, ty)?];
         for (result, left, right) in [(between, first, second), (to, between, third)] {
@@ -158,7 +158,7 @@ impl Decoder<'_, '_> {
     /// Decodes an instruction whose function is unknown.
     pub(super) fn hashed(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         let name = full(mnemonic);
-        let meaning = Meaning::of(&name).ok_or("it is not known")?;
+        let meaning = Meaning::of(&name).ok_or("it is unknown")?;
         let (effects, _) = meaning.effects(&name);
         let beyond = Effects::WRITE | Effects::READ | Effects::ORDERED | Effects::OPAQUE | Effects::CONVERGENT;
         let carries = mnemonic.word.ends_with('c') && matches!(mnemonic.word, "addc" | "subc" | "madc");
@@ -168,7 +168,7 @@ impl Decoder<'_, '_> {
             || mnemonic.has("cc")
             || carries
         {
-            return Err("it is not modelled and does more than compute".into());
+            return Err("it is not modelled and has effects besides its results".into());
         }
         let results = match meaning.writes {
             Writes::First | Writes::FirstIfRegister => 1,

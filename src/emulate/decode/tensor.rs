@@ -16,7 +16,7 @@ impl Decoder<'_, '_> {
             return Ok(None);
         }
         if mnemonic.has("cta_group::2") {
-            return Err("two blocks together".into());
+            return Err("a pair of blocks".into());
         }
         let (&first, rest) = mnemonic.modifiers.split_first().ok_or("the operation")?;
         let known: &[&str] = match first {
@@ -117,7 +117,7 @@ impl Decoder<'_, '_> {
             return Err(format!("the modifier {word}"));
         }
         let [to, left, right, descriptor, adds] = operands else {
-            return Err("lanes that are left out, or a scale".into());
+            return Err("disabled lanes, or a scale".into());
         };
         let to = self.spot(to)?;
         let left = match left {

@@ -21,7 +21,7 @@ impl Decoder<'_, '_> {
             _ => return Ok(None),
         }
         if !mnemonic.has("sync") {
-            return Err("it does not say which threads take part".into());
+            return Err("it has no thread mask".into());
         }
         let (first, rest) = operands.split_first().ok_or("no operands")?;
         let (to, second) = match first {

@@ -258,7 +258,7 @@ pub(super) fn store(
             && !access.elements.iter().any(|&row| of(frame, row).has_any(bytes as usize))
             && let Some(&row) = access.elements.first()
         {
-            return undefined(world, frame, row, "what is stored");
+            return undefined(world, frame, row, "a stored value");
         }
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);

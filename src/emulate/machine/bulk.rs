@@ -54,7 +54,7 @@ pub(super) fn run(
             }
             BulkCopy::OfTensor { to, tensor, mbarrier } => {
                 let Target::Shared(to) = target(world, frame, *to, lane, UNIT)? else {
-                    return halt("a copy of a tensor that does not go to shared memory");
+                    return halt("a tensor copy to a destination outside shared memory");
                 };
                 let from = tensor::place(world, frame, tensor, lane);
                 let at = mbarrier::offset_of(world, frame, *mbarrier, lane)?;
@@ -97,7 +97,7 @@ fn reduced(
     by: Write,
 ) -> Ran<()> {
     if !is_inside(world, to, bytes) || !is_inside(world, from, bytes) {
-        return halt(format!("a bulk copy of {bytes} bytes beyond its place"));
+        return halt(format!("a bulk copy of {bytes} bytes beyond its memory"));
     }
     let (width, kind) = (ty.bytes(), Kind::of(ty));
     for number in 0..bytes / width {

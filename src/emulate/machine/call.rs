@@ -39,7 +39,7 @@ pub(super) fn call(
             let same = same.fold(0, |mask, lane| mask | 1 << lane);
             match world.program.addresses_of_functions.get(&address) {
                 Some(&number) => (number, same),
-                None => return halt("a call of an address that is no function's"),
+                None => return halt("a call of an address that is not a function"),
             }
         }
         Callee::Missing(name) if name == "__assertfail" => return halt("an assertion of the program fails"),
@@ -48,7 +48,7 @@ pub(super) fn call(
     // Threads that call another function stay at the call.
     lanes(active & !callers).for_each(|lane| warp.pc[lane] = pc);
     if frame.depth >= DEEPEST {
-        return halt("calls nest too deeply");
+        return halt("calls are nested too deeply");
     }
     let base = frame.top.map(|top| top.next_multiple_of(16));
     if lanes(callers).any(|lane| u64::from(base[lane]) >= MOST_LOCAL) {
@@ -129,7 +129,7 @@ pub(super) fn leave(
     };
     let Some(mut caller) = warp.frames[caller_number as usize].take() else { return halt("a frame is missing") };
     let call = &world.function(caller.function).insts[call_pc as usize].op;
-    let Op::Call(call) = call else { return halt("a return to no call") };
+    let Op::Call(call) = call else { return halt("a return without a call") };
     let function = world.function(frame.function);
     for (&to, &from) in call.returns.iter().zip(&function.returns) {
         for lane in lanes(active) {

@@ -22,12 +22,12 @@ pub(super) fn run(
     mask: u32,
 ) -> Ran<Next> {
     if !frame.is_defined(row, active) {
-        return undefined(world, frame, row, "the mask of threads that take part");
+        return undefined(world, frame, row, "a thread mask");
     }
     let first = active.trailing_zeros() as usize;
     let wanted = frame.value(row, first) as u32;
     if lanes(active).any(|lane| frame.value(row, lane) as u32 >> lane & 1 == 0) {
-        return halt("a thread is not in the mask of threads that take part");
+        return halt("a thread is not in its own thread mask");
     }
     let same = lanes(active).filter(|&lane| frame.value(row, lane) as u32 == wanted);
     let same = same.fold(0u32, |mask, lane| mask | 1 << lane);
@@ -167,7 +167,7 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
         }
         op => {
             if all != u32::MAX {
-                return halt("an operation on matrices by less than a warp");
+                return halt("a matrix operation by less than a warp");
             }
             match op {
                 WarpOp::GroupMultiply(multiply) => group::run(world, warp, frame, multiply, line)?,

@@ -49,7 +49,7 @@ pub(super) fn start(
                 _ => Bytes::whole(0),
             };
             if !value.has_any(4) {
-                return halt("a copy of memory that nobody wrote");
+                return halt("a copy of uninitialised memory");
             }
             warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
         }

@@ -115,14 +115,14 @@ pub(super) fn run(
     let (columns, depth, all) = (*columns, *depth, u32::MAX);
     for row in [*right, *adds] {
         if !frame.is_defined(row, all) {
-            return undefined(world, frame, row, "a product of matrices");
+            return undefined(world, frame, row, "a matrix product");
         }
     }
     let first_row = u32::from(warp.number) % 4 * 16;
     let a = match left {
         Left::Shared(row) => {
             if !frame.is_defined(*row, all) {
-                return undefined(world, frame, *row, "a product of matrices");
+                return undefined(world, frame, *row, "a matrix product");
             }
             let descriptor = described(frame.value(*row, 0))?;
             matrix(world, warp, 0, descriptor, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
@@ -154,7 +154,7 @@ pub(super) fn run(
     };
     let adds = frame.value(*adds, 0) != 0;
     if adds && let Some(&row) = to.iter().find(|&&row| !frame.is_defined(row, all)) {
-        return undefined(world, frame, row, "a product of matrices");
+        return undefined(world, frame, row, "a matrix product");
     }
     let packed = 32 / to_ty.bits();
     for lane in 0..32u32 {

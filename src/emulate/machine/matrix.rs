@@ -326,7 +326,7 @@ fn tiles(
                     let is_defined = frame.is_defined(row, 1 << lane);
                     let part = low(frame.value(row, lane) >> (within * tile.ty.bits() % 64), tile.ty.bits());
                     if !is_defined && matches!(place, Target::Global(_)) {
-                        return undefined(world, frame, row, "what is stored");
+                        return undefined(world, frame, row, "a stored value");
                     }
                     let none = Bytes { origin: origin(world, frame, row), ..Bytes::undefined(bytes as usize) };
                     let part = if is_defined { Bytes::whole(part) } else { none };

@@ -170,7 +170,7 @@ fn boxes_arrive(
     let (boxes, clocks) = (std::mem::take(&mut mbarrier.boxes), mbarrier.clocks);
     let bytes = u32::try_from(mbarrier.bytes).ok();
     let Some(sizes) = bytes.and_then(|bytes| tensor::sizes(&boxes, bytes)) else {
-        return halt("boxes of tensors whose sizes do not follow from what an mbarrier waits for");
+        return halt("tensor boxes whose sizes do not follow from the bytes that an mbarrier expects");
     };
     warp.join(&clocks);
     let by = Write { thread: warp.global_thread(world, lane), function: frame.function as u32, line, kind: Kind::F16 };

@@ -89,7 +89,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
                 next_block += 1;
             } else if all_are {
                 let place = warps[index].as_ref().map_or_else(String::new, |warp| place_of(world, warp));
-                let repeats = format!("it comes into a state that it had before{place}");
+                let repeats = format!("it repeats an earlier state{place}");
                 return endless(lack_of_registers(world, &warps, &running).unwrap_or(repeats));
             }
         }
@@ -106,13 +106,13 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
             return halt("it was interrupted");
         }
         if world.is_full() {
-            return halt("it touches more memory than is kept");
+            return halt("it accesses too much memory");
         }
     }
 }
 
 /// The message if no thread can continue.
-const DEADLOCK: &str = "threads wait for each other and nothing can happen any more";
+const DEADLOCK: &str = "all threads wait for each other";
 
 /// Returns the reason why a thread waits for registers, if one does.
 fn lack_of_registers(world: &World<'_, '_>, warps: &[Option<Box<Warp>>], running: &[usize]) -> Option<String> {
@@ -125,11 +125,11 @@ fn give_up(world: &World<'_, '_>) -> Ran<()> {
     let &Setting { most_steps, most_steps_in_all, most_quiet, .. } = world.setting;
     let steps = world.outcome.steps;
     if let Some(most) = most_quiet.filter(|&most| steps - world.last_store > most) {
-        return endless(format!("it runs for more than {most} instructions of warps without a new store"));
+        return endless(format!("it executes more than {most} warp instructions without a new store"));
     }
     let is_decided = most_quiet.is_none() || world.last_store > most_steps;
     if steps > most_steps && is_decided || steps > most_steps_in_all {
-        let reason = format!("it runs for more than {} instructions of warps", most_steps.min(most_steps_in_all));
+        let reason = format!("it executes more than {} warp instructions", most_steps.min(most_steps_in_all));
         return Err(Box::new(Halt { reason, end: End::Long }));
     }
     Ok(())

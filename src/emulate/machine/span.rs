@@ -30,7 +30,7 @@ pub(super) fn moved(
     by: Write,
 ) -> Ran<()> {
     if !is_inside(world, to, bytes) || !is_inside(world, from, bytes) {
-        return halt(format!("a bulk copy of {bytes} bytes beyond its place"));
+        return halt(format!("a bulk copy of {bytes} bytes beyond its memory"));
     }
     for word in 0..bytes / 4 {
         let (from, to) = (beyond(from, 4 * word), beyond(to, 4 * word));

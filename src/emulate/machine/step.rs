@@ -176,7 +176,7 @@ pub(super) fn step(
         }
         Op::ActiveMask { to, is_known } => {
             if threads != warp.live && !is_known {
-                return halt("activemask depends on how threads run");
+                return halt("activemask depends on the order of threads");
             }
             frame.set_lanes(*to, bits(*to), active, &[threads.into(); 32], u32::MAX);
         }

@@ -41,7 +41,7 @@ pub(super) fn place(
         world.blocks[warp.block].tensor.iter().any(|&(first, columns)| (first..first + columns).contains(&column))
     };
     if lane >= LANES || !(column..column.saturating_add(count)).all(is_allocated) {
-        return halt(format!("an access of tensor memory at {at:#x}, which is not allocated"));
+        return halt(format!("an access to unallocated tensor memory at {at:#x}"));
     }
     Ok((lane, column))
 }
@@ -52,7 +52,7 @@ fn same(world: &World<'_, '_>, frame: &Frame, row: Row) -> Ran<u32> {
     }
     let first = frame.value(row, 0);
     if (1..32).any(|lane| frame.value(row, lane) != first) {
-        return halt("threads of a warp that do not agree on tensor memory");
+        return halt("different operands for tensor memory in one warp");
     }
     Ok(first as u32)
 }
@@ -89,7 +89,9 @@ pub(super) fn run(
             let (at, columns) = (same(world, frame, spot.base)?, same(world, frame, *columns)?);
             let taken = &mut world.blocks[warp.block].tensor;
             let Some(found) = taken.iter().position(|&one| one == (at, columns)) else {
-                return halt(format!("tensor memory at {at:#x} is freed, which is not allocated so"));
+                return halt(format!(
+                    "{columns} columns of tensor memory at {at:#x} are freed, but no allocation has this start and size"
+                ));
             };
             taken.swap_remove(found);
             world.changed();
@@ -155,7 +157,7 @@ fn placed(world: &World<'_, '_>, warp: &Warp, first: (u32, u32), place: (u32, u3
     let (lane, column) = (first.0 + place.0, first.1 + place.1);
     let is_there = |&(at, count): &(u32, u32)| (at..at + count).contains(&column);
     if !world.blocks[warp.block].tensor.iter().any(is_there) {
-        return halt(format!("column {column} of tensor memory is not allocated"));
+        return halt(format!("column {column} of tensor memory is unallocated"));
     }
     Ok(word(lane, column))
 }

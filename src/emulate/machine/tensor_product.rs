@@ -83,7 +83,7 @@ fn number(ty: Ty, bits: u64) -> f64 {
 
 fn defined(world: &World<'_, '_>, frame: &Frame, row: Row, lane: usize) -> Ran<u64> {
     if !frame.is_defined(row, 1 << lane) {
-        return undefined(world, frame, row, "a product of matrices");
+        return undefined(world, frame, row, "a matrix product");
     }
     Ok(frame.value(row, lane))
 }
@@ -99,14 +99,14 @@ pub(super) fn run(
 ) -> Ran<()> {
     let bits = defined(world, frame, multiply.descriptor, lane)? as u32;
     let Some(product) = Product::new(multiply.numbers, bits) else {
-        return halt(format!("not modelled: a product of matrices as {bits:#010x} describes it"));
+        return halt(format!("not modelled: a matrix product with the descriptor {bits:#010x}"));
     };
     let Product { rows, columns, .. } = product;
     let adds = defined(world, frame, multiply.adds, lane)? != 0;
     let depth = 256 / multiply.numbers.bits();
     let shared = |world: &mut World<'_, '_>, warp: &Warp, row, count, ty, order| {
         let Some(descriptor) = Descriptor::of_tensor(defined(world, frame, row, lane)?) else {
-            return halt("not modelled: a descriptor of shared memory with such a layout");
+            return halt("not modelled: the layout of a shared-memory descriptor");
         };
         matrix(world, warp, lane, descriptor, (0, count, depth), (ty, order))
     };

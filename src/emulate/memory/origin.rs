@@ -62,13 +62,13 @@ impl Origin {
     pub(in crate::emulate) fn text(self, specials: &[&str]) -> String {
         let line = self.0 & ((1 << BITS) - 1);
         match self.0 >> BITS {
-            UNSET if line == 0 => "a register that is not set".into(),
-            UNSET => format!("a register that is not set, read in line {line}"),
+            UNSET if line == 0 => "an unset register".into(),
+            UNSET => format!("an unset register, read in line {line}"),
             SPECIAL => specials.get(line as usize).map_or_else(String::new, |name| (*name).to_owned()),
-            SHARED => format!("shared memory that nobody wrote, read in line {line}"),
-            LOCAL => format!("local memory that nobody wrote, read in line {line}"),
+            SHARED => format!("uninitialised shared memory, read in line {line}"),
+            LOCAL => format!("uninitialised local memory, read in line {line}"),
             DIVISION => format!("a division by zero in line {line}"),
-            _ => format!("a shuffle from a thread that does not take part, in line {line}"),
+            _ => format!("a shuffle from a thread outside the mask, in line {line}"),
         }
     }
 }

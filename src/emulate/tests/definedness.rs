@@ -79,12 +79,12 @@ fn half_of_a_store() {
         assert!(compared(&of(&half, ""), &of(&half, more)).difference().is_some(), "{store}");
         assert!(compared(&of(&half, ""), &of(&filled, more)).difference().is_some(), "{store}");
         let comparison = compared(&of(&filled, ""), &of(&half, ""));
-        let said = "are undefined, and not in the first program: a register that is not set, read in line ";
+        let said = "are undefined, but defined in the first program: an unset register, read in line ";
         assert!(doubt(&comparison, 1).contains(said), "{comparison:?}");
         assert!(compared(&of(&filled, ""), &of(&half, more)).difference().is_some(), "{store}");
     }
     let none = "st.global.v2.b32 [%out], {%r1, %r2};";
-    assert!(doubt(&compared(none, none), 0).contains("what is stored depends on a value that is undefined"));
+    assert!(doubt(&compared(none, none), 0).contains("a stored value depends on a value that is undefined"));
 }
 
 /// The reason contains the origin of the undefined value, whatever else is undefined.
@@ -92,13 +92,13 @@ fn half_of_a_store() {
 fn true_reasons() {
     let sum = "add.u32 %r1, %r0, 1; st.global.u32 [%at], %r1;";
     for (what, text) in [
-        ("a register that is not set, read in line 13", "shfl.sync.idx.b32 %r0, %r9, 0, 31, -1;"),
+        ("an unset register, read in line 13", "shfl.sync.idx.b32 %r0, %r9, 0, 31, -1;"),
         (
-            "a register that is not set, read in line 13",
+            "an unset register, read in line 13",
             "shfl.sync.down.b32 %r8, %t, 1, 15, 0xffffffff; mov.b32 %r0, {%h5, %h6};",
         ),
         (
-            "shared memory that nobody wrote, read in line 13",
+            "uninitialised shared memory, read in line 13",
             "mov.u32 %r7, %clock; ld.shared.u32 %r0, [box]; shl.b32 %r7, %r7, 1;",
         ),
         (
@@ -106,10 +106,7 @@ fn true_reasons() {
             "ld.shared.u32 %r8, [box]; mov.u32 %r7, %clock; shl.b32 %r7, %r7, 1; shfl.sync.idx.b32 %r0, %r7, 0, 31, -1;",
         ),
         ("a division by zero in line 13", "mov.u32 %r5, 0; div.u32 %r0, %t, %r5; mov.b32 %r8, {%h5, %h6};"),
-        (
-            "a register that is not set, read in line 13",
-            "mov.u32 %r7, box; st.shared.b32 [%r7], %r9; ld.shared.b32 %r0, [%r7];",
-        ),
+        ("an unset register, read in line 13", "mov.u32 %r7, box; st.shared.b32 [%r7], %r9; ld.shared.b32 %r0, [%r7];"),
     ] {
         let reason = reason(&file(BEFORE, &format!("{text}\n{sum}")), 1);
         assert!(reason.contains(&format!("not modelled: {what}")), "{text}: {reason}");

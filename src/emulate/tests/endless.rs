@@ -25,7 +25,7 @@ fn endless(comparison: &Comparison) -> Option<(usize, &str)> {
 const ENDS: &str =
     "mov.u32 %r0, 3; L: sub.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra L; st.global.u32 [%at], %r0;";
 
-const REPEATS: &str = "a state that it had before";
+const REPEATS: &str = "it repeats an earlier state";
 const QUIET: &str = "without a new store";
 
 /// Endless loops, and the reason for each.
@@ -100,7 +100,7 @@ fn a_loop_that_stores_on_and_on_is_long() {
     let Verdict::NotComparable { program: 1, reason } = &comparison.launches[0].verdict else {
         panic!("{comparison:?}")
     };
-    assert!(reason.contains("runs for more than 20000 instructions"), "{reason}");
+    assert!(reason.contains("executes more than 20000 warp instructions"), "{reason}");
 }
 
 /// Threads wait long for writes of others: in the same warp, in another one, and in a block that begins when no other

@@ -228,12 +228,12 @@ fn tensor_memory() {
 fn tensor_memory_refuses() {
     let plain = tensor(128, "");
     let cases = [
-        ("mov.b32 %r7, 134479888", "mov.b32 %r7, 134479889", "as 0x08040011 describes it"),
-        ("or.b64 %d2, %d1, 0x00004", "or.b64 %d2, %d1, 0x20004", "such a layout"),
-        ("[%r4+0], %d2", "[%r4+60], %d2", "not allocated"),
-        ("shl.b32 %r5, %r5, 21", "shl.b32 %r5, %r5, 22", "of tensor memory"),
+        ("mov.b32 %r7, 134479888", "mov.b32 %r7, 134479889", "the descriptor 0x08040011"),
+        ("or.b64 %d2, %d1, 0x00004", "or.b64 %d2, %d1, 0x20004", "the layout of a shared-memory descriptor"),
+        ("[%r4+0], %d2", "[%r4+60], %d2", "unallocated"),
+        ("shl.b32 %r5, %r5, 21", "shl.b32 %r5, %r5, 22", "tensor memory"),
         ("bar.sync 0; @%p0 tcgen05.dealloc", "@%p0 tcgen05.dealloc", "tensor memory"),
-        ("%r4, 64;", "%r4, 32;", "which is not allocated so"),
+        ("%r4, 64;", "%r4, 32;", "no allocation has this start and size"),
         ("[%r0], 64;", "[%r0], 48;", "48 columns"),
         ("kind::f16", "kind::mxf4", "kind::mxf4"),
     ];
@@ -247,5 +247,5 @@ fn tensor_memory_refuses() {
     let text = plain.replace("W: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r0+8], 0; @!%p5 bra W;", "");
     assert_ne!(text, plain);
     let reason = reason(&text, 128);
-    assert!(["race", "nobody wrote"].iter().any(|known| reason.contains(known)), "{reason}");
+    assert!(["race", "uninitialised"].iter().any(|known| reason.contains(known)), "{reason}");
 }
