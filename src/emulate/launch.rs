@@ -43,11 +43,12 @@ pub struct Launches {
     pub dynamic_shared: u32,
     /// Values of the first parameters.
     pub arguments: Vec<Argument>,
-    /// Values of the first parameters.
-    pub memory: Vec<(u64, Vec<u8>)>,
     /// Memory contents before each launch: addresses and bytes.
-    pub is_exact: bool,
+    pub memory: Vec<(u64, Vec<u8>)>,
     /// Whether floating-point numbers must agree in every bit.
+    pub is_exact: bool,
+    /// Whether memory and parameters also hold infinities, NaN, subnormal numbers and the limits of integers. All bits
+    /// must then agree.
     pub extremes: bool,
     /// Whether the second program is the assembled first program. An assembler may return any value for an integer
     /// division by zero.

@@ -373,8 +373,7 @@ impl Program {
         self.is_machine_code
     }
 
-    /// Returns the position of an instruction for messages: a line of the PTX file, or an address in the function's
-    /// code.
+    /// Returns an instruction's position for messages: a line of the PTX file, or an address in the function.
     pub fn place(&self, line: u32) -> String {
         if self.is_machine_code {
             return format!("instruction {:#06x}", line.saturating_sub(1) * MACHINE_BYTES);

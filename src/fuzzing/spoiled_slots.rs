@@ -202,7 +202,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
             let at = before(function, definition);
             list[value.load] = Edit::InsertReload { inst: load, at, reg: again, slot };
         }
-        // A load at the same place precedes what is inserted last.
+        // A load at the same place precedes the instruction that is inserted last.
         Fault::AnotherValueOverwrites if stored == loaded => return None,
         Fault::AnotherValueOverwrites => {
             let reg = other_register(function, reg)?;
@@ -378,8 +378,8 @@ mod tests {
     }
 
     /// Checks that the verifier finds every fault, and that the symbolic checker finds at least `percent` percent of
-    /// each kind, which is the share of faults that change a result. The symbolic checker does not see the cost of a
-    /// slot that is too wide or misaligned.
+    /// each kind: the share that changes a result. The symbolic checker does not see the cost of a slot that is too
+    /// wide or misaligned.
     fn judge(percent: u32, table: &BTreeMap<&'static str, Row>) {
         println!("{:36}{:>8}{:>10}{:>10}", "fault", "tried", "verifier", "checker");
         for (name, row) in table {

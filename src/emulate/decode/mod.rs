@@ -57,7 +57,7 @@ pub(super) fn decode(module: &Module<'_>) -> Program {
     }
     program.variables.append(&mut globals.variables);
     program.dynamic_shared = globals.shared_end.next_multiple_of(16);
-    // The hardware allocates shared memory in units of this size.
+    // The hardware allocates shared memory in units.
     let end = program.dynamic_shared.next_multiple_of(layout::SHARED_GRANULARITY);
     program.shared_end = if globals.has_dynamic { layout::SHARED_END } else { end };
     globals::resolve_dynamic(&mut program);

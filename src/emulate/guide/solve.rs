@@ -175,7 +175,7 @@ impl<'a> Solver<'a> {
             Op::Select { yes, no, by, .. } => {
                 let arms = [*yes, *no];
                 for (number, arm) in arms.into_iter().enumerate() {
-                    // An arm that already has the value is selected.
+                    // An arm that already has the value should be selected.
                     if self.known.values(at, arm, 1).contains(&target) {
                         self.predicate(at, *by, Some(number == 0), depth);
                     }
