@@ -84,8 +84,8 @@ impl Doubt<'_> {
         match all.into_iter().find(|(address, _)| !open.contains(address)) {
             Some((address, stores)) => Settled::Different(address, stores),
             None => Settled::Open(
-                "the differing results depend on fused products or on the error of approximate functions, which PTX leaves \
-                 open"
+                "the differing results depend on fused products or on the error of approximate functions, which \
+                 PTX leaves open"
                     .into(),
             ),
         }
