@@ -1,4 +1,4 @@
-//! Where and how an instruction accesses memory.
+//! Memory accesses of an instruction: space, address and ordering.
 
 use super::row::Row;
 
@@ -10,7 +10,7 @@ pub(crate) enum Space {
     Local,
 }
 
-/// Where an instruction accesses memory.
+/// The address of an access: a base register and an offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
     pub(crate) space: Space,
@@ -18,10 +18,10 @@ pub(crate) struct Address {
     pub(crate) offset: i64,
 }
 
-/// How an access is ordered with others.
+/// Memory ordering of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Races with others count.
+    /// Weak: races with other accesses are reported.
     Weak,
     /// Volatile.
     Volatile,
@@ -29,7 +29,7 @@ pub(crate) enum Order {
     Strong,
 }
 
-/// What an atomic operation computes.
+/// The function that an atomic operation computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AtomicOp {
     Add,

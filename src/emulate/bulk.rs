@@ -1,4 +1,4 @@
-//! Copies of many bytes that one thread starts and an mbarrier or a group waits for.
+//! Bulk copies: one thread starts them, and an mbarrier or a group waits for them.
 
 use super::access::{Address, AtomicOp};
 use super::row::Row;
@@ -8,24 +8,25 @@ use super::types::Ty;
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
     pub(crate) copy: BulkCopy,
-    /// One thread of those that are together starts it, as a warp does in machine code; else each of them does.
+    /// Whether one of the active threads starts the copy, as a warp does in machine code. Otherwise, each thread starts
+    /// one.
     pub(crate) is_of_warp: bool,
 }
 
-/// What a bulk copy moves.
+/// Source and destination of a bulk copy.
 #[derive(Clone, Debug)]
 pub(crate) enum BulkCopy {
-    /// From global to shared memory. An mbarrier hears of its bytes.
+    /// From global to shared memory. The bytes complete at an mbarrier.
     ToShared { to: Address, from: Address, bytes: Row, mbarrier: Address },
-    /// From shared to global memory, or an atomic operation on each element there.
+    /// From shared to global memory, or an atomic operation on each element in global memory.
     ToGlobal { to: Address, from: Address, bytes: Row, reduction: Option<(AtomicOp, Ty)> },
-    /// A box of a tensor into shared memory. An mbarrier hears of its bytes.
+    /// A box of a tensor into shared memory. The bytes complete at an mbarrier.
     OfTensor { to: Address, tensor: Tensor, mbarrier: Address },
     /// Shared memory into a box of a tensor.
     ToTensor { from: Address, tensor: Tensor, reduction: Option<AtomicOp> },
 }
 
-/// A box of a tensor: where the tensor's map lies, and where the box begins.
+/// A box of a tensor: the address of the tensor map, and the box's first coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     pub(crate) map: Address,
@@ -33,7 +34,7 @@ pub(crate) struct Tensor {
 }
 
 impl Bulk {
-    /// Its address that is none of shared memory.
+    /// Returns the address that is not in shared memory.
     pub(crate) fn generic_address(&self) -> Address {
         match &self.copy {
             BulkCopy::ToShared { from, .. } => *from,
@@ -42,7 +43,7 @@ impl Bulk {
         }
     }
 
-    /// All rows that it reads.
+    /// Returns all rows that the copy reads.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let of = |tensor: &Tensor| [&[tensor.map.base], tensor.coordinates.as_slice()].concat();
         match &self.copy {

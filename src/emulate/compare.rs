@@ -1,4 +1,4 @@
-//! What is said of two programs: whether they store the same, and if not, the first difference.
+//! The verdict on two programs: whether they store the same, and the first difference otherwise.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,53 +13,53 @@ use super::source::SourceLine;
 use super::tolerance::{Equality, are_equal, value_of};
 use super::types::{Kind, low};
 
-/// A difference of two programs.
+/// A difference between two programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The launch's number.
+    /// The launch's index.
     pub launch: u32,
-    /// What differs.
+    /// The kind of difference.
     pub differing: Differing,
     /// The parameters of the launch.
     pub parameters: Vec<(String, u64)>,
 }
 
-/// What differs between two programs.
+/// Kinds of differences between two programs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Differing {
-    /// They leave different values in a place.
+    /// The programs leave different values at one address.
     Stores {
-        /// Where: a generic address.
+        /// The generic address.
         address: u64,
         /// The parameter whose buffer the address is in, with the offset, if it is in one.
         buffer: Option<(String, i64)>,
-        /// What each program stored there, if it did.
+        /// The value that each program stored there, if any.
         stores: [Option<Store>; 2],
-        /// Where the instructions stand that store it: lines of the text, or addresses of machine code.
+        /// Positions of the storing instructions: lines of the PTX file, or addresses of machine code.
         places: [String; 2],
-        /// The lines of the source that these stores come from, where the text says so.
+        /// Source lines of these stores, if the PTX file has them.
         sources: [Option<SourceLine>; 2],
     },
-    /// One of them ends the launch and the other does not.
+    /// One program ends the launch, and the other does not.
     End {
         /// The program that does not end, 0 or 1.
         endless: usize,
-        /// Why it does not.
+        /// The reason why it does not end.
         reason: String,
-        /// The instructions of warps after which the other one ends.
+        /// The number of warp instructions after which the other program ends.
         steps: u64,
     },
 }
 
-/// What is said of a launch.
+/// The verdict on a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Verdict {
     /// Both programs store the same.
     #[default]
     Same,
-    /// They do not.
+    /// The programs store different values.
     Different(Box<Difference>),
-    /// Nothing can be said, for a reason. The program it is about is 0 or 1.
+    /// The launch cannot be compared, for a reason. The reason concerns program 0 or 1.
     NotComparable {
         /// The program.
         program: usize,
@@ -69,7 +69,7 @@ pub enum Verdict {
 }
 
 impl Difference {
-    /// What each program stored where they differ, if it did.
+    /// Returns the value that each program stored at the differing address, if any.
     pub fn stores(&self) -> [Option<Store>; 2] {
         match &self.differing {
             Differing::Stores { stores, .. } => *stores,
@@ -77,7 +77,7 @@ impl Difference {
         }
     }
 
-    /// The lines of the source that these stores come from, where the text says so.
+    /// Returns the source lines of these stores, if the PTX file has them.
     pub fn sources(&self) -> [Option<&SourceLine>; 2] {
         match &self.differing {
             Differing::Stores { sources, .. } => sources.each_ref().map(Option::as_ref),
@@ -86,45 +86,45 @@ impl Difference {
     }
 }
 
-/// A launch and what is said of it.
+/// A launch and its verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Launched {
-    /// The grid and the block.
+    /// Grid and block.
     pub shape: [[u32; 3]; 2],
     /// The verdict.
     pub verdict: Verdict,
-    /// How many words the first program stored.
+    /// The number of words that the first program stored.
     pub stores: usize,
-    /// Places that the second program read and the first did not.
+    /// The number of places that the second program read and the first did not.
     pub new_reads: u64,
-    /// More than a tenth of what was stored is no finite number.
+    /// Whether more than a tenth of the stored numbers are not finite.
     pub is_wild: bool,
 }
 
-/// What launches of two programs gave.
+/// The result of launches of two programs.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// The kernel.
     pub kernel: String,
-    /// The launches, up to the first that differs.
+    /// The launches, up to the first difference.
     pub launches: Vec<Launched>,
-    /// What ran of each program.
+    /// The coverage of each program.
     pub sides: [Side; 2],
-    /// What ran of each program in the launches that both end.
+    /// The coverage of each program in the launches that both end.
     pub ended: [Side; 2],
-    /// What each program executed in the launches that both end; nothing where there is no such launch.
+    /// Instruction counts of each program in the launches that both end. `None` without such a launch.
     pub executed: Option<[Executed; 2]>,
 }
 
 impl Comparison {
-    /// Of a kernel of which nothing can be said, for a reason. The program it is about is 0 or 1.
+    /// Returns the comparison of a kernel that cannot be compared, for a reason. The reason concerns program 0 or 1.
     pub fn impossible(kernel: &str, program: usize, reason: String) -> Self {
         let verdict = Verdict::NotComparable { program, reason };
         let launched = Launched { verdict, ..Launched::default() };
         Self { kernel: kernel.to_owned(), launches: vec![launched], ..Self::default() }
     }
 
-    /// The first difference.
+    /// Returns the first difference.
     pub fn difference(&self) -> Option<&Difference> {
         self.launches.iter().find_map(|launched| match &launched.verdict {
             Verdict::Different(difference) => Some(&**difference),
@@ -132,12 +132,12 @@ impl Comparison {
         })
     }
 
-    /// How many launches were equal.
+    /// Returns the number of equal launches.
     pub fn equal(&self) -> usize {
         self.launches.iter().filter(|launched| launched.verdict == Verdict::Same).count()
     }
 
-    /// Whether all that could be compared was equal, and something could.
+    /// Returns whether at least one launch was compared and all compared launches are equal.
     pub fn is_same(&self) -> bool {
         self.difference().is_none() && self.equal() > 0
     }
@@ -169,7 +169,7 @@ impl fmt::Display for Difference {
                     formatter,
                     "the {endless} program does not end: {reason}; the {other} program ends after {steps} "
                 )?;
-                write!(formatter, "instructions of warps")?;
+                write!(formatter, "warp instructions")?;
             }
         }
         let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
@@ -177,10 +177,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The names of the programs.
+/// Names of the programs in messages.
 const PROGRAMS: [&str; 2] = ["first", "second"];
 
-/// The parameter whose buffer an address is in.
+/// Returns the parameter whose buffer contains an address, with the offset.
 pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(String, i64)> {
     let offset = |value: u64| address.wrapping_sub(value) as i64;
     let near =
@@ -188,7 +188,7 @@ pub(super) fn buffer_of(parameters: &[(String, u64)], address: u64) -> Option<(S
     near.min_by_key(|(_, value)| offset(*value).abs()).map(|(name, value)| (name.clone(), offset(*value)))
 }
 
-/// How many of a launch's stores are no finite numbers, and how many there are.
+/// Returns the number of a launch's stores whose value is not finite, and the number of all stores.
 pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
     let stores = [stores(&outcome.written), stores_apart(&outcome.apart)].concat();
     let is_odd = |store: &&Store| {
@@ -197,13 +197,13 @@ pub(super) fn odd_stores(outcome: &Outcome) -> [usize; 2] {
     [stores.iter().filter(is_odd).count(), stores.len()]
 }
 
-/// What each thread stores to words that threads write in no order.
+/// Returns each thread's stores to the words with racing writes.
 fn stores_apart(apart: &[Written]) -> Vec<Store> {
     let threads = apart.chunk_by(|left, right| left.3.thread == right.3.thread);
     threads.flat_map(stores).collect()
 }
 
-/// The bytes of words into which one of some runs stored something undefined, by address.
+/// Returns the bytes into which either run stored an undefined value, as masks by address.
 fn hidden(outcomes: [&Outcome; 2]) -> FxHashMap<u64, u8> {
     let mut hidden = FxHashMap::default();
     for ((address, _, bytes, _), _) in outcomes.into_iter().flat_map(|outcome| &outcome.undefined) {
@@ -212,7 +212,7 @@ fn hidden(outcomes: [&Outcome; 2]) -> FxHashMap<u64, u8> {
     hidden
 }
 
-/// Words without the bytes that are hidden.
+/// Removes the hidden bytes from words.
 fn seen<'a>(words: &'a [Written], hidden: &FxHashMap<u64, u8>) -> Cow<'a, [Written]> {
     if hidden.is_empty() {
         return Cow::Borrowed(words);
@@ -222,25 +222,23 @@ fn seen<'a>(words: &'a [Written], hidden: &FxHashMap<u64, u8>) -> Cow<'a, [Writt
     words.filter(|word| word.2 != 0).collect()
 }
 
-/// Where a second run stores something undefined and a first one does not: a sentence on it.
+/// Describes the first store by the second run that is undefined and that is defined in the first run.
 pub(super) fn newly_undefined(first: &Outcome, second: &Outcome, program: &Program) -> Option<String> {
     let known: FxHashMap<u64, u8> =
         first.undefined.iter().map(|((address, _, bytes, _), _)| (*address, *bytes)).collect();
     let is_new = |(word, _): &&(Written, String)| word.2 & !known.get(&word.0).copied().unwrap_or_default() != 0;
     let ((address, _, _, by), source) = second.undefined.iter().find(is_new)?;
     let place = program.place(by.line);
-    Some(format!(
-        "bytes of what is stored at {address:#x} are undefined, and not in the first program: {source} ({place})"
-    ))
+    Some(format!("bytes stored at {address:#x} are undefined, but defined in the first program: {source} ({place})"))
 }
 
-/// What a run leaves, for values of another run to be compared with.
+/// The memory that a run leaves, for comparison with another run's stores.
 struct FinalMemory {
-    /// Words, and which of their bytes were written, by address.
+    /// Words, with a mask of the written bytes, by address.
     words: FxHashMap<u64, (u32, u8)>,
-    /// The same of words that threads write in no order, by thread and address.
+    /// The same for words with racing writes, by thread and address.
     apart: FxHashMap<(u64, u64), (u32, u8)>,
-    /// The addresses of these words.
+    /// The addresses of the words with racing writes.
     raced: FxHashSet<u64>,
 }
 
@@ -254,8 +252,8 @@ impl FinalMemory {
         }
     }
 
-    /// The value where another run stores one. `None` where nothing can be said: threads wrote there in no order. Of such
-    /// a word a thread's own value counts, if there is one.
+    /// Returns the value at an address to which another run stores. `None` if threads wrote the word without order,
+    /// because its final value is then unknown. For such a word, the thread's own value counts, if there is one.
     fn value(&self, store: &Store, is_apart: bool, image: &mut Image) -> Option<u64> {
         (0..store.bytes as u64).try_fold(0, |all, byte| {
             let address = store.address + byte;
@@ -272,7 +270,7 @@ impl FinalMemory {
     }
 }
 
-/// The words of a second program with the kinds of the first one's: machine code moves floats as integers.
+/// Replaces the kinds of the second program's words by the first program's: machine code moves floats as integers.
 fn with_kinds_of<'a>(first: &[Written], second: &'a [Written]) -> Cow<'a, [Written]> {
     let kinds: FxHashMap<u64, Kind> = first.iter().map(|&(address, _, _, by)| (address, by.kind)).collect();
     let kind = |word: &Written| kinds.get(&word.0).copied().unwrap_or(word.3.kind);
@@ -282,11 +280,11 @@ fn with_kinds_of<'a>(first: &[Written], second: &'a [Written]) -> Cow<'a, [Writt
     second.iter().map(|word| (word.0, word.1, word.2, Write { kind: kind(word), ..word.3 })).collect()
 }
 
-/// What each run stored where they differ.
+/// The stores of both runs at a differing address.
 pub(super) type Pair = [Option<Store>; 2];
 
-/// The first address where two runs leave different values, with what each stored there. A word that threads write in no
-/// order differs if a thread stores another value there.
+/// Returns the first address at which two runs leave different values, with both stores. A word with racing writes
+/// differs if a thread stores another value to it.
 pub(super) fn first_difference(
     first: &Outcome,
     second: &Outcome,
@@ -296,7 +294,7 @@ pub(super) fn first_difference(
     found(first, second, image, equality, true).into_iter().next()
 }
 
-/// All of them, by address.
+/// Returns all differences, by address.
 pub(super) fn differences(
     first: &Outcome,
     second: &Outcome,
@@ -306,10 +304,10 @@ pub(super) fn differences(
     found(first, second, image, equality, false)
 }
 
-/// The differences by address, of which the first alone may be wanted.
+/// Finds the differences, by address, or only the first one.
 fn found(first: &Outcome, second: &Outcome, image: &mut Image, equality: Equality, is_first: bool) -> Vec<(u64, Pair)> {
     let left = [first, second].map(FinalMemory::new);
-    // Nothing is known of bytes into which either stored something undefined.
+    // Bytes into which either run stored an undefined value are not compared.
     let hidden = hidden([first, second]);
     let of_all = |outcome: &Outcome| {
         let written = with_kinds_of(&first.written, &outcome.written);

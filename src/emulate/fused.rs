@@ -1,26 +1,26 @@
-//! The other results that PTX allows: where a product and a sum do not say how they round, the assembler may fuse them
-//! (PTX ISA, `mul` and `add` of floating-point numbers). A text with the products fused is such a result, as a program.
+//! Other results that PTX allows. Without a rounding modifier, the assembler may fuse a product and a sum (PTX ISA,
+//! `mul` and `add` of floating-point numbers). A PTX module with fused products is a program with such a result.
 
 use super::types::mixed;
 use crate::ptx::{File, Instruction, Module, Operand, Parts, StatementKind, Text};
 
-/// Which product a sum is fused with.
+/// The product with which a sum is fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preference {
-    /// The first of two.
+    /// The first of two products.
     First,
-    /// The second of two.
+    /// The second of two products.
     Second,
-    /// One of the two, or none, as drawn for each sum from a number.
+    /// The first, the second or neither, drawn for each sum from a seed.
     Drawn(u32),
 }
 
-/// Programs that PTX allows beside the one that fuses nothing: the choices that an assembler is likely to make, and some
-/// that are drawn, as it chooses for each sum.
+/// Choices of the allowed programs besides the unfused one: the likely choices of an assembler, and some drawn choices,
+/// because the assembler decides for each sum.
 const CHOICES: [Preference; 5] =
     [Preference::First, Preference::Second, Preference::Drawn(1), Preference::Drawn(2), Preference::Drawn(3)];
 
-/// The texts that PTX allows in place of one, without those that are the same.
+/// Returns the PTX modules that PTX allows in place of one, without duplicates.
 pub fn all_fused(module: &Module<'_>) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for preference in CHOICES {
@@ -29,11 +29,11 @@ pub fn all_fused(module: &Module<'_>) -> Vec<Vec<u8>> {
     texts
 }
 
-/// The types of which products and sums may be fused, each with the type of a register that holds it.
+/// Types whose products and sums may be fused, each with the type of its register.
 const TYPES: [(&str, &str); 6] =
     [(".f32", ".f32"), (".f64", ".f64"), (".f16", ".b16"), (".f16x2", ".b32"), (".bf16", ".b16"), (".bf16x2", ".b32")];
 
-/// A product that a later sum may take in.
+/// A product that a later sum may absorb.
 struct Product<'a> {
     result: &'a str,
     factors: [String; 2],
@@ -42,15 +42,15 @@ struct Product<'a> {
     kind: Kind<'a>,
 }
 
-/// What a product and a sum have to share.
+/// Properties that a product and a sum must share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind<'a> {
     ty: &'a str,
     flushes: bool,
 }
 
-/// The text with each sum fused with a product of its block, wherever PTX leaves the rounding open; `None` where it leaves
-/// it open nowhere. Lines keep their numbers. O(bytes + instructions · products of a block).
+/// Returns the PTX module with each sum fused with a product of its block, wherever PTX leaves the rounding open.
+/// `None` if there is no such sum. Line numbers stay the same. O(bytes + instructions · products of a block).
 pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
     let file = module.file();
     let text = file.text();
@@ -60,7 +60,8 @@ pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
         for statement in body.ids() {
             match file.statements().kind(statement) {
                 StatementKind::Instruction => {}
-                // Behind a label other values may come in, and behind a declaration a name may be another's.
+                // After a label, registers may have other values. After a declaration, a name may mean another
+                // register.
                 StatementKind::Label | StatementKind::Variable | StatementKind::Unknown => {
                     products.clear();
                     continue;
@@ -97,7 +98,7 @@ pub fn fused(module: &Module<'_>, preference: Preference) -> Option<Vec<u8>> {
     })
 }
 
-/// Forgets the products that an instruction changes, and notes the one that it computes.
+/// Removes the products that an instruction changes, and adds the product that it computes.
 fn note<'a>(text: &Text<'a>, instruction: &Instruction, products: &mut Vec<Product<'a>>) {
     let word = text.str(instruction.word);
     if word == "call" {
@@ -110,7 +111,7 @@ fn note<'a>(text: &Text<'a>, instruction: &Instruction, products: &mut Vec<Produ
     products.extend(product.filter(|product| !product.names.contains(&product.result)));
 }
 
-/// The kind of an instruction, if it has no modifiers but its type and these.
+/// Returns the kind of an instruction if it has no modifiers besides its type and these.
 fn kind<'a>(text: &Text<'a>, instruction: &Instruction, more: &[&str]) -> Option<Kind<'a>> {
     let mut kind = Kind { ty: "", flushes: false };
     for &modifier in &instruction.modifiers {
@@ -124,7 +125,7 @@ fn kind<'a>(text: &Text<'a>, instruction: &Instruction, more: &[&str]) -> Option
     (!kind.ty.is_empty()).then_some(kind)
 }
 
-/// The product that an instruction computes, or negates.
+/// Returns the product that an instruction computes or negates.
 fn product<'a>(text: &Text<'a>, instruction: &Instruction, products: &[Product<'a>]) -> Option<Product<'a>> {
     let kind = kind(text, instruction, &[])?;
     if instruction.guard.is_some() {
@@ -147,7 +148,7 @@ fn product<'a>(text: &Text<'a>, instruction: &Instruction, products: &[Product<'
     }
 }
 
-/// What a sum is, fused with one of these products.
+/// Returns a sum fused with one of these products.
 fn sum(file: &File<'_>, instruction: &Instruction, products: &[Product<'_>], preference: Preference) -> Option<String> {
     let text = file.text();
     let word = text.str(instruction.word);
@@ -187,14 +188,14 @@ fn sum(file: &File<'_>, instruction: &Instruction, products: &[Product<'_>], pre
     Some(format!("{{ {ahead}{guard}fma.rn{flush}{saturate}{ty} {result}, {factor}, {other}, {addend}; }}"))
 }
 
-/// The names in some operands.
+/// Returns the names in operands.
 fn names<'a, 'o>(text: &Text<'a>, operands: impl Iterator<Item = &'o Operand>) -> Vec<&'a str> {
     let mut words = Vec::new();
     operands.for_each(|operand| operand.add_words(&mut words));
     words.into_iter().map(|word| text.str(word)).collect()
 }
 
-/// A register or number as it is written.
+/// Returns a register or number as in the PTX file.
 fn written(text: &Text<'_>, operand: &Operand) -> Option<String> {
     match operand {
         Operand::Name(name) if name.part.is_none() => Some(text.str(name.word).to_owned()),
@@ -206,11 +207,11 @@ fn written(text: &Text<'_>, operand: &Operand) -> Option<String> {
     }
 }
 
-/// The instructions whose result PTX gives up to an error, or in no order of its sums.
+/// Instructions whose results PTX defines up to an error, or without an order of summation.
 const APPROXIMATE: [&str; 8] = ["ex2", "lg2", "sin", "cos", "tanh", "rsqrt", "mma", "wgmma"];
 
-/// Whether a text has instructions whose results are not given to the last bit: approximate functions, sums of matrices of
-/// floating-point numbers, and floating-point sums in memory, whose order is open.
+/// Returns whether a PTX module has instructions without exact results: approximate functions, floating-point matrix
+/// products, and floating-point reductions in memory, whose order is open.
 pub fn approximates(module: &Module<'_>) -> bool {
     let file = module.file();
     let text = file.text();

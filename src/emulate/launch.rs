@@ -1,4 +1,4 @@
-//! Which launches of a kernel are run.
+//! Selection of the launches of a kernel: shape, parameters, memory and limits.
 
 use super::guide::SHAKEN;
 use super::layout;
@@ -11,11 +11,11 @@ use super::wishes::Wishes;
 /// A value for a parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// It is drawn.
+    /// A drawn value.
     Drawn,
     /// An integer or address.
     Integer(i64),
-    /// A floating-point number, as the parameter's type has it; a float where the type does not say.
+    /// A floating-point number in the parameter's type; a float if the type is unknown.
     Float(f64),
     /// The bytes of a parameter of any size.
     Bytes(Vec<u8>),
@@ -24,47 +24,48 @@ pub enum Argument {
 /// The launches of a kernel.
 #[derive(Clone, Debug)]
 pub struct Launches {
-    /// How many.
+    /// The number of launches.
     pub count: u32,
-    /// Launches behind these whose integer parameters are near the ends of their types: for what assembles loops, which must
-    /// not take a difference of start and bound for one that does not wrap.
+    /// Additional launches whose integer parameters are near the limits of their types. They test assemblers of loops,
+    /// which must not assume that the difference of start and bound does not wrap.
     pub limits: u32,
-    /// The most launches behind these, each for statements that did not run or branches that went one way only.
+    /// The most additional launches for statements that have not run or branches that went one way only.
     pub more: u32,
-    /// What all that is drawn depends on.
+    /// The seed of all drawn values.
     pub seed: u64,
-    /// The blocks; drawn unless given.
+    /// The grid; drawn if `None`.
     pub grid: Option<[u32; 3]>,
-    /// The threads of a block; drawn unless given.
+    /// The block; drawn if `None`.
     pub block: Option<[u32; 3]>,
-    /// The most threads of a block of a kernel that does not say how many; drawn unless given.
+    /// The most threads of a block, for a kernel without such a directive; drawn if `None`.
     pub threads: Option<u32>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// Values of the first parameters.
     pub arguments: Vec<Argument>,
-    /// What memory holds ahead of each launch: addresses and bytes.
+    /// Memory contents before each launch: addresses and bytes.
     pub memory: Vec<(u64, Vec<u8>)>,
-    /// Floating-point numbers must agree on every bit.
+    /// Whether floating-point numbers must agree in every bit.
     pub is_exact: bool,
-    /// Memory and parameters hold infinities, NaN, subnormal numbers and the limits of integers, too, and all bits must
-    /// agree.
+    /// Whether memory and parameters also hold infinities, NaN, subnormal numbers and the limits of integers. All bits
+    /// must then agree.
     pub extremes: bool,
-    /// The second program is what an assembler made of the first: it may give anything for an integer that is divided by
-    /// zero.
+    /// Whether the second program is the assembled first program. An assembler may return any value for an integer
+    /// division by zero.
     pub is_assembled: bool,
-    /// The most instructions of warps that a launch may run.
+    /// The most warp instructions of a launch.
     pub most_steps: u64,
-    /// A program does not end that runs 1,000 times as many instructions without a new store as one that ends. Of the one
-    /// that ends, so many count at least.
+    /// A program counts as endless if it executes 1,000 times as many warp instructions without a new store as a
+    /// program that ends. For the ending program, at least this number is assumed.
     pub least_steps: u64,
-    /// The most instructions of warps that all launches of both programs together may run.
+    /// The most warp instructions of all launches of both programs together.
     pub most_steps_in_all: u64,
-    /// Whether it is noted what accesses of memory move.
+    /// Whether the traffic of memory accesses is recorded.
     pub measures: bool,
-    /// Places of memory that are filled by a rule.
+    /// Places of memory that a rule fills.
     pub filled: Vec<Filled>,
-    /// Whether nobody wants the results any more: asked each time another warp has its turn. A launch ends then.
+    /// Returns whether the results are not wanted any more. It is called before each turn of a warp; a launch then
+    /// ends.
     pub is_unwanted: fn() -> bool,
 }
 
@@ -94,42 +95,42 @@ impl Default for Launches {
     }
 }
 
-/// How many integers that a kernel compares with are drawn.
+/// The most integers from a kernel's comparisons that are drawn.
 const MOST_COMPARED: usize = 8;
 
-/// In place of an attempt: the launch is one of a search, and all sizes are drawn.
+/// Pseudo-attempt of a launch that a search draws: all sizes are drawn.
 pub(super) const SEARCHED: u32 = 5;
 
-/// From this attempt on, a launch is drawn again because nothing could be said of any attempt.
+/// The first attempt after all ordinary attempts failed to be comparable.
 pub(super) const MIXED: u32 = 6;
 
-/// Dynamic shared memory of a launch of which nothing is known, in bytes.
+/// Dynamic shared memory of a launch without any information, in bytes.
 const DYNAMIC_SHARED: u32 = 48 * 1024;
 
-/// Which launch it is.
+/// Identification of a launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaunchSeed {
-    /// Its number, and how often it was drawn already.
+    /// The launch's index, and how often it was drawn before.
     pub(super) number: u32,
     pub(super) attempt: u32,
-    /// What it has in place of what would be drawn.
+    /// Values that replace drawn ones.
     pub(super) wishes: Wishes,
 }
 
 impl Launches {
-    /// Whether the parameters of a launch are near the ends of their types.
+    /// Returns whether the parameters of a launch are near the limits of their types.
     pub(super) fn is_at_limits(&self, number: u32) -> bool {
         (self.count..self.count.saturating_add(self.limits)).contains(&number)
     }
 
-    /// The setting of a launch, with what the order of its threads is drawn from.
+    /// Returns the setting of a launch; `schedule` is the seed of its thread order.
     pub(super) fn setting(&self, program: &Program, kernel: usize, drawn: &LaunchSeed, schedule: u64) -> Setting {
         let &LaunchSeed { number, attempt, ref wishes } = drawn;
         let mut bounds = program.functions[kernel].kernel.clone().unwrap_or_default();
         bounds.largest_block = bounds.largest_block.or(self.threads.map(|threads| [threads, 1, 1]));
         let reads = |special| program.functions[kernel].rows.iter().any(|row| row.init == Init::Special(special));
         let along = |axis: u8| if reads(Special::Ctaid(axis)) { 2 } else { 1 };
-        // Blocks far from the first do other things than it, as each row of blocks does.
+        // Blocks far from the first may behave differently, along each axis.
         let far = |axis: u8| if reads(Special::Ctaid(axis)) { 5 } else { 1 };
         let few = [[2, along(1), along(2)], [1, 1, 1], [3, 1, 1], [2, along(1), 1]];
         let more = [[9, 1, 1], [1, far(1), 1], [1, 1, far(2)], [4, along(1), along(2)]];
@@ -156,10 +157,10 @@ impl Launches {
         }
     }
 
-    /// What memory holds ahead of a launch: its parameters.
+    /// Returns the memory before a launch: its parameters and the given contents.
     pub(super) fn image(&self, program: &Program, setting: &Setting, drawn: &LaunchSeed) -> Image {
         let &LaunchSeed { number, attempt, ref wishes } = drawn;
-        // Wishes for the shape change no parameter.
+        // Wishes for the shape do not change parameters.
         let plain = LaunchSeed { wishes: Wishes::default(), ..*drawn };
         let plain = self.setting(program, setting.kernel, &plain, 0);
         let seed = mixed(self.seed ^ mixed((u64::from(number) << 32) | u64::from(attempt)));
@@ -197,11 +198,11 @@ impl Launches {
 /// Integers at limits, for parameters.
 const LIMITS: [u64; 3] = [u64::MAX, i32::MAX as u64, 1 << 31];
 
-/// Integers near the ends of 32 bits with and without a sign, and halfway: from one to another it is few large steps.
+/// Integers near the limits of signed and unsigned 32 bits, and halfway: only few large steps lie between two of them.
 const NEAR_LIMITS: [u64; 6] = [1 << 31, (1 << 31) + 1, i32::MAX as u64 - 1, 1 << 30, 3 << 30, u32::MAX as u64 - 1];
 
-/// Which values an attempt draws. Where extremes of integers give nothing, as addresses out of bounds, those of
-/// floating-point numbers alone do.
+/// Returns the kind of values that an attempt draws. If extreme integers give nothing comparable, for example because
+/// of addresses out of bounds, only floating-point numbers are extreme.
 fn values(extremes: bool, attempt: u32) -> Values {
     match attempt {
         0 | 1 if extremes => Values::Extreme,
@@ -211,12 +212,12 @@ fn values(extremes: bool, attempt: u32) -> Values {
     }
 }
 
-/// The most threads that a kernel allows in a block.
+/// Returns the most threads that a kernel allows in a block.
 fn most_threads(kernel: &Kernel) -> u32 {
     kernel.largest_block.map_or(1024, |block| block.iter().product())
 }
 
-/// The threads of a block; in rows where the kernel asks for a thread's row.
+/// Returns the block; two-dimensional if the kernel reads `%tid.y`.
 fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 3] {
     if let Some(block) = kernel.required_block {
         return block;
@@ -240,8 +241,8 @@ fn block_of(kernel: &Kernel, number: u32, attempt: u32, is_flat: bool) -> [u32; 
     [largest[0].div_ceil(2).next_multiple_of(32).min(largest[0]), 1, 1]
 }
 
-/// Small integers that a kernel compares with, and the next ones, for every second launch: a parameter that chooses the
-/// way is one of them.
+/// Returns small constants from a kernel's comparisons, and their successors, for every second launch. A parameter that
+/// selects a path often equals one of them.
 fn compared(function: &Function) -> Vec<u64> {
     let mut found = Vec::new();
     for inst in &function.insts {
@@ -262,10 +263,10 @@ fn compared(function: &Function) -> Vec<u64> {
     found
 }
 
-/// The integers that parameters are drawn from: in the first launch sizes alone, in the third and fifth large ones, in
-/// the eighth one size for all, so that rows are as far apart as they are long, in others also what is nothing or odd.
-/// Where a launch is drawn again, first large ones with many factors of two, then small ones, then one alone; at last such
-/// that some are as good as nothing and others large, so that loops end and rows are far apart.
+/// Returns the integers from which parameters are drawn. The first launch has only sizes. Launches 3, 5 and 7 have
+/// large sizes. The eighth has one size for all parameters, so rows are as far apart as they are long. Others also have
+/// zero or odd values. Repeated attempts use large powers of two, then small ones, then one value. The last attempts
+/// mix tiny and large values, so that loops end and rows are far apart.
 fn sizes(setting: &Setting, number: u32, attempt: u32) -> Vec<u64> {
     let threads: u32 = setting.block.iter().product();
     let width = setting.block[0].max(2);

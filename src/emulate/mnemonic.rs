@@ -1,4 +1,4 @@
-//! A mnemonic, cut at its dots.
+//! A mnemonic, split at its dots.
 
 use super::number::Rounding;
 use super::types::Ty;
@@ -23,27 +23,27 @@ impl<'a> Mnemonic<'a> {
         self.modifiers.contains(&modifier)
     }
 
-    /// The first modifier of these.
+    /// Returns the first modifier that is in a list.
     pub(super) fn one_of(&self, modifiers: &[&str]) -> Option<&'a str> {
         self.modifiers.iter().copied().find(|modifier| modifiers.contains(modifier))
     }
 
-    /// The types among the modifiers, in order.
+    /// Returns the types among the modifiers, in order.
     pub(super) fn types(&self) -> Vec<Ty> {
         self.modifiers.iter().filter_map(|modifier| Ty::of(modifier)).collect()
     }
 
-    /// The only type, or the last of several.
+    /// Returns the only type, or the last of several.
     pub(super) fn ty(&self) -> Option<Ty> {
         self.modifiers.iter().rev().find_map(|modifier| Ty::of(modifier))
     }
 
-    /// The rounding, to the nearest where none is said.
+    /// Returns the rounding; to the nearest without a modifier.
     pub(super) fn rounding(&self) -> Rounding {
         self.modifiers.iter().find_map(|modifier| Rounding::of(modifier)).unwrap_or(Rounding::Nearest)
     }
 
-    /// Whether all modifiers are types or among these.
+    /// Returns whether all modifiers are types or in the list.
     pub(super) fn only(&self, known: &[&str]) -> bool {
         self.modifiers.iter().all(|modifier| Ty::of(modifier).is_some() || known.contains(modifier))
     }

@@ -1,8 +1,8 @@
-//! PTX run on the CPU: what a kernel computes, and whether two programs compute the same.
+//! PTX on the CPU: what a kernel computes, and whether two programs compute the same.
 //!
-//! A file is [decoded](decode) to a [`Program`]; a [machine] runs a launch of a kernel on [memory] in which every address
-//! has a value; [`compare()`] runs two programs on the same launches. What is not modelled is a hash of its inputs, or makes
-//! a launch *not comparable*, with the reason (docs/emulate.md).
+//! A PTX module is [decoded](decode) to a [`Program`]; a [machine] runs a launch of a kernel on [memory] in which every
+//! address has a value; [`compare()`] runs two programs on the same launches. An unmodelled instruction gives a hash of
+//! its inputs, or makes a launch *not comparable*, with the reason (docs/emulate.md).
 //!
 //! The interpreter of `src/fuzzing/ptx` shares nothing with this room.
 
@@ -52,18 +52,18 @@ pub use source::SourceLine;
 pub use traced::{Traced, trace};
 pub use types::Kind;
 
-/// Where buffers of pointer parameters begin: parameter by parameter, 4 GiB apart.
+/// Start of the buffers of pointer parameters: one buffer for each parameter, 4 GiB apart.
 pub const BUFFERS: u64 = layout::BUFFERS;
 
 use crate::ptx::Module;
 
-/// Finds what kind of values the loads and stores of a decoded function move.
+/// Finds the kinds of the values in a decoded function's loads and stores.
 pub(crate) fn find_kinds(function: &mut program::Function) {
     decode::find_kinds(function);
 }
 
 impl Program {
-    /// Decodes a file.
+    /// Decodes a PTX module.
     pub fn new(module: &Module<'_>) -> Self {
         decode::decode(module)
     }

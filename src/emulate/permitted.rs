@@ -1,5 +1,5 @@
-//! Whether a difference says anything where several results are right: PTX leaves open which products are fused with their
-//! sums, and how far approximate functions are off.
+//! Whether a difference is significant if PTX permits several results: PTX leaves open which products are fused with
+//! their sums, and how exact approximate functions are.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use super::program::Program;
 use super::ready::{Ready, Steps};
 use super::tolerance::Equality;
 
-/// Programs whose results are right, too.
+/// Programs whose results are permitted, too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
-    /// The first program again, with products and sums [fused](super::fused).
+    /// Variants of the first program, with products and sums [fused](super::fused).
     pub first: &'a [Program],
-    /// The second program again, with other results of its approximate functions.
+    /// Variants of the second program, with other results of its approximate functions.
     pub second: &'a [&'a Program],
 }
 
@@ -29,30 +29,30 @@ impl Allowed<'_> {
 pub(super) struct Doubt<'a> {
     /// The launch of the first program.
     pub(super) ready: &'a Ready,
-    /// What the second one stored.
+    /// The second program's results.
     pub(super) outcome: &'a Outcome,
-    /// How the second one was launched.
+    /// The setting of the second program's launch.
     pub(super) setting: &'a Setting,
     pub(super) equality: Equality,
-    /// The number of the kernel in the second program.
+    /// The index of the kernel in the second program.
     pub(super) kernel: usize,
 }
 
-/// What is said of it at last.
+/// The final verdict on a doubt.
 pub(super) enum PermittedVerdict {
-    /// Another result that is right is the second program's.
+    /// The second program's result equals another permitted one.
     Same,
-    /// The results that are right differ wherever the second program does.
+    /// The permitted results differ wherever the second program does.
     Open(String),
-    /// All results that are right are the same at an address, and the second program's is another.
+    /// All permitted results agree at an address, and the second program's differs.
     Different(u64, Pair),
 }
 
 impl Doubt<'_> {
-    /// Runs the other programs that are right, and the second program with other approximations, on the same launch.
+    /// Runs the other permitted programs, and the second program with other approximations, on the same launch.
     ///
-    /// An assembler chooses for each sum, so its result may be a mixture that is none of these. What they all agree on may
-    /// still differ in a mixture, by little: there, numbers have to be close only.
+    /// An assembler decides for each sum, so its result may be a mixture of these programs. Results on which they all
+    /// agree may still differ slightly in a mixture. At these addresses, numbers only have to be close.
     pub(super) fn permitted_verdict(&self, allowed: Allowed<'_>, steps: &mut Steps) -> PermittedVerdict {
         let Self { ready, outcome, equality, .. } = *self;
         let mut image = ready.image.clone();
@@ -61,7 +61,7 @@ impl Doubt<'_> {
         for other in allowed.first {
             let ran = self.run(other, Setting { kernel, ..ready.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return PermittedVerdict::Open("with its products fused, which PTX allows, it ends otherwise".into());
+                return PermittedVerdict::Open("it stops if its products are fused, which PTX permits".into());
             };
             if differences(&ran, outcome, &mut image, equality).is_empty() {
                 return PermittedVerdict::Same;
@@ -71,7 +71,9 @@ impl Doubt<'_> {
         for other in allowed.second {
             let ran = self.run(other, Setting { kernel: self.kernel, ..self.setting.clone() }, steps);
             let Ok(ran) = ran else {
-                return PermittedVerdict::Open("with other results of approximate functions, it ends otherwise".into());
+                return PermittedVerdict::Open(
+                    "the other program stops if approximate functions have other results, which PTX permits".into(),
+                );
             };
             if differences(&ready.outcome, &ran, &mut image, equality).is_empty() {
                 return PermittedVerdict::Same;
@@ -82,8 +84,8 @@ impl Doubt<'_> {
         match all.into_iter().find(|(address, _)| !open.contains(address)) {
             Some((address, stores)) => PermittedVerdict::Different(address, stores),
             None => PermittedVerdict::Open(
-                "where it differs, the result depends on which products are fused, or on how far approximate functions \
-                 are off, which PTX leaves open"
+                "the differing results depend on fused products or on the error of approximate functions, which \
+                 PTX leaves open"
                     .into(),
             ),
         }

@@ -1,10 +1,10 @@
-//! Products of matrices, and the fragments that they are made of.
+//! Matrix products and their fragments.
 
 use super::row::Row;
 use super::types::Ty;
 
-/// A fragment of `wmma`, in a layout of this emulator's own: element `i` of a lane is number `i * 32 + lane` of the tile,
-/// and whatever lies beyond the tile's end begins at its start again.
+/// A `wmma` fragment, in this emulator's own layout: element `i` of a lane has index `i * 32 + lane` in the tile.
+/// Indices beyond the end of the tile wrap to its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tile {
     pub(crate) rows: u32,
@@ -13,27 +13,27 @@ pub(crate) struct Tile {
     pub(crate) is_row_major: bool,
 }
 
-/// A product of matrices.
+/// A matrix product.
 #[derive(Clone, Debug)]
 pub(crate) struct Multiply {
     pub(crate) shape: [u32; 3],
     /// Types of the result, the factors, and the addend.
     pub(crate) types: [Ty; 4],
     pub(crate) rows: [Vec<Row>; 4],
-    /// The fragments are `wmma`'s.
+    /// Whether the fragments are those of `wmma`.
     pub(crate) is_tile: bool,
     pub(crate) saturates: bool,
 }
 
-/// The left factor of a product of a group of warps.
+/// The left factor of a warp-group product.
 #[derive(Clone, Debug)]
 pub(crate) enum LeftFactor {
-    /// A descriptor.
+    /// The row with a descriptor.
     Shared(Row),
     Registers(Vec<Row>),
 }
 
-/// A product of a group of four warps.
+/// A product of four warps.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupMultiply {
     pub(crate) columns: u32,
@@ -44,23 +44,23 @@ pub(crate) struct GroupMultiply {
     pub(crate) left: LeftFactor,
     /// The descriptor of the right factor.
     pub(crate) right: Row,
-    /// Whether the product is added to what the result holds.
+    /// The predicate that adds the product to the result's old value.
     pub(crate) adds: Row,
     pub(crate) is_negative: bool,
     pub(crate) saturates: bool,
-    /// Whether the factors lie with their rows or columns side by side, instead of what is summed.
+    /// Whether the rows or columns of each factor are contiguous, instead of the summed dimension.
     pub(crate) order: [bool; 2],
 }
 
 impl Multiply {
-    /// How many products each thread computes.
+    /// Returns the number of products that each thread computes.
     pub(crate) fn products(&self) -> u64 {
         self.shape.iter().map(|&size| u64::from(size)).product::<u64>() / 32
     }
 }
 
 impl GroupMultiply {
-    /// The same: the left factor has 16 rows for each warp.
+    /// Returns the number of products that each thread computes. The left factor has 16 rows for each warp.
     pub(crate) fn products(&self) -> u64 {
         16 * u64::from(self.columns) * u64::from(self.depth) / 32
     }

@@ -1,7 +1,7 @@
 //! A decoded program: functions as dense lists of operations on rows of registers.
 //!
-//! A row is a register of a warp: its values in 32 lanes. Constants and special registers are rows that are filled when a
-//! function is entered, so that every source of an operation is a row.
+//! A row is a register of a warp: its values in 32 lanes. Constants and special registers are rows that are filled when
+//! a function is entered, so every source of an operation is a row.
 
 use rustc_hash::FxHashMap;
 
@@ -23,9 +23,9 @@ pub(crate) struct Access {
     pub(crate) address: Address,
     pub(crate) ty: Ty,
     pub(crate) elements: Vec<Row>,
-    /// What kind of value each is.
+    /// The kind of each element.
     pub(crate) kinds: Vec<Kind>,
-    /// The class of each that has the kind of what is read into it.
+    /// The class of each element. The class takes the kind of the values read into it.
     pub(crate) carried: Vec<Option<CarriedKind>>,
     pub(crate) order: Order,
 }
@@ -56,7 +56,7 @@ pub(crate) enum Reduction {
     Xor,
 }
 
-/// What threads do together in a warp.
+/// Collective operations of a warp.
 #[derive(Clone, Debug)]
 pub(crate) enum WarpOp {
     Shuffle { mode: ShuffleMode, to: Row, is_inside: Row, value: Row, lane: Row, control: Row },
@@ -70,13 +70,13 @@ pub(crate) enum WarpOp {
     MoveMatrix { to: Row, from: Row },
     Multiply(Box<Multiply>),
     GroupMultiply(Box<GroupMultiply>),
-    // In tensor memory, or where its address goes.
+    // In tensor memory; an allocation stores the resulting address at `at`.
     Tensor { op: Box<TensorOp>, at: Address },
     LoadTile { to: Vec<Row>, address: Address, stride: Row, tile: Tile },
     StoreTile { from: Vec<Row>, address: Address, stride: Row, tile: Tile },
 }
 
-/// What arrives at a barrier.
+/// Kinds of arrivals at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierMode {
     Sync,
@@ -86,7 +86,7 @@ pub(crate) enum BarrierMode {
     Count,
 }
 
-/// What happens at an mbarrier.
+/// Operations on an mbarrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MbarrierOp {
     Init {
@@ -113,18 +113,18 @@ pub(crate) enum MbarrierOp {
     },
 }
 
-/// As what the copies of a thread arrive at an mbarrier.
+/// How a thread's copies count when they arrive at an mbarrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// As a thread that the mbarrier begins to wait for only now.
+    /// As an additional arrival, by which the expected count first grows.
     Counted,
-    /// As a thread that it waits for already.
+    /// As an arrival that the mbarrier already expects.
     Planned,
-    /// As a byte that it waits for already.
+    /// As a byte that the mbarrier already expects.
     Transaction,
 }
 
-/// Where a call goes.
+/// The target of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
     Function(usize),
@@ -133,7 +133,7 @@ pub(crate) enum Callee {
     Missing(String),
 }
 
-/// A parameter or result: in registers or in bytes of the frame.
+/// A parameter or result: in registers, or in bytes of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Register(Row),
@@ -148,7 +148,7 @@ pub(crate) struct Call {
     pub(crate) returns: Vec<Place>,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Debug)]
 pub(crate) enum Op {
     Pure {
@@ -156,7 +156,7 @@ pub(crate) enum Op {
         to: [Row; 2],
         from: [Row; MOST_SOURCES],
     },
-    /// A choice of one of two rows: what is not chosen may be undefined.
+    /// A selection of one of two rows. The other row may be undefined.
     Select {
         to: Row,
         yes: Row,
@@ -167,12 +167,12 @@ pub(crate) enum Op {
         to: Row,
         from: Row,
     },
-    /// A move of an address between spaces that have the same addresses.
+    /// A conversion of an address between spaces with the same addresses.
     MoveAddress {
         to: Row,
         from: Row,
     },
-    /// `{a, b}` into a wider register: each part has so many bits.
+    /// `{a, b}` into a wider register: each part has `bits` bits.
     Pack {
         to: Row,
         parts: Vec<Row>,
@@ -204,13 +204,13 @@ pub(crate) enum Op {
         op: WarpOp,
         mask: Row,
     },
-    /// The threads that run it together. PTX does not say which those are if some of the warp's are elsewhere; machine code
-    /// does, by its registers of convergence.
+    /// The active threads. If some threads of the warp are elsewhere, PTX does not define this set; machine code does,
+    /// by its convergence registers.
     ActiveMask {
         to: Row,
         is_known: bool,
     },
-    /// The value of the first thread that runs it, for the warp.
+    /// The value of the first active thread, for the warp.
     First {
         to: Row,
         from: Row,
@@ -233,9 +233,9 @@ pub(crate) enum Op {
         bytes: u32,
         given: Option<Row>,
     },
-    /// Behind a pointer, as copies of tensors are rare and large.
+    /// Boxed, because copies of tensors are rare and large.
     Bulk(Box<Bulk>),
-    /// `tcgen05.mma`: each thread that runs it asks for a product.
+    /// `tcgen05.mma`: each thread that executes it starts a product.
     TensorMultiply(Box<TensorMultiply>),
     AsyncCommit,
     AsyncWait {
@@ -277,7 +277,7 @@ pub(crate) enum Op {
         to: Vec<Row>,
         from: Vec<Row>,
     },
-    /// What cannot be run: the launch is not comparable once it is reached.
+    /// An operation that cannot be executed: a launch that reaches it is not comparable.
     Unknown(String),
 }
 
@@ -285,15 +285,15 @@ pub(crate) enum Op {
 #[derive(Debug)]
 pub(crate) struct Inst {
     pub(crate) op: Op,
-    /// The predicate it stands under, and whether that is negated.
+    /// The guard predicate, and whether it is negated.
     pub(crate) guard: Option<(Row, bool)>,
-    /// Its line in the text.
+    /// The line in the PTX file.
     pub(crate) line: u32,
-    /// It is the first of its statement.
+    /// Whether it is the first of its statement.
     pub(crate) is_first: bool,
-    /// It begins a block.
+    /// Whether it begins a block.
     pub(crate) is_leader: bool,
-    /// The warp does it once: its results are the same in all lanes, whatever threads run it.
+    /// Whether the warp executes it once: its results are the same in all lanes, whichever threads are active.
     pub(crate) is_uniform: bool,
 }
 
@@ -304,7 +304,7 @@ pub(crate) struct KernelParameter {
     pub(crate) offset: u32,
     pub(crate) bytes: u32,
     pub(crate) ty: Option<Ty>,
-    /// It says that it is an address.
+    /// Whether it is declared as an address.
     pub(crate) is_pointer: bool,
 }
 
@@ -318,17 +318,17 @@ pub(crate) struct Function {
     pub(crate) parameters: Vec<Place>,
     pub(crate) returns: Vec<Place>,
     pub(crate) kernel: Option<Kernel>,
-    /// It has atomic operations: what it reads as volatile is where threads meet.
+    /// Whether it has atomic operations. Its volatile reads are then of places where threads meet.
     pub(crate) has_atomics: bool,
 }
 
-/// How a kernel is launched.
+/// Directives of a kernel that affect launches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kernel {
     pub(crate) parameters: Vec<KernelParameter>,
     pub(crate) required_block: Option<[u32; 3]>,
     pub(crate) largest_block: Option<[u32; 3]>,
-    /// How many registers each thread has at first, where the kernel asks for more or fewer later and ptxas heeds that.
+    /// Registers of each thread at entry, if the kernel asks for more or fewer later and ptxas honours this.
     pub(crate) registers_at_entry: Option<u32>,
 }
 
@@ -338,42 +338,42 @@ pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) address: u64,
     pub(crate) bytes: u64,
-    /// What it holds at first.
+    /// Initial contents.
     pub(crate) content: Vec<u8>,
 }
 
-/// A decoded file.
+/// A decoded PTX module.
 #[derive(Debug, Default)]
 pub struct Program {
     pub(crate) functions: Vec<Function>,
     pub(crate) variables: Vec<Variable>,
     /// The names of hashed instructions.
     pub(crate) hashed: Vec<String>,
-    /// Where shared variables of unknown size begin.
+    /// Start of the shared variables of unknown size.
     pub(crate) dynamic_shared: u32,
-    /// Where shared memory ends for sure: behind the variables, unless one has an unknown size.
+    /// The known end of shared memory: after the variables, unless one has an unknown size.
     pub(crate) shared_end: u32,
     pub(crate) addresses_of_functions: FxHashMap<u64, usize>,
-    /// Which lines of the source the text comes from.
+    /// Source lines of the PTX file's lines.
     pub(crate) sources: Sources,
-    /// The functions of the text that are not read.
+    /// Functions of the PTX module that could not be read.
     pub(crate) unread: Vec<Unread>,
-    /// It is machine code: the lines of its instructions are their numbers in the function, from 1 on.
+    /// Whether it is machine code: the lines of its instructions are then their numbers in the function, from 1.
     pub(crate) is_machine_code: bool,
 }
 
 impl Program {
-    /// The functions of the text that are not read: no launch runs one.
+    /// Returns the functions of the PTX module that could not be read. No launch runs one of them.
     pub fn unread(&self) -> &[Unread] {
         &self.unread
     }
 
-    /// Whether it is machine code.
+    /// Returns whether it is machine code.
     pub fn is_machine_code(&self) -> bool {
         self.is_machine_code
     }
 
-    /// Where an instruction stands, as a person finds it: a line of the text, or an address in the function's code.
+    /// Returns an instruction's position for messages: a line of the PTX file, or an address in the function.
     pub fn place(&self, line: u32) -> String {
         if self.is_machine_code {
             return format!("instruction {:#06x}", line.saturating_sub(1) * MACHINE_BYTES);
@@ -381,23 +381,23 @@ impl Program {
         format!("line {line}")
     }
 
-    /// The names of all functions, in order.
+    /// Returns the names of all functions, in order.
     pub fn function_names(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(|function| function.name.as_str())
     }
 
-    /// The names of the kernels, in order.
+    /// Returns the names of the kernels, in order.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().filter(|function| function.kernel.is_some()).map(|function| function.name.as_str())
     }
 
-    /// How many parameters a kernel has.
+    /// Returns the number of parameters of a kernel.
     pub fn num_parameters(&self, kernel: &str) -> Option<usize> {
         let kernel = self.functions[self.kernel(kernel)?].kernel.as_ref()?;
         Some(kernel.parameters.len())
     }
 
-    /// The bytes of each parameter of a kernel.
+    /// Returns the bytes of each parameter of a kernel.
     pub fn parameter_sizes(&self, kernel: &str) -> Option<Vec<usize>> {
         let kernel = self.functions[self.kernel(kernel)?].kernel.as_ref()?;
         Some(kernel.parameters.iter().map(|parameter| parameter.bytes as usize).collect())
@@ -411,7 +411,7 @@ impl Program {
 /// Bytes of a machine instruction.
 const MACHINE_BYTES: u32 = 16;
 
-/// The address that stands for a function.
+/// Returns the address that represents a function.
 pub(crate) fn function_address(name: &str) -> u64 {
     0x7000_0000_0000_0000 | super::types::hash_of(name) >> 8 << 4
 }

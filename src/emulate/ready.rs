@@ -8,31 +8,32 @@ use super::program::Program;
 use super::tolerance::Equality;
 use super::wishes::Wishes;
 
-/// Schedules of the first program's threads that must give the same: where it reads what depends on their order, and
-/// where a second program gives something else.
+/// Additional schedules that must give the first program the same results. They run if it reads a value that depends on
+/// the order, and if a second program differs.
 const ORDERS: [(u64, Turns); 2] = [(1, Turns::Drawn), (4, Turns::Drawn)];
 const ORDERS_OF_A_DIFFERENCE: [(u64, Turns); 4] =
     [(2, Turns::Drawn), (3, Turns::Drawn), (5, Turns::FirstToLast), (6, Turns::LastToFirst)];
-/// A program does not end that runs so many times as many instructions without a new store as one that ends.
+/// A program counts as endless if it executes this many times as many instructions without a new store as a program
+/// that ends.
 const ENDLESS: u64 = 1_000;
-/// That is looked at only where it is no more than so many times the instructions that a launch may run.
+/// Endlessness is tested only up to this many times the instruction limit of a launch.
 const MOST_TIMES: u64 = 16;
-/// Threads that do not meet again take more instructions than others: so many times more are allowed.
+/// Threads that do not reconverge need more instructions than others. The limit grows by this factor.
 const PARTED_STEPS: u64 = 4;
 
-/// The instructions of warps that may still run.
+/// The remaining warp instructions.
 #[derive(Debug)]
 pub(super) struct Steps {
     pub(super) left: u64,
 }
 
 impl Steps {
-    /// Runs a launch with what is left.
+    /// Runs a launch within the remaining instructions.
     pub(super) fn run(&mut self, program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
         self.ran(program, setting, image).map_err(|stopped| stopped.told())
     }
 
-    /// The same, with what there is to say of a launch that ended early.
+    /// Runs a launch likewise. The error also contains the results up to the stop.
     pub(super) fn ran(
         &mut self,
         program: &Program,
@@ -47,12 +48,13 @@ impl Steps {
     }
 }
 
-/// What ran, however it ended.
+/// Returns the results of a run, whether it was stopped or not.
 pub(super) fn outcome_of(ran: &Result<Outcome, AbandonedLaunch>) -> &Outcome {
     ran.as_ref().unwrap_or_else(|stopped| &stopped.outcome)
 }
 
-/// The instructions without a new store beyond which a program does not end, where another one ends after so many.
+/// Returns the number of instructions without a new store after which a program counts as endless, if another program
+/// ends after `steps` instructions.
 pub(super) fn most_quiet(steps: u64, launches: &Launches) -> Option<u64> {
     let most = ENDLESS.saturating_mul(steps.max(launches.least_steps));
     Some(most).filter(|&most| most <= launches.most_steps.saturating_mul(MOST_TIMES))
@@ -63,7 +65,7 @@ pub(super) fn most_quiet(steps: u64, launches: &Launches) -> Option<u64> {
 pub(super) struct PreparedLaunch {
     pub(super) launched: Launched,
     pub(super) ready: Option<Ready>,
-    /// Where none that was drawn ended: the first of them.
+    /// The first drawn launch, if none of the drawn launches ended.
     pub(super) unfinished: Option<UnfinishedLaunch>,
 }
 
@@ -77,7 +79,7 @@ pub(super) struct UnfinishedLaunch {
 }
 
 impl UnfinishedLaunch {
-    /// Runs another program on the launch, as far as it may run to end.
+    /// Runs another program on the launch, up to the limit at which endlessness is still decidable.
     pub(super) fn run(
         &self,
         second: &Program,
@@ -86,7 +88,7 @@ impl UnfinishedLaunch {
         steps: &mut Steps,
     ) -> (Result<Outcome, AbandonedLaunch>, Image) {
         let setting = launches.setting(second, kernel, &LaunchSeed { wishes: Wishes::default(), ..self.drawn }, 0);
-        // After more instructions, it could not be told any more whether the first program does not end.
+        // With more instructions, it could not be decided whether the first program is endless.
         let most_steps = match self.stopped.end {
             End::Endless => launches.most_steps,
             _ => launches.most_steps.saturating_mul(MOST_TIMES) / ENDLESS,
@@ -97,8 +99,8 @@ impl UnfinishedLaunch {
         (steps.ran(second, &Setting { grid, block, most_steps, ..setting }, &mut image), image)
     }
 
-    /// Why the first program does not end, where another one ends after so many instructions. `None` where it may end, in
-    /// this order of its threads or in another.
+    /// Returns the reason why the first program counts as endless, if another one ends after `ended_after`
+    /// instructions. `None` if it may end, in this or another order of its threads.
     pub(super) fn reason(
         &self,
         program: &Program,
@@ -121,7 +123,7 @@ impl UnfinishedLaunch {
         };
         let is_so = |(schedule, turns)| match run((schedule, turns)) {
             Ok(_) => false,
-            // An order in which it takes too long says nothing.
+            // Other orders that take too long decide nothing.
             Err(stopped) => stopped.end == End::Endless || stopped.end == End::Long && turns != Turns::Drawn,
         };
         ORDERS_OF_A_DIFFERENCE.into_iter().all(is_so).then_some(reason)
@@ -135,12 +137,13 @@ pub(super) struct Ready {
     pub(super) outcome: Outcome,
     pub(super) setting: Setting,
     pub(super) drawn: LaunchSeed,
-    /// What was said of other orders of threads: `None` where a difference has not asked yet.
+    /// Result of other thread orders; `None` if they have not run yet.
     pub(super) of_orders: Option<Option<String>>,
 }
 
 impl Ready {
-    /// Whether a run that reads what depends on the order of threads gives the same in other orders: a reason if not.
+    /// Returns a reason if the run reads a value that depends on the order of threads, and other orders give other
+    /// results.
     pub(super) fn depends(&mut self, program: &Program, launches: &Launches, steps: &mut Steps) -> Option<String> {
         if !self.outcome.depends_on_order {
             return None;
@@ -148,7 +151,7 @@ impl Ready {
         self.other_orders(program, launches, &ORDERS, steps)
     }
 
-    /// What other orders of threads give: why nothing can be said, if the results depend on them.
+    /// Runs other thread orders and returns a reason if the results depend on them.
     fn other_orders(
         &mut self,
         program: &Program,
@@ -163,14 +166,14 @@ impl Ready {
             match steps.ran(program, &setting, &mut self.image) {
                 Ok(other) => first_difference(&self.outcome, &other, &mut self.image, equality(launches, false))
                     .map(|_| "the results depend on the order in which threads run".to_owned()),
-                // An order in which it takes too long says nothing.
+                // Other orders that take too long decide nothing.
                 Err(AbandonedLaunch { end: End::Long, .. }) if turns != Turns::Drawn => None,
                 Err(stopped) => Some(stopped.told()),
             }
         })
     }
 
-    /// The same for launches of which a second program gave something else.
+    /// Returns a reason likewise, for launches in which a second program differs.
     pub(super) fn depends_on_order(
         &mut self,
         program: &Program,
@@ -184,12 +187,12 @@ impl Ready {
     }
 }
 
-/// Whether more than a tenth of what was stored is no finite number.
+/// Returns whether more than a tenth of the stored numbers are not finite.
 pub(super) fn is_wild([odd, all]: [usize; 2]) -> bool {
     odd * 10 > all
 }
 
-/// How closely results have to agree. What bits a result has that is no number, PTX does not say: machine code has its own.
+/// Returns how closely results must agree. PTX does not define the bits of a NaN result, and machine code has its own.
 pub(super) fn equality(launches: &Launches, is_assembled: bool) -> Equality {
     match (launches.is_exact, launches.extremes) {
         (_, true) if !is_assembled => Equality::Bits,

@@ -1,7 +1,7 @@
-//! A launch, written down so that a GPU can repeat it: the arguments, and the memory that it touches, before and after.
+//! Records a launch for repetition on a GPU: the arguments, and the touched memory before and after.
 //!
-//! The buffers of pointer parameters are 4 GiB apart, so an address tells its buffer. A launch that touches other memory
-//! cannot be repeated: nothing says where a GPU has that memory.
+//! The buffers of pointer parameters are 4 GiB apart, so an address identifies its buffer. A launch that touches other
+//! memory cannot be repeated, because its address on a GPU is unknown.
 
 use std::collections::BTreeMap;
 
@@ -18,66 +18,66 @@ use super::types::Kind;
 /// A parameter of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value. The bytes of pointers are those of the emulator's addresses.
+    /// The value. Pointers have the emulator's addresses.
     pub bytes: Vec<u8>,
-    /// The offsets of pointers among the bytes, each with the number of its buffer.
+    /// Offsets of the pointers among the bytes, each with the index of its buffer.
     pub pointers: Vec<(usize, usize)>,
 }
 
-/// Values of one kind beside each other.
+/// Consecutive values of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
     /// The offset of the first byte in the buffer.
     pub offset: usize,
-    /// How many values.
+    /// The number of values.
     pub count: usize,
-    /// The bytes of a value.
+    /// The bytes of each value.
     pub bytes: usize,
-    /// What kind of value it is.
+    /// The kind of the values.
     pub kind: Kind,
 }
 
 /// The part of a buffer that a launch touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Where it begins, from the address that the parameter holds.
+    /// The start, relative to the address in the parameter.
     pub start: i64,
-    /// What it holds ahead of the launch; bytes that the launch does not read are zero.
+    /// The contents before the launch. Bytes that the launch does not read are zero.
     pub before: Vec<u8>,
-    /// What it holds behind the launch.
+    /// The contents after the launch.
     pub after: Vec<u8>,
-    /// What was stored, by offset.
+    /// The stored values, by offset.
     pub stored: Vec<Values>,
 }
 
 /// A launch that can be repeated.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
-    /// The grid and the block.
+    /// Grid and block.
     pub shape: [[u32; 3]; 2],
     /// The parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// The buffers that are touched.
+    /// The touched buffers.
     pub buffers: Vec<Buffer>,
-    /// What ran.
+    /// The coverage.
     pub side: Side,
 }
 
 /// The most bytes of all buffers together.
 const MOST_BYTES: usize = 256 << 20;
-/// So far from the begin of a buffer, a number counts as an address in it.
+/// The largest distance from the start of a buffer at which a number counts as an address in it.
 const NEAR: u64 = 1 << 28;
-/// A parameter is the address of a buffer with a number up to this.
+/// The largest index of a buffer to which a parameter may point.
 const MOST_BUFFERS: usize = 4096;
-/// Buffers begin and end at multiples of this.
+/// Buffers begin and end at multiples of this number.
 const ALIGNMENT: i64 = 256;
 
-/// Runs the first launch of a kernel and writes it down.
+/// Runs the first launch of a kernel and records it.
 ///
 /// # Errors
-/// Says why nothing can be said of it, or why it cannot be repeated.
+/// Returns the reason why the launch cannot be compared or repeated.
 pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Record, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, &LaunchSeed::default(), 0);
@@ -87,7 +87,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
         return Err(format!("it stores bytes that are undefined: {source}"));
     }
     if is_wild(odd_stores(&outcome)) {
-        return Err("more than a tenth of what it stores is no finite number".into());
+        return Err("more than a tenth of its stored numbers are NaN or infinite".into());
     }
     let mut side = Side::default();
     side.add(program, &outcome);
@@ -109,7 +109,7 @@ pub fn record(program: &Program, kernel: &str, launches: &Launches) -> Result<Re
     Ok(Record { shape: [setting.grid, setting.block], parameters, buffers, side })
 }
 
-/// The parameters. Notes where the addresses of buffers are among their bytes: the address of each buffer, by its number.
+/// Returns the parameters, and enters the address of each buffer by its index.
 fn parameters(
     program: &Program,
     setting: &Setting,
@@ -136,7 +136,7 @@ fn parameters(
     recorded
 }
 
-/// The first and the last byte of each buffer that are touched, by the buffer's number.
+/// The first and the last touched byte of each buffer, by the buffer's index.
 #[derive(Default)]
 struct Extents(BTreeMap<usize, (i64, i64)>);
 
@@ -147,25 +147,25 @@ impl Extents {
     }
 }
 
-/// The buffer that an address is in, and the offset there.
+/// Returns the buffer that contains an address, and the offset in it.
 fn place_of(address: u64, places: &BTreeMap<usize, u64>) -> Result<(usize, i64), String> {
     let number = (address.wrapping_sub(layout::BUFFERS).wrapping_add(1 << 31) >> 32) as usize;
     match places.get(&number) {
         Some(&start) => Ok((number, address.wrapping_sub(start) as i64)),
-        None => Err(format!("it touches memory at {address:#x}, to which no parameter points")),
+        None => Err(format!("it accesses memory at {address:#x}, to which no parameter points")),
     }
 }
 
-/// A page of what memory held at first, in a buffer.
+/// A page of initial contents in a buffer.
 struct Page<'a> {
     buffer: usize,
-    /// Where the page begins, from the buffer's address.
+    /// The start of the page, relative to the buffer's address.
     offset: i64,
     data: &'a [u8],
     present: &'a [u64],
 }
 
-/// What was read before it was written.
+/// Returns the pages that were read before they were written.
 fn read<'a>(
     program: &Program,
     image: &'a Image,
@@ -195,13 +195,13 @@ fn read<'a>(
     Ok(pages)
 }
 
-/// What was written.
+/// Extends the buffers by the written words.
 fn written(outcome: &Outcome, places: &BTreeMap<usize, u64>, extents: &mut Extents) -> Result<(), String> {
     let mut previous = None;
     for &(address, value, _, write) in &outcome.written {
         let (number, offset) = place_of(address, places)?;
         extents.add(number, offset, offset + 3);
-        // An address of the emulator in memory is none of a GPU's.
+        // An emulator address in memory has no meaning on a GPU.
         let low = previous.replace((address, value)).filter(|&(before, _)| before + 4 == address && address % 8 == 4);
         let Some(pair) = low.map(|(_, low)| u64::from(low) | u64::from(value) << 32) else { continue };
         let is_near = places.values().any(|start| pair.wrapping_sub(*start).wrapping_add(NEAR) < 2 * NEAR);
@@ -213,7 +213,7 @@ fn written(outcome: &Outcome, places: &BTreeMap<usize, u64>, extents: &mut Exten
     Ok(())
 }
 
-/// Buffers that cover what is touched, and hold zeros.
+/// Returns zeroed buffers that cover the touched bytes.
 fn empty(extents: Extents) -> Result<BTreeMap<usize, Buffer>, String> {
     let mut buffers = BTreeMap::new();
     let mut all_bytes = 0;
@@ -222,7 +222,7 @@ fn empty(extents: Extents) -> Result<BTreeMap<usize, Buffer>, String> {
         let bytes = ((last - start) / ALIGNMENT + 1) * ALIGNMENT;
         all_bytes += bytes as usize;
         if all_bytes > MOST_BYTES {
-            return Err(format!("what it touches is spread over more than {MOST_BYTES} bytes"));
+            return Err(format!("its accesses span more than {MOST_BYTES} bytes"));
         }
         let before = vec![0; bytes as usize];
         buffers.insert(number, Buffer { start, before, after: Vec::new(), stored: Vec::new() });

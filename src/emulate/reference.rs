@@ -1,7 +1,8 @@
-//! Launches of a first program that have run: what second programs are compared with.
+//! Launches of a first program that have run, with which second programs are compared.
 //!
-//! Each launch of the first program runs once, however many programs are compared with it. Behind the drawn launches come
-//! those that a [guide](super::guide) finds: they show something of the first program that no launch before shows.
+//! Each launch of the first program runs once, however many programs are compared with it. The drawn launches are
+//! followed by those that a [guide](super::guide) finds: each covers a part of the first program that no earlier launch
+//! covers.
 
 use super::compare::{
     Comparison, Difference, Differing, Launched, Verdict, buffer_of, first_difference, newly_undefined, odd_stores,
@@ -17,14 +18,15 @@ use super::tolerance::Equality;
 use super::wishes::Wishes;
 use crate::ptx::Module;
 
-/// How often a launch is drawn until something can be said of it and most of its results are finite numbers.
+/// How often a launch is drawn until it is comparable and most of its results are finite numbers.
 const ATTEMPTS: u32 = 5;
-/// How often it is drawn behind these if nothing can be said of any.
+/// How often it is drawn after these attempts if none was comparable.
 const MIXED_ATTEMPTS: u32 = 8;
-/// Once an attempt was too long, others may run so many times fewer instructions: a shorter one is looked for.
+/// After an attempt that was too long, the instruction limit of later attempts is divided by this number, to find a
+/// shorter launch.
 const SHORTER: u64 = 4;
 
-/// The same of launches whose parameters are at limits.
+/// The same for launches with parameters at limits.
 const AT_LIMITS: u64 = 16;
 
 /// A first program, with the launches of a kernel that have run so far.
@@ -43,37 +45,37 @@ pub fn compare(first: &Module<'_>, second: &Module<'_>, kernel: &str, launches: 
     compare_programs(&Program::new(first), &Program::new(second), kernel, launches)
 }
 
-/// The same with programs that are decoded.
+/// Compares decoded programs in the same way.
 pub fn compare_programs(first: &Program, second: &Program, kernel: &str, launches: &Launches) -> Comparison {
     Reference::new(first, kernel, launches).compare(second)
 }
 
 impl<'p> Reference<'p> {
-    /// A program with launches of one of its kernels. They run when they are asked for.
+    /// Creates a reference of a program and one of its kernels. Launches run on demand.
     pub fn new(program: &'p Program, kernel: &str, launches: &Launches) -> Self {
         let steps = Steps { left: launches.most_steps_in_all };
         let (kernel, launches) = (kernel.to_owned(), launches.clone());
         Self { program, kernel, launches, runs: Vec::new(), steps, search: None }
     }
 
-    /// Lets the next comparison run as many instructions as all were allowed at first.
+    /// Gives the next comparison the whole instruction limit again.
     pub fn renew(&mut self) {
         self.steps.left = self.launches.most_steps_in_all;
     }
 
-    /// Compares a second program with the first, up to the first launch that differs.
+    /// Compares a second program with the first, up to the first different launch.
     pub fn compare(&mut self, second: &Program) -> Comparison {
         self.compare_allowing(second, Allowed::default())
     }
 
-    /// The same where other programs are right, too: they run on a launch in which the two differ.
+    /// Compares likewise if other programs are permitted, too. They run on a launch in which the two differ.
     pub fn compare_allowing(&mut self, second: &Program, allowed: Allowed<'_>) -> Comparison {
         let equality = self.equality(second);
         let is_end = |verdict: &Verdict| matches!(verdict, Verdict::Different(_));
         self.compare_until(second, allowed, equality, is_end)
     }
 
-    /// The same where floating-point numbers may differ by their tolerance, whatever the launches ask for: ptxas fuses
+    /// Compares likewise with a tolerance for floating-point numbers, whatever the launches require: ptxas fuses
     /// products and sums.
     pub fn compare_closely(&mut self, second: &Program) -> Comparison {
         self.compare_until(second, Allowed::default(), Equality::Close, |verdict| {
@@ -81,13 +83,13 @@ impl<'p> Reference<'p> {
         })
     }
 
-    /// How closely a second program's results have to agree.
+    /// Returns how closely a second program's results must agree.
     fn equality(&self, second: &Program) -> Equality {
         equality(&self.launches, self.program.is_machine_code != second.is_machine_code)
     }
 
-    /// What tells a second program from the first, if anything does: a difference, or a reason why nothing can be said
-    /// of the second alone, as a race or a loop without end.
+    /// Returns a verdict that distinguishes a second program from the first, if there is one: a difference, or a reason
+    /// why only the second cannot be compared, such as a race or an endless loop.
     pub fn told_apart(&mut self, second: &Program) -> Option<Verdict> {
         let tells =
             |verdict: &Verdict| matches!(verdict, Verdict::Different(_) | Verdict::NotComparable { program: 1, .. });
@@ -107,7 +109,7 @@ impl<'p> Reference<'p> {
         let Launches { count, limits, more, .. } = self.launches;
         let drawn = count.saturating_add(limits);
         for number in 0..drawn.saturating_add(more) {
-            // A launch that there are no instructions left for says nothing of the programs.
+            // A launch without remaining instructions decides nothing about the programs.
             if number > 0 && self.steps.left == 0 {
                 break;
             }
@@ -213,7 +215,7 @@ impl<'p> Reference<'p> {
             comparison.ended[1].add(second, outcome);
         }
         if let Some(differing) = differing {
-            // A difference counts only where the order of threads makes none.
+            // A difference counts only if the order of threads does not cause it.
             launched.verdict = match ready.depends_on_order(program, launches, steps) {
                 Some(reason) => not_comparable(0, reason),
                 None => {
@@ -222,18 +224,18 @@ impl<'p> Reference<'p> {
                 }
             };
         } else if let (None, Some(reason)) = (&ready.outcome.race, outcome_of(&ran).race.clone()) {
-            // Its words cannot be told from those of a program that has no such race.
+            // Its words cannot be compared with those of a program without this race.
             launched.verdict = not_comparable(1, reason);
         } else if let Some(reason) = newly_undefined(&ready.outcome, outcome_of(&ran), second) {
             launched.verdict = not_comparable(1, reason);
         } else if launched.is_wild {
-            let reason = "more than a tenth of what it stores is NaN or infinite, whatever is drawn";
+            let reason = "more than a tenth of its stored numbers are NaN or infinite in every draw";
             launched.verdict = not_comparable(0, reason.into());
         }
         launched
     }
 
-    /// Another launch of the first program that shows something new.
+    /// Searches for another launch of the first program that covers something new.
     fn searched(&mut self) -> Option<PreparedLaunch> {
         let Self { program, launches, runs, steps, search, .. } = self;
         search.get_or_insert_with(|| Search::new(launches, runs)).next(program, launches, runs, steps)
@@ -248,10 +250,10 @@ impl<'p> Reference<'p> {
             launched.verdict = not_comparable(0, format!("there is no kernel {}", self.kernel));
             return PreparedLaunch { launched, ready: None, unfinished: None };
         };
-        // The attempt with the fewest results that are no finite numbers is taken.
+        // The attempt with the fewest non-finite results counts.
         let mut best: Option<([usize; 2], Ready)> = None;
         let mut unfinished = None;
-        // Most launches at limits access memory where there is none, or run for long.
+        // Most launches at limits access invalid addresses, or take long.
         let is_at_limits = launches.is_at_limits(number);
         let mut most_steps = launches.most_steps / if is_at_limits { AT_LIMITS } else { 1 };
         for attempt in (0..ATTEMPTS).chain(MIXED..MIXED + MIXED_ATTEMPTS) {
@@ -269,7 +271,7 @@ impl<'p> Reference<'p> {
                 Ok(outcome) => outcome,
                 Err(stopped) => {
                     let end = stopped.end;
-                    // The first reason is told: it is that of the plainest launch.
+                    // The first reason is reported, because the first launch is the simplest.
                     if attempt == 0 {
                         launched.verdict = not_comparable(0, stopped.told());
                     }
@@ -295,7 +297,7 @@ impl<'p> Reference<'p> {
         launched.shape = [ready.setting.grid, ready.setting.block];
         launched.stores = ready.outcome.num_written();
         launched.verdict = Verdict::Same;
-        // Does it always give the same, in whatever order its threads run?
+        // The results must not depend on the order of threads.
         if let Some(reason) = ready.depends(program, launches, steps) {
             launched.verdict = not_comparable(0, reason);
         }

@@ -1,4 +1,4 @@
-//! Rows of registers, and what they hold when a function is entered.
+//! Rows of registers and their contents at function entry.
 
 use crate::define_index;
 
@@ -7,20 +7,20 @@ define_index! {
     Row, "row"
 }
 
-/// The row that takes results nobody reads (`_`).
+/// The row for unused results (`_`).
 pub(crate) const SINK: Row = Row(0);
 /// The row that is zero.
 pub(crate) const ZERO: Row = Row(1);
 
-/// What a row holds when a function is entered.
+/// Contents of a row at function entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Init {
-    /// Nothing: reading it gives an undefined value.
+    /// Undefined: a read gives an undefined value.
     Undefined,
-    /// What a register held before, which is drawn: machine code sets single bits of registers that nothing has set, and a
-    /// result that depends on the others differs from PTX's.
+    /// A drawn leftover value. Machine code sets single bits of registers that no instruction has set; a result that
+    /// depends on the other bits then differs from PTX's.
     Leftover {
-        /// It is the same in all lanes.
+        /// Whether it is the same in all lanes.
         is_uniform: bool,
     },
     Constant(u64),
@@ -41,7 +41,7 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     /// Bytes of shared memory.
     SharedBytes,
-    /// One that depends on the machine or the time.
+    /// A register that depends on the machine or the time.
     Unknown(&'static str),
 }
 
@@ -54,14 +54,13 @@ pub(crate) enum LaneMask {
     Greater,
 }
 
-/// A row's width and what it holds at first.
+/// Width and initial contents of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowInfo {
     pub(crate) bits: u32,
     pub(crate) init: Init,
 }
 
-/// Registers of a function that nothing computes with: what they carry from shared or local memory has the kind that was
-/// stored there.
+/// A class of registers without arithmetic: its values from shared or local memory have the kind that was stored there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CarriedKind(pub(crate) u32);

@@ -1,4 +1,4 @@
-//! One program run alone: what it stores.
+//! Runs one program alone and returns what it stores.
 
 use super::launch::{LaunchSeed, Launches};
 use super::machine::{Outcome, Setting, Traffic, run as run_machine};
@@ -7,28 +7,28 @@ use super::program::{Function, Op, Program};
 use super::tolerance::value_of;
 use super::types::{Kind, low};
 
-/// How much of a kernel, with all that it calls, ran.
+/// Coverage of a kernel and all functions that it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Statements that ran, and all of the functions that were entered.
+    /// Executed statements, and all statements of the entered functions.
     pub statements: [usize; 2],
-    /// The same of blocks.
+    /// The same for blocks.
     pub blocks: [usize; 2],
 }
 
-/// What a program executed in the launches that both programs end.
+/// Instruction counts of a program in the launches that both programs end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Executed {
-    /// Instructions of warps.
+    /// Warp instructions.
     pub instructions: u64,
-    /// Those that access local memory.
+    /// Warp instructions that access local memory.
     pub local: u64,
-    /// Those that access shared memory.
+    /// Warp instructions that access shared memory.
     pub shared: u64,
 }
 
 impl Executed {
-    /// Adds what was executed in a launch.
+    /// Adds the counts of a launch.
     pub(super) fn add(&mut self, outcome: &Outcome) {
         self.instructions += outcome.instructions;
         self.local += outcome.local;
@@ -36,29 +36,29 @@ impl Executed {
     }
 }
 
-/// How often an instruction ran.
+/// Execution count of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The line of the text; of machine code, the number in the function, from 1 on.
+    /// The line of the PTX file; in machine code, the instruction's number in the function, from 1.
     pub line: u32,
-    /// It begins a block.
+    /// Whether it begins a block.
     pub is_leader: bool,
     /// How often a warp issued it.
     pub issued: u64,
-    /// What it moved.
+    /// Its traffic.
     pub traffic: Traffic,
 }
 
-/// What ran of a program in all launches.
+/// Coverage of a program in all launches.
 #[derive(Clone, Debug, Default)]
 pub struct Side {
-    /// How much.
+    /// Statements and blocks.
     pub coverage: Coverage,
     /// Hashed instructions, and how often a warp ran each.
     pub(super) hashed: Vec<(String, u64)>,
-    /// Instructions of warps.
+    /// Warp instructions.
     pub steps: u64,
-    /// Instructions of threads.
+    /// Thread instructions.
     pub thread_steps: u64,
     covered: Vec<Vec<bool>>,
     issued: Vec<Vec<u64>>,
@@ -66,7 +66,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// Adds what ran in a launch.
+    /// Adds the coverage of a launch.
     pub(super) fn add(&mut self, program: &Program, outcome: &Outcome) {
         self.steps += outcome.instructions;
         self.thread_steps += outcome.thread_steps;
@@ -103,8 +103,8 @@ impl Side {
         }
     }
 
-    /// How often warps issued what stands in each line of a kernel's text, and what its accesses moved where that was
-    /// measured; lines that were never issued, too. Nothing where there is no such kernel.
+    /// Returns how often warps issued the instruction in each line of a kernel, and its traffic if measured. Lines that
+    /// never ran are included. `None` if there is no such kernel.
     pub fn counts(&self, program: &Program, kernel: &str) -> Option<Vec<Count>> {
         let number = program.kernel(kernel)?;
         let mut counts: Vec<Count> = Vec::new();
@@ -123,7 +123,7 @@ impl Side {
         Some(counts)
     }
 
-    /// Whether a statement in a line of the program's text ran.
+    /// Returns whether a statement in a line of the PTX file ran.
     pub fn has_run(&self, program: &Program, line: u32) -> bool {
         let of = |(function, covered): (&Function, &Vec<bool>)| {
             function.insts.iter().zip(covered).any(|(inst, &covered)| covered && inst.line == line)
@@ -131,12 +131,12 @@ impl Side {
         program.functions.iter().zip(&self.covered).any(of)
     }
 
-    /// The hashed instructions that ran, and how often.
+    /// Returns the hashed instructions that ran, and how often.
     pub fn hashed(&self) -> impl Iterator<Item = (&str, u64)> {
         self.hashed.iter().filter(|hashed| hashed.1 > 0).map(|(name, count)| (name.as_str(), *count))
     }
 
-    /// The lines of a function that never ran, with what stands there and cannot be run.
+    /// Returns the lines of a program with instructions that cannot be executed, each with the reason.
     pub fn unknown(program: &Program) -> Vec<(u32, String)> {
         let insts = program.functions.iter().flat_map(|function| &function.insts);
         let unknown = insts.filter_map(|inst| match &inst.op {
@@ -150,22 +150,22 @@ impl Side {
 /// A word that a launch stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Store {
-    /// Where: a generic address.
+    /// The generic address.
     pub address: u64,
-    /// The number of its bytes.
+    /// The number of bytes.
     pub bytes: usize,
     /// The value as bits.
     pub bits: u64,
-    /// What kind of value it is.
+    /// The kind of the value.
     pub kind: Kind,
-    /// The thread's number in the grid.
+    /// The thread's index in the grid.
     pub thread: u64,
-    /// The line in the text.
+    /// The line in the PTX file.
     pub line: u32,
 }
 
 impl Store {
-    /// The value as people read it.
+    /// Returns the value as text for people.
     pub fn text(&self) -> String {
         if self.kind.is_float() && self.bytes == self.kind.bytes() {
             return format!("{:?}", value_of(self.kind, self.bits));
@@ -174,14 +174,14 @@ impl Store {
     }
 }
 
-/// What a launch stored.
+/// The stores of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Stores {
     /// The words, by address.
     pub stores: Vec<Store>,
-    /// What ran.
+    /// The coverage.
     pub side: Side,
-    /// The grid and the block.
+    /// Grid and block.
     pub shape: [[u32; 3]; 2],
     /// The bytes of the parameters.
     pub parameters: Vec<(String, u64)>,
@@ -190,7 +190,7 @@ pub struct Stores {
 /// Runs the first launch of a kernel.
 ///
 /// # Errors
-/// Says why nothing can be said of it.
+/// Returns the reason why the launch cannot be compared.
 pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Stores, String> {
     let number = program.kernel(kernel).ok_or_else(|| format!("there is no kernel {kernel}"))?;
     let setting = launches.setting(program, number, &LaunchSeed::default(), 0);
@@ -202,13 +202,14 @@ pub fn run(program: &Program, kernel: &str, launches: &Launches) -> Result<Store
     Ok(Stores { stores: stores(&outcome.written), side, shape: [setting.grid, setting.block], parameters })
 }
 
-/// Runs a launch. What it leaves is known: no two threads write a word in no order.
+/// Runs a launch that must not have racing writes, so that its final memory is known.
 pub(super) fn run_in_order(program: &Program, setting: &Setting, image: &mut Image) -> Result<Outcome, String> {
     let outcome = run_machine(program, setting, image).map_err(|stopped| stopped.told())?;
     outcome.race.clone().map_or(Ok(outcome), Err)
 }
 
-/// The parameters of a launch that has run, with their values; of a longer one, the first eight bytes.
+/// Returns the parameters of a launch that has run, with their values. For a longer parameter, the value is its first
+/// eight bytes.
 pub(super) fn parameters(program: &Program, setting: &Setting, image: &mut Image) -> Vec<(String, u64)> {
     let kernel = program.functions[setting.kernel].kernel.clone().unwrap_or_default();
     let value = |(name, offset, bytes): (String, u32, u32)| {
@@ -222,7 +223,7 @@ pub(super) fn parameters(program: &Program, setting: &Setting, image: &mut Image
     kernel.parameters.into_iter().map(|one| (one.name, one.offset, one.bytes)).map(value).collect()
 }
 
-/// Words as values of their kinds.
+/// Returns words as values of their kinds.
 pub(super) fn stores(written: &[Written]) -> Vec<Store> {
     let mut stores = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Launches of a first program that show what its drawn launches do not: they are run until one is found.
+//! Searches for launches of a first program that cover what its drawn launches do not.
 
 use super::compare::{Launched, Verdict, odd_stores};
 use super::guide::{FinishedLaunch, Guide, LaunchCoverage};
@@ -8,20 +8,20 @@ use super::program::Program;
 use super::ready::{PreparedLaunch, Ready, Steps, is_wild};
 use super::wishes::Wishes;
 
-/// How many launches are run in search of those that show something new, for each that may be found, and how many
-/// instructions they may take together, as a multiple of those that the drawn launches took.
+/// Limits of the search: launches for each launch to find, and instructions as a multiple of those of the drawn
+/// launches.
 const SEARCHED: u32 = 10;
 const SEARCHED_STEPS: u64 = 3;
-/// So many instructions are run in any case.
+/// The least number of instructions that the search may take.
 const LEAST_SEARCHED_STEPS: u64 = 200_000;
-/// Where there is a limit for all launches, the search takes no more than this part of it.
+/// The search takes at most this fraction of the limit for all launches.
 const LIMIT_SHARE: u64 = 8;
 
-/// Every so many of the launches have all their sizes drawn, and no more than so many do.
+/// How often a launch has all sizes drawn: every n-th launch, and the most such launches.
 const FRESH_EACH: u32 = 3;
 const MOST_FRESH: u32 = 24;
 
-/// What was found so far, and what may still be run.
+/// Coverage so far, and the rest of the limits.
 #[derive(Debug)]
 pub(super) struct Search {
     guide: Guide,
@@ -32,7 +32,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// A search behind launches that have run.
+    /// Creates a search that continues launches that have run.
     pub(super) fn new(launches: &Launches, runs: &[PreparedLaunch]) -> Self {
         let mut coverage = LaunchCoverage::default();
         let mut steps = 0u64;
@@ -46,7 +46,7 @@ impl Search {
         Self { guide: Guide::default(), coverage, left, fresh: 0, steps_left }
     }
 
-    /// Runs launches until one of which something can be said shows something new.
+    /// Runs launches until a comparable one covers something new.
     pub(super) fn next(
         &mut self,
         program: &Program,
@@ -79,8 +79,8 @@ impl Search {
         None
     }
 
-    /// The next launch, with the kernel's number: one that ran with a change, or now and then a new one. `None` where no
-    /// launch could be compared, or nothing is left to try.
+    /// Returns the next launch, with the kernel's index: an earlier launch with a change, or from time to time a new
+    /// one. `None` if no launch was comparable, or nothing is left to try.
     fn draw(
         &mut self,
         program: &Program,

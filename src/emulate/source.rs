@@ -1,4 +1,4 @@
-//! Which line of the source a line of the text comes from: the `.loc` that holds there.
+//! Source lines of PTX lines, from the `.loc` that applies.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::ptx::{File, Module, Parts, Statement, StatementKind};
 /// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The file's path, as the text has it.
+    /// The file's path, as in the PTX file.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
@@ -22,9 +22,9 @@ impl fmt::Display for SourceLine {
 /// The `.loc` statements of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    /// The numbers of files, with their paths.
+    /// File numbers, with their paths.
     files: Vec<(u32, String)>,
-    /// From which line of the text on which file and line hold; `None` where a function begins.
+    /// The first PTX line at which a file and line apply; `None` at the start of a function.
     places: Vec<(u32, Option<[u32; 2]>)>,
 }
 
@@ -53,24 +53,24 @@ impl Sources {
         sources
     }
 
-    /// The source of a line of the text, if the text says so.
+    /// Returns the source of a PTX line, if it is known.
     pub(crate) fn at(&self, line: u32) -> Option<SourceLine> {
         let before = self.places.partition_point(|place| place.0 <= line);
         let [number, line] = self.places.get(before.checked_sub(1)?)?.1?;
         let file = &self.files.iter().find(|file| file.0 == number)?.1;
-        // Line 0 stands for code that no line of the source asked for.
+        // Line 0 is code without a source line.
         (line > 0).then(|| SourceLine { file: file.clone(), line })
     }
 }
 
-/// The file and line of a `.loc`.
+/// Returns file and line of a `.loc`.
 fn place_of(file: &File<'_>, id: Statement) -> Option<[u32; 2]> {
     let Some(Parts::Loc(loc)) = file.parts(id) else { return None };
     let number = |at: usize| file.text().str(loc.place[at]).parse().ok();
     Some([number(0)?, number(1)?])
 }
 
-/// The number and path of a `.file`.
+/// Returns number and path of a `.file`.
 fn file_of(file: &File<'_>, id: Statement) -> Option<(u32, String)> {
     if file.first_word(id) != ".file" {
         return None;

@@ -1,14 +1,14 @@
-//! Tensor memory of a block, from sm_100 on: 128 lanes of 512 columns of 32 bits, and what moves and multiplies there.
+//! Tensor memory of a block, from sm_100 on: 128 lanes of 512 columns of 32 bits, and its operations.
 
 use super::row::{CarriedKind, Row};
 use super::types::Kind;
 
-/// The lanes of tensor memory.
+/// Lanes of tensor memory.
 pub(crate) const LANES: u32 = 128;
-/// The columns of tensor memory.
+/// Columns of tensor memory.
 pub(crate) const COLUMNS: u32 = 512;
 
-/// Which words of tensor memory the registers of a warp's threads are.
+/// Layout of a warp's registers in tensor memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `.32x32b`: each thread has a lane.
@@ -17,12 +17,12 @@ pub(crate) enum Shape {
     Narrow,
     Middle,
     Broad,
-    /// `.16x32bx2`: the threads of the upper half have columns so many further on.
+    /// `.16x32bx2`: the columns of the upper half of the threads are offset by this number.
     Halves(u32),
 }
 
 impl Shape {
-    /// The lane and column, from the first ones on, of a thread's register.
+    /// Returns the relative lane and column of a thread's register.
     pub(crate) fn place(self, thread: u32, register: u32) -> (u32, u32) {
         let row = thread / 4;
         match self {
@@ -34,12 +34,12 @@ impl Shape {
         }
     }
 
-    /// So many lanes are accessed.
+    /// Returns the number of accessed lanes.
     pub(crate) fn lanes(self) -> u32 {
         if self == Self::Lanes { 32 } else { 16 }
     }
 
-    /// The registers of a thread for each of the columns that `.num` counts.
+    /// Returns a thread's registers for each column that `.num` counts.
     pub(crate) fn registers(self) -> u32 {
         match self {
             Self::Lanes | Self::Halves(_) | Self::Narrow => 1,
@@ -49,16 +49,16 @@ impl Shape {
     }
 }
 
-/// What a warp does with tensor memory.
+/// An operation of a warp on tensor memory.
 #[derive(Clone, Debug)]
 pub(crate) enum TensorOp {
-    /// Columns are allocated; their address goes to a place of shared memory.
+    /// Allocates columns and stores their address in shared memory.
     Allocate { columns: Row },
-    /// Columns are free again.
+    /// Frees columns.
     Free { columns: Row },
-    /// Registers are loaded.
+    /// Loads registers.
     Load { to: Vec<Row>, shape: Shape, carried: Vec<Option<CarriedKind>> },
-    /// Registers are stored.
+    /// Stores registers.
     Store { from: Vec<Row>, shape: Shape, kinds: Vec<Kind> },
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Spot {
     pub(crate) offset: i64,
 }
 
-/// The numbers that a product of matrices is of.
+/// Element types of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbers {
     /// Halves and bf16.
@@ -83,7 +83,7 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    /// How many bits a number has.
+    /// Returns the bits of a number.
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Halves => 16,
@@ -96,25 +96,25 @@ impl Numbers {
 /// The left factor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Factor {
-    /// The row has a descriptor of shared memory.
+    /// A descriptor of shared memory.
     Shared(Row),
     /// An address of tensor memory.
     Tensor(Spot),
 }
 
-/// A product of matrices that one thread asks for: `tcgen05.mma`.
+/// A matrix product that one thread starts: `tcgen05.mma`.
 #[derive(Clone, Debug)]
 pub(crate) struct TensorMultiply {
-    /// What the factors are.
+    /// The element type of the factors.
     pub(crate) numbers: Numbers,
-    /// Where the result is in tensor memory.
+    /// The result in tensor memory.
     pub(crate) to: Spot,
     pub(crate) left: Factor,
     /// The descriptor of the right factor.
     pub(crate) right: Row,
     /// The descriptor of the product.
     pub(crate) descriptor: Row,
-    /// Whether the product is added to what the result holds.
+    /// The predicate that adds the product to the result's old value.
     pub(crate) adds: Row,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct TensorMultiply {
 mod tests {
     use super::*;
 
-    /// Each shape has every word of its lanes and columns once.
+    /// Each shape covers every word of its lanes and columns once.
     #[test]
     fn shapes_cover_their_words() {
         for (shape, columns) in
@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(places.len() as u32, 32 * registers, "{shape:?}");
             assert!(places.iter().all(|&(lane, column)| lane < shape.lanes() && column < columns), "{shape:?}");
         }
-        // As the ISA draws it: thread 1 begins in lane 8 of 64 bits, and thread 5 in lane 1 of 256 bits.
+        // As in the ISA's figures: thread 1 begins in lane 8 of 64 bits, and thread 5 in lane 1 of 256 bits.
         assert_eq!(Shape::Narrow.place(1, 0), (8, 0));
         assert_eq!(Shape::Narrow.place(2, 0), (0, 1));
         assert_eq!(Shape::Broad.place(5, 2), (9, 2));

@@ -1,9 +1,9 @@
-//! When two values count as equal.
+//! Equality of two values.
 
 use super::number::{BF16, F16};
 use super::types::Kind;
 
-/// What is asked of floating-point numbers.
+/// Required agreement of floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Equality {
     /// They are as close as [`tolerance`] says.
@@ -14,7 +14,7 @@ pub(super) enum Equality {
     Bits,
 }
 
-/// Whether two values of a kind, as bits of its width, count as equal.
+/// Returns whether two values of a kind, as bits of its width, count as equal.
 pub(super) fn are_equal(equality: Equality, kind: Kind, left: u64, right: u64) -> bool {
     let is_nan = |bits| kind.is_float() && value_of(kind, bits).is_nan();
     left == right
@@ -25,7 +25,7 @@ pub(super) fn are_equal(equality: Equality, kind: Kind, left: u64, right: u64) -
         }
 }
 
-/// How far two floating-point numbers may be apart: relative to the larger, and absolutely.
+/// Returns the permitted relative and absolute difference of two floating-point numbers.
 fn tolerance(kind: Kind) -> (f64, f64) {
     match kind {
         Kind::F64 => (1e-9, 1e-12),
@@ -36,7 +36,7 @@ fn tolerance(kind: Kind) -> (f64, f64) {
     }
 }
 
-/// Whether two values of a kind, as bits of its width, are close enough.
+/// Returns whether two values of a kind, as bits of its width, are close enough.
 fn are_close(kind: Kind, left: u64, right: u64) -> bool {
     if left == right {
         return true;
@@ -60,7 +60,7 @@ fn are_close(kind: Kind, left: u64, right: u64) -> bool {
     (a - b).abs() <= relative * a.abs().max(b.abs()) + absolute
 }
 
-/// The number that bits stand for.
+/// Returns the number that bits represent.
 pub(super) fn value_of(kind: Kind, bits: u64) -> f64 {
     match kind {
         Kind::F64 => f64::from_bits(bits),

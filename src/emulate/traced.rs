@@ -1,32 +1,32 @@
-//! A launch of which it is noted what each warp does, in order.
+//! A launch with a trace of each warp's instructions, in order.
 
 use super::launch::{LaunchSeed, Launches, MIXED};
 use super::machine::{End, Outcome, Setting, WarpTrace, run as run_machine};
 use super::program::Program;
 use super::run::Side;
 
-/// What the warps of some blocks of a launch did.
+/// Traces of the warps of some blocks of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Traced {
-    /// The warps, block by block in the order in which the blocks began.
+    /// The warps, by block, in the order in which the blocks began.
     pub warps: Vec<WarpTrace>,
-    /// What ran.
+    /// The coverage.
     pub side: Side,
-    /// The grid and the block.
+    /// Grid and block.
     pub shape: [[u32; 3]; 2],
-    /// The launch did not end within the instructions that it may run: the traces are beginnings.
+    /// Whether the launch exceeded its instruction limit: the traces are then beginnings.
     pub is_cut: bool,
 }
 
 /// How often a launch is drawn until it runs to its end.
 const ATTEMPTS: [u32; 6] = [0, 1, 2, 3, MIXED, MIXED + 1];
 
-/// Runs some blocks of the first launch of a kernel that ends: `chosen` gets the blocks of the grid and the warps of a
-/// block, and says which. `first` is a program that computes the same and knows what memory holds, as PTX beside machine
-/// code: it runs ahead on the same memory, and how that ends does not matter.
+/// Runs some blocks of the first launch of a kernel that ends. `chosen` receives the blocks of the grid and the warps
+/// of a block, and returns the blocks to run. `first` is a program that computes the same and knows the memory
+/// contents, for example the PTX of machine code: it runs first on the same memory, and its end does not matter.
 ///
 /// # Errors
-/// Says why nothing can be said of the first launch, if none runs.
+/// Returns the reason why the first launch cannot be compared, if none runs.
 pub fn trace(
     program: &Program,
     first: Option<&Program>,
@@ -50,7 +50,7 @@ pub fn trace(
         setting.traces = true;
         match run_machine(program, &setting, &mut image) {
             Ok(outcome) => return Ok(traced(program, outcome, &setting, false)),
-            // A second launch that is too long ends the attempts: others would be, too.
+            // After a second launch that is too long, no other launch is tried: others would be too long as well.
             Err(stopped) if stopped.end == End::Long && cut.is_some() => break,
             Err(stopped) if stopped.end == End::Long => {
                 cut = Some(traced(program, *stopped.outcome, &setting, true));

@@ -1,6 +1,6 @@
-//! The types of PTX, and what kind of values a type holds.
+//! The types of PTX, and the kinds of their values.
 
-/// A type that a mnemonic or declaration names.
+/// A type in a mnemonic or declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ty {
     /// `.pred`
@@ -26,7 +26,7 @@ pub(crate) enum Ty {
 }
 
 impl Ty {
-    /// The type that a modifier names, without its dot.
+    /// Returns the type of a modifier without its dot.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "pred" => Self::Pred,
@@ -55,7 +55,7 @@ impl Ty {
         })
     }
 
-    /// How many bits a value has; a predicate has one.
+    /// Returns the bits of a value. A predicate has one.
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Pred => 1,
@@ -67,7 +67,7 @@ impl Ty {
         }
     }
 
-    /// How many bytes a value takes in memory.
+    /// Returns the bytes of a value in memory.
     pub(crate) fn bytes(self) -> u32 {
         self.bits().max(8) / 8
     }
@@ -85,24 +85,24 @@ impl Ty {
     }
 }
 
-/// What kind of values memory or a register holds: how values are drawn, and how they are compared.
+/// The kind of the values in memory or a register: how values are drawn and compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// Nothing is known: a small integer.
+    /// Unknown: a small integer.
     #[default]
     Integer,
-    /// What threads meet at, as a counter or a lock: zero at first.
+    /// A place where threads meet, such as a counter or a lock: initially zero.
     Meeting,
-    /// Bits that are taken apart: all of them are drawn.
+    /// Bits that an operation takes apart: all of them are drawn.
     Bits,
     /// An address.
     Pointer,
-    /// One half or two.
+    /// One or two halves.
     F16,
-    /// One bf16 or two.
+    /// One or two bf16.
     BF16,
-    /// A float, and two of them in 64 bits.
+    /// A float, or two of them in 64 bits.
     F32,
     /// A double.
     F64,
@@ -120,7 +120,7 @@ impl Kind {
         }
     }
 
-    /// The kind of a place where threads meet.
+    /// Returns the kind of a place where threads meet.
     pub(crate) fn met(self) -> Self {
         if self.is_float() { self } else { Self::Meeting }
     }
@@ -129,7 +129,7 @@ impl Kind {
         matches!(self, Self::F16 | Self::BF16 | Self::F32 | Self::F64)
     }
 
-    /// How many bytes a value of the kind has, where it is a float.
+    /// Returns the bytes of a value of a floating-point kind.
     pub(crate) fn bytes(self) -> usize {
         match self {
             Self::F16 | Self::BF16 => 2,
@@ -139,18 +139,18 @@ impl Kind {
     }
 }
 
-/// The lowest `bits` bits of a value.
+/// Returns the lowest `bits` bits of a value.
 pub(crate) fn low(value: u64, bits: u32) -> u64 {
     if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
-/// The value of the lowest `bits` bits as a signed number.
+/// Returns the lowest `bits` bits as a signed number.
 pub(crate) fn signed(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     ((value << shift) as i64) >> shift
 }
 
-/// A number that looks drawn, from one that does not: splitmix64.
+/// Returns a pseudo-random number from any number: splitmix64.
 pub(crate) fn mixed(value: u64) -> u64 {
     let mut value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -158,7 +158,7 @@ pub(crate) fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A number from a name.
+/// Returns a hash of a name.
 pub(crate) fn hash_of(name: &str) -> u64 {
     name.bytes().fold(0x1234_5678, |hash, byte| mixed(hash ^ u64::from(byte)))
 }

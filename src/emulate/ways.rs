@@ -1,4 +1,4 @@
-//! Which ways predicates went, and how the sides of comparisons were to each other, as bits.
+//! Outcomes of predicates, and relations between the sides of comparisons, as bits.
 
 use std::cmp::Ordering;
 
@@ -8,22 +8,22 @@ use super::types::{Ty, signed};
 
 /// The predicate of an instruction held in some lane.
 pub(super) const HELD: u8 = 1;
-/// It did not hold in some lane.
+/// The predicate did not hold in some lane.
 pub(super) const FAILED: u8 = 2;
-/// The left side of a comparison was the right side in some lane; it was just above it; it was just below it. Of
-/// floating-point numbers, anything above or below counts.
+/// The left side of a comparison was equal to the right side in some lane; just above it; just below it. For
+/// floating-point numbers, any distance counts.
 pub(super) const AT: u8 = 4;
 pub(super) const ABOVE: u8 = 8;
 pub(super) const BELOW: u8 = 16;
 
-/// Whether an operation compares two numbers.
+/// Returns whether an operation compares two numbers.
 pub(super) fn compares(pure: &Pure) -> bool {
     let is_one = |ty: Ty| ty.is_integer() || matches!(ty, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64);
     pure.results.first() == Some(&Ty::Pred)
         && matches!(*pure.sources, [left, right, ..] if is_one(left) && left == right)
 }
 
-/// How the sides of a comparison are to each other: bits, as of the ways of a predicate.
+/// Returns the relation between the sides of a comparison, as bits like those of predicates.
 pub(super) fn relation(ty: Ty, left: u64, right: u64) -> u8 {
     let of = |order: Option<Ordering>| match order {
         Some(Ordering::Equal) => AT,

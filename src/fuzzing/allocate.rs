@@ -1,4 +1,4 @@
-//! The allocators against the checker, and the text form of problems against itself.
+//! Tests the allocators with the checker, and the text form of problems by round trips.
 
 use arbitrary::{Result, Unstructured};
 
@@ -17,7 +17,7 @@ use crate::function::Inst;
 use crate::index::IndexVec;
 use crate::lab::exact_allocation::Solver;
 
-/// Has an allocator solve a problem, of a function or made up, and the checker prove it.
+/// Lets an allocator solve a drawn or synthetic problem, and lets the checker prove the result.
 pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Result<()> {
     let problem = if u.arbitrary()? { of_function(u)? } else { problem(u, &Sizes::default())? };
     if problem.validate().is_err() {
@@ -65,7 +65,7 @@ pub fn check_allocate(u: &mut Unstructured<'_>, allocator: &dyn Allocator) -> Re
     Ok(())
 }
 
-/// Cleans an allocation's code up: nothing is lost, and nothing is moved that was not.
+/// Checks the clean-up of an allocation's code: no spilled value gets lost, and no other value is spilled.
 fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
     let fail =
         |error: CleanupError, edits: &[CleanupEdit]| panic!("{name}: {error}\n{edits:?}\n{allocation:?}\n{problem}");
@@ -75,16 +75,18 @@ fn check_clean(problem: &Problem, allocation: &Allocation, name: &str) {
     let [before, after] = [&[][..], &edits].map(|edits| code_costs(problem, allocation, edits));
     let close = 1e-6 * (1.0 + before.moved_bytes);
     assert!((-close..=before.moved_bytes + close).contains(&after.moved_bytes), "{name}: {after:?}\n{problem}");
-    // What was reloaded to where it is copied may become a move.
+    // A reload for a copy may become a move.
     let words = |costs: CodeCosts| costs.copy_words + costs.moved_bytes / 4.0;
     assert!(words(after) <= words(before) + close, "{name}: {before:?} {after:?}\n{problem}");
 }
 
-/// A register limit that cannot be met is one that other engines go beyond, too, and the least that is named can be met.
+/// Checks that the other engines exceed a budget that cannot be met, too, and that the reported least budget can be
+/// met.
 fn check_least_limit(problem: &Problem, allocator: &dyn Allocator, file: &str, register_limit: u32, least: u32) {
     let name = allocator.name();
     assert!(least > register_limit, "{name}: {least} after {register_limit}\n{problem}");
-    // With widths that are no powers of two, or other alignments, either may do what the other does not.
+    // With widths other than powers of two, or with other alignments, each engine may solve problems that another
+    // cannot.
     let is_usual = |class: &ClassData| class.width.is_power_of_two() && class.align == class.width;
     if problem.classes().iter_enumerated().all(|(_, class)| is_usual(class)) {
         let greedy = Greedy::default().allocate(problem).expect("the problem is sound").costs(problem);
@@ -100,7 +102,7 @@ fn check_least_limit(problem: &Problem, allocator: &dyn Allocator, file: &str, r
     }
 }
 
-/// A line of a problem, with the register limit of a file, in registers, changed.
+/// Replaces the budget of a file, in registers, in a line of a problem.
 fn with_limit(line: &str, file: &str, registers: u32) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
@@ -110,7 +112,7 @@ fn with_limit(line: &str, file: &str, registers: u32) -> String {
     }
 }
 
-/// The fat-point allocator, with any of its knobs turned.
+/// Checks the fat-point allocator, with any of its options.
 pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
     let knobs = Knobs {
         coalescing: u.arbitrary()?,
@@ -127,7 +129,7 @@ pub fn check_fatpoint(u: &mut Unstructured<'_>) -> Result<()> {
     check_allocate(u, &Fatpoint { knobs })
 }
 
-/// Has what an allocator spills split: the checker proves that too, and it costs no more.
+/// Splits an allocator's spilled ranges. The checker proves the result, too, and it costs no more.
 fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, splitting: &Splitting) {
     let name = allocator.name();
     let found = split::allocate(allocator, problem, splitting).expect("it was allocated before");
@@ -143,7 +145,7 @@ fn check_split(problem: &Problem, allocator: &dyn Allocator, whole: &Costs, spli
     assert_eq!(Problem::parse(&text).map(|read| read.to_string()), Ok(text));
 }
 
-/// Prints a problem and reads it again.
+/// Prints a problem and parses it again.
 pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
     let problem = if u.arbitrary()? { of_function(u)? } else { problem(u, &Sizes::default())? };
     let text = problem.to_string();
@@ -152,7 +154,7 @@ pub fn check_problem_text(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The problem of a generated function, with a small register limit or none.
+/// Draws the problem of a generated function, with a small budget or none.
 fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;
@@ -168,7 +170,7 @@ fn of_function(u: &mut Unstructured<'_>) -> Result<Problem> {
     Ok(Problem::by_name(&function, &preset).unwrap_or_else(|error| panic!("{error}\n{function}")))
 }
 
-/// Has the exact solver solve a small problem, and compares with what the other engines find.
+/// Solves a small problem with the exact solver, and compares the result with the other engines'.
 pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     let sizes = Sizes { ranges: u.int_in_range(1..=14)?, register_limit: u.int_in_range(2..=10)?, ..Sizes::default() };
     let problem = if u.ratio(1, 8)? { of_function(u)? } else { problem(u, &sizes)? };
@@ -193,11 +195,11 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     for other in [&Greedy::default() as &dyn Allocator, &Briggs::default(), &Fatpoint::default()] {
         let name = other.name();
         let theirs = match other.allocate(&problem) {
-            // `check_least_limit` says when it may.
+            // `check_least_budget` decides whether this is right.
             Err(ProblemError::LimitNotMet { .. }) => continue,
             found => found.unwrap_or_else(|error| panic!("{name}: {error}\n{problem}")).costs(&problem),
         };
-        // Where the solver comes to no end it gives the best of greedy and Briggs, and fat-point may be better.
+        // If the solver does not finish, it returns the better of greedy and Briggs; fat-point may be better.
         if !exact.is_optimal && name == "fatpoint" {
             let (over, mine) = (least.over_limit, least.moved_bytes - close);
             assert!((over, mine) <= (theirs.over_limit, theirs.moved_bytes), "{least:?} {theirs:?}\n{problem}");
@@ -216,11 +218,11 @@ pub fn check_exact(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// How large a made up problem may become.
+/// The largest sizes of a synthetic problem.
 pub(crate) struct Sizes {
     /// Live ranges.
     pub(crate) ranges: u32,
-    /// The last instruction that writes.
+    /// The last instruction that defines a register.
     pub(crate) insts: u32,
     /// Units of a register limit.
     pub(crate) register_limit: u32,
@@ -234,8 +236,8 @@ impl Default for Sizes {
     }
 }
 
-/// A problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies between them, a
-/// loop within a loop, and one block or nothing known of control flow.
+/// Draws a synthetic problem that no function has: any shapes of classes, fixed places, live ranges with holes, copies
+/// between them, a loop within a loop, and one block or unknown control flow.
 pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem> {
     let mut builder = ProblemBuilder::new("generated");
     for name in ["R", "P"] {
@@ -267,8 +269,8 @@ pub(crate) fn problem(u: &mut Unstructured<'_>, sizes: &Sizes) -> Result<Problem
     Ok(builder.finish())
 }
 
-/// Live ranges with holes, some fixed, some that must not be spilled, and a copy wherever one ends where another
-/// starts.
+/// Adds live ranges with holes. Some are fixed, some must not be spilled, and a copy connects ranges that end and start
+/// at the same point.
 fn add_ranges(
     u: &mut Unstructured<'_>,
     builder: &mut ProblemBuilder,
@@ -276,7 +278,7 @@ fn add_ranges(
     num_insts: u32,
     most: u32,
 ) -> Result<()> {
-    // All that an instruction does, it does as often as it runs.
+    // All uses in an instruction have its frequency.
     let mut frequencies: IndexVec<Inst, f32> = IndexVec::new();
     for _ in 0..num_insts + 5 {
         frequencies.push(f32::from(u.int_in_range(1..=100_u8)?));
@@ -315,7 +317,7 @@ fn add_ranges(
     Ok(())
 }
 
-/// A loop, or one within another, where control flow comes and goes in the order of instructions.
+/// Adds a loop, or one within another, with control flow in the order of instructions.
 fn add_loops(u: &mut Unstructured<'_>, builder: &mut ProblemBuilder, num_insts: u32) -> Result<()> {
     let last = num_insts + 5;
     let first = u.int_in_range(0..=last - 5)?;
@@ -344,7 +346,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// Of problems drawn at random some are not sound.
+    /// Some random problems are invalid.
     const ALLOCATED: [(&str, u64); 4] = [("allocated", 50), ("spilled", 5), ("room for all", 10), ("split", 0)];
 
     #[test]

@@ -1,4 +1,4 @@
-//! The coalescer against the checker and the interpreter.
+//! Tests the coalescer with the checker and the interpreter.
 
 use arbitrary::{Result, Unstructured};
 
@@ -8,8 +8,8 @@ use crate::config::{Config, Priority};
 use crate::function::Function;
 use crate::target::Classification;
 
-/// Checks that coalescing, with any options, keeps a function valid and its meaning, in the eyes of the checker and of
-/// the interpreter, and never leaves more moves than there were.
+/// Checks that coalescing, with any options, keeps a function valid and preserves its meaning by the checker and the
+/// interpreter, and never leaves more moves than before.
 pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;
@@ -27,7 +27,8 @@ pub fn check_coalesce(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Copies and constants together: a copy may become a constant, nothing may become both.
+/// Counts copies and constants together: a copy may become a constant, but no other instruction may become a copy or a
+/// constant.
 fn moves(function: &Function, classification: &Classification) -> u64 {
     let tallies = census(function, classification);
     let count = |kind| tallies.get(&kind).map_or(0, |tally| tally.count);

@@ -1,9 +1,9 @@
-//! An oracle for dominators, post-dominators and loops: by what can be reached when a block is taken out.
+//! An oracle for dominators, post-dominators and loops, by reachability without a block.
 
 use crate::analysis::{Cfg, Dominators, Loops, PostDominators};
 use crate::function::{Block, Function};
 
-/// Compares the dominator trees and the loops with their definitions. Takes cubic time: for small functions.
+/// Compares the dominator trees and the loops with their definitions. Takes cubic time, so only for small functions.
 pub fn check_control_flow(function: &Function) -> Result<(), String> {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -31,7 +31,7 @@ pub fn check_control_flow(function: &Function) -> Result<(), String> {
     check_loops(function, &cfg, &dominators, &Loops::new(&cfg, &dominators))
 }
 
-/// A block post-dominates another if that reaches an exit, but none without it.
+/// Checks post-dominators: a block post-dominates another if the other reaches an exit, but none without the block.
 fn check_post_dominators(function: &Function, post_dominators: &PostDominators) -> Result<(), String> {
     let ends = |from: Block, without: Option<Block>| {
         let reached = reached_from(function, from, without);
@@ -52,7 +52,7 @@ fn check_post_dominators(function: &Function, post_dominators: &PostDominators) 
     Ok(())
 }
 
-/// The immediate dominator is the strict dominator that all others dominate.
+/// Checks that the immediate dominator is the strict dominator that all others dominate.
 fn check_idom(function: &Function, dominators: &Dominators, block: Block, reachable: &[bool]) -> Result<(), String> {
     let strict = |other: &Block| at(reachable, block) && dominators.strictly_dominates(*other, block);
     let expected = function
@@ -66,8 +66,8 @@ fn check_idom(function: &Function, dominators: &Dominators, block: Block, reacha
     Ok(())
 }
 
-/// A block is in the loop of a header if the header dominates it and a path leads from it to a latch and around the
-/// header.
+/// Checks that a block is in the loop of a header if and only if the header dominates it and a path leads from it to a
+/// latch without passing the header.
 fn check_loops(function: &Function, cfg: &Cfg, dominators: &Dominators, loops: &Loops) -> Result<(), String> {
     let is_latch = |block: Block, header| {
         cfg.is_reachable(block) && function.succs(block).contains(&header) && dominators.dominates(header, block)
@@ -96,7 +96,7 @@ fn reached(function: &Function, without: Option<Block>) -> Vec<bool> {
     reached_from(function, Block(0), without)
 }
 
-/// The blocks on paths from `start` that avoid `without`.
+/// Returns the blocks on paths from `start` that avoid `without`.
 fn reached_from(function: &Function, start: Block, without: Option<Block>) -> Vec<bool> {
     let mut reached = vec![false; function.num_blocks()];
     let mut worklist = vec![start];

@@ -1,5 +1,5 @@
-//! What runs of an oracle come to. One that seldom gets as far as its assertions proves little, and one whose pass has
-//! nothing to do proves nothing: each test says of how many of its runs it must be more.
+//! Coverage goals of oracles. A run that rarely reaches its assertions proves little, and a run whose pass changes
+//! nothing proves nothing. Each test states the least percentage of its runs that must reach each goal.
 
 #[cfg(test)]
 use std::cell::RefCell;
@@ -11,11 +11,11 @@ use arbitrary::{Result, Unstructured};
 
 #[cfg(test)]
 thread_local! {
-    /// What the present run has come to.
+    /// The goals that the present run has reached.
     static REACHED: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// The present run has come to something that not every run comes to, where `is_there` says so.
+/// Records that the present run reached a goal that not every run reaches, if `is_there`.
 pub(crate) fn reached(what: &'static str, is_there: bool) {
     #[cfg(test)]
     if is_there {
@@ -25,19 +25,19 @@ pub(crate) fn reached(what: &'static str, is_there: bool) {
     let _ = (what, is_there);
 }
 
-/// How often the time is given again to an oracle that has not come to all that is expected: how many runs fit into a
-/// time is the machine's business. A busy machine gives it more often, until there were so many runs, too.
+/// How often the time of an oracle is extended if it has not reached all goals, because the number of runs in a time
+/// depends on the machine. On a busy machine, the time is extended more often, up to a least number of runs.
 #[cfg(test)]
 const ROUNDS: u32 = 20;
 #[cfg(test)]
 const RUNS: u64 = 3_000;
-/// The fewest bytes of a run in the first round, and in the last ones. Each round has larger runs than the one ahead of it:
-/// arbtest itself begins with small ones, and on a slow machine it comes to no others.
+/// The fewest bytes of a run in the first round, and in the last ones. Each round has larger runs than the one before:
+/// arbtest begins with small runs, and on a slow machine it never reaches larger ones.
 #[cfg(test)]
 const BYTES: [u32; 2] = [32, 8_192];
 
-/// Runs an oracle on random bytes for some time, and checks that it came to each of `expected` in at least so many
-/// percent of its runs, 0 being one run at least.
+/// Runs an oracle on random bytes for some time, and checks that it reached each of `expected` in at least the given
+/// percentage of its runs. 0 means at least one run.
 #[cfg(test)]
 pub(crate) fn explore(
     mut oracle: impl FnMut(&mut Unstructured<'_>) -> Result<()>,
@@ -71,8 +71,8 @@ pub(crate) fn explore(
 mod tests {
     use super::*;
 
-    /// An oracle that comes to something in every other run, beginning with the second: however few runs there are, never in more
-    /// than half of them.
+    /// Returns an oracle that reaches a goal in every other run, beginning with the second. With any number of runs, it
+    /// never exceeds half of them.
     fn every_other() -> impl FnMut(&mut Unstructured<'_>) -> Result<()> {
         let mut is_reached = true;
         move |_| {
@@ -82,13 +82,13 @@ mod tests {
         }
     }
 
-    /// An oracle that comes to something half of the time passes where a quarter is asked for.
+    /// An oracle that reaches a goal in half of its runs passes if a quarter is required.
     #[test]
     fn often_enough() {
         explore(every_other(), 20, &[("it", 25)]);
     }
 
-    /// One that never does is an error, and so is one that does too seldom.
+    /// An oracle that never reaches a goal is an error, and so is one that reaches it too rarely.
     #[test]
     fn too_seldom() {
         for (expected, start) in [(("it", 90), "it: "), (("something else", 0), "something else: 0 of ")] {

@@ -1,4 +1,4 @@
-//! Making PHI webs conventional, against the checker, the interpreter and PHI elimination.
+//! Tests the conversion to conventional SSA with the checker, the interpreter and PHI elimination.
 
 use arbitrary::{Result, Unstructured};
 
@@ -6,8 +6,8 @@ use super::{Options, coalesce, edited, reached, ssa_function};
 use crate::config::{Config, CssaInterference};
 use crate::ssa::conventional;
 
-/// Checks that the pass, with any options, keeps a function valid, in SSA form, and its meaning, in the eyes of the
-/// checker and of the interpreter.
+/// Checks that the pass, with any options, keeps a function valid and in SSA form, and preserves its meaning by the
+/// checker and the interpreter.
 pub fn check_cssa(u: &mut Unstructured<'_>) -> Result<()> {
     let config = Config {
         cssa_interference: *u.choose(&[

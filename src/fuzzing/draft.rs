@@ -1,4 +1,4 @@
-//! A function that is still being made: blocks of instructions that can be inserted anywhere.
+//! A function under construction: instructions can be inserted anywhere in its blocks.
 
 use super::opcodes::opcode_table;
 use crate::function::{
@@ -7,7 +7,7 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// How many stack slots and symbols a generated function has.
+/// Numbers of stack slots and symbols of a generated function.
 pub(super) const SLOTS: usize = 2;
 pub(super) const SYMBOLS: usize = 3;
 
@@ -38,42 +38,42 @@ pub(super) struct DraftBlock {
     pub(super) depth: u32,
 }
 
-/// A function that is still being made.
+/// A function under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) blocks: IndexVec<Block, DraftBlock>,
     pub(super) classes: IndexVec<VReg, RegClass>,
 }
 
-/// The opcode of that name in the generator's table.
+/// Returns the opcode of a name in the generator's table.
 pub(super) fn opcode(name: &str) -> Opcode {
     opcode_table().find(name).unwrap_or_else(|| panic!("the generator's table has no opcode {name}"))
 }
 
 impl DraftInst {
-    /// A pure instruction.
+    /// Returns a pure instruction.
     pub(super) fn pure(name: &str, operands: Vec<Operand>) -> Self {
         Self::with_effects(name, operands, Effects::empty())
     }
 
-    /// An instruction with effects.
+    /// Returns an instruction with effects.
     pub(super) fn with_effects(name: &str, operands: Vec<Operand>, effects: Effects) -> Self {
         Self { opcode: opcode(name), operands, effects, space: MemorySpace::Generic, line: 0 }
     }
 
-    /// `dst = COPY src`.
+    /// Returns `dst = COPY src`.
     pub(super) fn copy(dst: VReg, src: VReg) -> Self {
         Self::pure("COPY", vec![Operand::write(dst), Operand::read(src)])
     }
 }
 
 impl Draft {
-    /// A new register.
+    /// Creates a register.
     pub(super) fn reg(&mut self, class: RegClass) -> VReg {
         self.classes.push(class)
     }
 
-    /// The function. Definitions of registers that nothing reads are marked dead, one in two.
+    /// Returns the function. Half of the definitions of unread registers are marked dead.
     pub(super) fn finish(&self) -> Function {
         let mut is_read = IndexVec::<VReg, bool>::filled(false, self.classes.len());
         for block in self.blocks.iter() {
@@ -88,7 +88,7 @@ impl Draft {
             let name = (reg.index() % 8 == 5).then(|| format!("v{}", reg.index()));
             builder.named_reg(class, name.as_deref());
         }
-        // What holds for the function as a whole, in all its forms.
+        // Properties of the whole function, in all its forms.
         let size = self.classes.len() as u32;
         let bound = |every: u32| (!size.is_multiple_of(every)).then_some(size);
         if !size.is_multiple_of(4) {

@@ -1,10 +1,11 @@
-//! What every pass must keep, in the eyes of all that can tell.
+//! The checks that the edits of every pass must meet.
 
 use super::check_same_meaning;
 use crate::check::check;
 use crate::function::{EditList, Function};
 
-/// The function after edits, which the checker and the interpreter find to mean the same, and which is valid.
+/// Applies edits and returns the function. The checker and the interpreter must confirm that its meaning is preserved,
+/// and it must be valid.
 pub(crate) fn edited(function: &Function, edits: &EditList) -> Function {
     if let Err(errors) = check(function, edits) {
         panic!("{errors:#?}\n{edits:#?}\n{function}");

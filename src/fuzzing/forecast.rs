@@ -1,4 +1,4 @@
-//! The forecast against counting at each point, and its scheduler against what every order must hold.
+//! Compares the forecast with a count at each point, and tests its scheduler for properties of every order.
 
 use arbitrary::{Result, Unstructured};
 
@@ -8,10 +8,10 @@ use crate::function::{Edit, EditList, Function, LaunchBounds, Role};
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
-/// Checks that a forecast keeps to its bounds, that its peak's values have the words that it counts, and that wider
-/// views of the same code never hold less.
+/// Checks that a forecast keeps its bounds, that the values at its peak have the words that it counts, and that wider
+/// views of the same code never have lower pressure.
 pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
-    // Enough to spill, with bounds or without.
+    // Enough for spills, with bounds or without.
     let held = if u.arbitrary()? { u.int_in_range(20..=300)? } else { 0 };
     let options = Options { undefined_paths: u.arbitrary()?, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
@@ -27,7 +27,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     let architectures = Architecture::all();
     let architecture = &architectures[u.choose_index(architectures.len())?];
     let case = Case { architecture, max_registers: limit(u, 255)? };
-    // What follows is of the code that the forecast is of.
+    // The rest uses the code that the forecast describes.
     let whole = function.clone();
     let classification = Classification::by_name(function.opcodes());
     let functions = [without_dead_code(function, &classification)];
@@ -45,7 +45,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
 
     assert!((1..=forecast.register_limit).contains(&forecast.registers), "{forecast:?}");
     reached("spills", forecast.spill_bytes() > 0);
-    // Of what is stored and loaded each is whole words.
+    // Stores and reloads are whole words.
     let fewest = Model::spills().head.least - 2.0;
     let bytes = f64::from(forecast.spill_bytes());
     assert!(bytes == 0.0 || bytes >= fewest, "{bytes} of {fewest}\n{}", functions[0]);
@@ -74,7 +74,7 @@ pub fn check_forecast(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Debug values change nothing: no code comes of them.
+/// Checks that debug values change nothing, because they emit no code.
 fn check_debug_values(function: &Function, case: &Case, expected: &Forecast) {
     let mut edits = EditList::new(function);
     for inst in function.insts().filter(|&inst| function.role(inst) == Role::Debug) {
@@ -85,7 +85,8 @@ fn check_debug_values(function: &Function, case: &Case, expected: &Forecast) {
     assert_eq!(forecasts[0].features, expected.features, "{function}");
 }
 
-/// The curve has a number for each step of the code, its highest is the peak's, and what is live there is live there.
+/// Checks that the curve has a number for each step of the code, that its maximum is the peak's, and that the values at
+/// the peak are live there.
 fn check_curve(function: &Function, forecast: &Forecast) {
     let Forecast { curve, peak, .. } = forecast;
     assert_eq!(curve.words.len(), function.num_insts().div_ceil(curve.stride as usize), "{forecast:?}");

@@ -1,8 +1,8 @@
 //! Draws valid functions from bytes.
 //!
-//! Every block may read what its dominators define, and the entry defines a register of each class first, so that every
-//! read finds a definition. A lowered function also has variables, registers with many definitions; it is then taken
-//! out of SSA by [`lower`](super::lower).
+//! Every block may read the registers of its dominators, and the entry first defines a register of each class, so every
+//! read has a definition. A lowered function also has variables, registers with many definitions;
+//! [`lower`](super::lower) then takes it out of SSA.
 
 use arbitrary::{Result, Unstructured};
 
@@ -15,20 +15,20 @@ use crate::function::{
 };
 use crate::index::{EntityIndex, IndexVec};
 
-/// How large and how wild a generated function is.
+/// Size and properties of a generated function.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// At most so many blocks.
+    /// The most blocks.
     pub max_blocks: usize,
-    /// At most so many draws of instructions for one block; a draw makes one to a handful.
+    /// The most draws of instructions for one block; each draw adds one to a handful.
     pub max_insts: usize,
-    /// At most so many variables of each class in a lowered function.
+    /// The most variables of each class in a lowered function.
     pub max_variables: usize,
-    /// Variables have no value at first, so that some paths read an undefined one.
+    /// Whether variables have no initial value, so that some paths read an undefined one.
     pub undefined_paths: bool,
-    /// Most instructions have effects.
+    /// Whether most instructions have effects.
     pub effects: bool,
-    /// So many values are loaded first, and read where the function returns.
+    /// The number of values that are loaded first, and read where the function returns.
     pub held: usize,
 }
 
@@ -38,20 +38,20 @@ impl Default for Options {
     }
 }
 
-/// A function in SSA form, with PHIs: every register has one definition, which dominates its reads.
+/// Draws a function in SSA form, with PHIs: every register has one definition, which dominates its reads.
 pub fn ssa_function(u: &mut Unstructured<'_>, options: &Options) -> Result<Function> {
     Ok(draft(u, &Options { max_variables: 0, ..*options })?.finish())
 }
 
-/// A function as PHI elimination and two-address lowering leave it: no PHIs, registers with many definitions, copies
-/// everywhere, tied operands that are the same register.
+/// Draws a function as PHI elimination and two-address lowering leave it: no PHIs, registers with many definitions,
+/// copies everywhere, and tied operands in the same register.
 pub fn lowered_function(u: &mut Unstructured<'_>, options: &Options) -> Result<Function> {
     let mut draft = draft(u, options)?;
     lower(&mut draft);
     Ok(draft.finish())
 }
 
-/// A function with PHIs and, where the options say so, variables.
+/// Draws a function with PHIs and, with some options, variables.
 pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft> {
     let succs = successors(u, options.max_blocks)?;
     let blocks = succs.iter().map(|succs| DraftBlock { succs: succs.clone(), ..DraftBlock::default() }).collect();
@@ -90,13 +90,13 @@ pub(super) fn draft(u: &mut Unstructured<'_>, options: &Options) -> Result<Draft
 struct Generator<'a, 'u> {
     u: &'a mut Unstructured<'u>,
     draft: Draft,
-    /// The registers that are defined here, the latest last.
+    /// The registers defined at this point, the latest last.
     readable: Vec<VReg>,
     /// Registers with many definitions.
     variables: Vec<VReg>,
-    /// Most instructions have effects.
+    /// Whether most instructions have effects.
     effects: bool,
-    /// What is loaded first and read last.
+    /// Values that are loaded first and read last.
     held: Vec<VReg>,
 }
 
@@ -105,7 +105,7 @@ impl Generator<'_, '_> {
         self.draft.blocks[block].body.push(inst);
     }
 
-    /// One of `templates`, with registers that can be read here.
+    /// Adds an instruction of `templates`, with registers that can be read here.
     fn template(&mut self, block: Block, templates: &[Template]) -> Result<()> {
         let template = &templates[self.u.choose_index(templates.len())?];
         let mut uses = Vec::new();
@@ -122,7 +122,7 @@ impl Generator<'_, '_> {
         let mut operands: Vec<Operand> = Vec::new();
         for &class in template.defs {
             let reg = self.define(class)?;
-            // An instruction writes a register once.
+            // An instruction defines a register once.
             let is_new = operands.iter().all(|operand| operand.reg() != Some(reg));
             operands.push(Operand::write(if is_new { reg } else { self.fresh(class) }));
         }
@@ -136,13 +136,13 @@ impl Generator<'_, '_> {
     fn read_flags(&mut self) -> Result<OperandFlags> {
         Ok(match self.u.int_in_range(0..=127u8)? {
             126 => OperandFlags::UNDEF,
-            // A hint that nobody may rely on.
+            // A hint on which no pass may rely.
             120..=125 => OperandFlags::KILL,
             _ => OperandFlags::empty(),
         })
     }
 
-    /// A register of the class that can be read here, often a recent one.
+    /// Draws a readable register of the class, often a recent one.
     fn read(&mut self, class: RegClass) -> Result<VReg> {
         let of_class = |&&reg: &&VReg| self.draft.classes[reg] == class;
         let candidates: Vec<VReg> = self.readable.iter().rev().filter(of_class).copied().collect();
@@ -150,7 +150,7 @@ impl Generator<'_, '_> {
         Ok(candidates[self.u.choose_index(recent)?])
     }
 
-    /// A register to write: a fresh one, or a variable.
+    /// Draws a register to define: a new one, or a variable.
     fn define(&mut self, class: RegClass) -> Result<VReg> {
         let of_class = |&&reg: &&VReg| self.draft.classes[reg] == class;
         let variables: Vec<VReg> = self.variables.iter().filter(of_class).copied().collect();
@@ -166,14 +166,14 @@ impl Generator<'_, '_> {
         reg
     }
 
-    /// What every other block may read: a register of each class, and the variables.
+    /// Fills the entry block with values for every other block: a register of each class, and the variables.
     fn entry(&mut self, block: Block, options: &Options) -> Result<()> {
         for template in &CONSTANTS[..4] {
             self.template(block, std::slice::from_ref(template))?;
         }
         let (wide, long) = (self.read(RegClass::B64)?, self.fresh(RegClass::B128));
         for number in 0..options.held {
-            // Nothing else reads it: it cannot be overwritten, nor chosen by chance.
+            // The register is not readable elsewhere, so it is neither overwritten nor drawn by chance.
             let reg = self.draft.reg(RegClass::B32);
             let numbers = [0, 1, 4 * number as i64].map(Operand::immediate);
             let operands = [Operand::write(reg), numbers[0], numbers[1], Operand::read(wide), numbers[2]];
@@ -205,8 +205,8 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// What the PHIs of `block` get from `from`: preferably PHIs of the same block, so that values are swapped and lost
-    /// copies show.
+    /// Draws the inputs of `block`'s PHIs from `from`: preferably PHIs of the same block, so that swapped values and
+    /// lost copies occur.
     fn phi_inputs(&mut self, block: Block, from: Block) -> Result<()> {
         let siblings: Vec<VReg> = self.draft.blocks[block].phis.iter().map(|phi| phi.dst).collect();
         for (index, &dst) in siblings.iter().enumerate() {
@@ -244,7 +244,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Inline assembly: `"=&r,=r,+r,r"`, some of it.
+    /// Adds inline assembly: `"=&r,=r,+r,r"`, or a part of this.
     fn inline_asm(&mut self, block: Block) -> Result<()> {
         let mut operands = vec![Operand::plain(Value::Symbol(Symbol::new(0))), Operand::immediate(1)];
         let (early, result, tied, plain) =
@@ -265,14 +265,14 @@ impl Generator<'_, '_> {
         if plain {
             operands.push(Operand::read(read));
         }
-        // Its text may be known to load and do nothing else.
+        // The assembly text may be known to only load.
         let effects = if self.u.arbitrary()? { Effects::READ } else { Effects::OPAQUE };
         self.push(block, DraftInst::with_effects("INLINEASM", operands, effects));
         Ok(())
     }
 
-    /// Inline assembly that reads much of what there is, always before a return: values that nothing reads would be of
-    /// no interest to the interpreter.
+    /// Adds inline assembly that reads many readable values, always before a return. The interpreter would not notice
+    /// changes of unread values.
     fn observe(&mut self, block: Block, is_empty: bool) -> Result<()> {
         let is_last = self.draft.blocks[block].succs.is_empty();
         if !is_last && (is_empty || self.u.int_in_range(0..=3u8)? < 3) {
@@ -294,7 +294,7 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// `t = a; a = b; b = t` of two variables.
+    /// Adds `t = a; a = b; b = t` of two variables.
     fn swap(&mut self, block: Block) -> Result<()> {
         let first = self.variables[self.u.choose_index(self.variables.len())?];
         let class = self.draft.classes[first];
@@ -308,7 +308,7 @@ impl Generator<'_, '_> {
         Ok(())
     }
 
-    /// The terminators that the successors ask for; the last branch to the next block is sometimes left out.
+    /// Adds the terminators for the successors. The last branch to the next block is sometimes omitted.
     fn terminators(&mut self, block: Block) -> Result<()> {
         let succs = self.draft.blocks[block].succs.clone();
         let target = |block: Block| Operand::plain(Value::Block(block));

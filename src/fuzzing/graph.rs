@@ -1,19 +1,19 @@
-//! Random control-flow graphs, and who dominates whom in them: naively, so that nothing else is trusted.
+//! Random control-flow graphs and their dominators, computed naively, so that no other analysis is trusted.
 
 use arbitrary::{Result, Unstructured};
 
 use crate::function::Block;
 use crate::index::{EntityIndex, IndexVec};
 
-/// Successors of each block. The entry has no predecessors; everything else may happen: loops with several entries,
-/// unreachable blocks, critical edges, edges from a block to itself.
+/// Draws the successors of each block. The entry has no predecessors; everything else is possible: loops with several
+/// entries, unreachable blocks, critical edges, edges from a block to itself.
 pub(super) fn successors(u: &mut Unstructured<'_>, max_blocks: usize) -> Result<IndexVec<Block, Vec<Block>>> {
     let count = u.int_in_range(1..=max_blocks.max(1))?;
     let mut all = IndexVec::new();
     for index in 0..count {
         let mut succs = Vec::new();
         let next = index + 1;
-        // Most blocks go on to the next one, so that most can be reached.
+        // Most blocks branch to the next one, so that most are reachable.
         if next < count && u.int_in_range(0..=7u8)? < 7 {
             succs.push(Block::new(next));
         }
@@ -33,7 +33,7 @@ pub(super) fn successors(u: &mut Unstructured<'_>, max_blocks: usize) -> Result<
     Ok(all)
 }
 
-/// The predecessors of each block.
+/// Returns the predecessors of each block.
 pub(super) fn predecessors(succs: &IndexVec<Block, Vec<Block>>) -> IndexVec<Block, Vec<Block>> {
     let mut predecessors = IndexVec::filled(Vec::new(), succs.len());
     for (block, succs) in succs.iter_enumerated() {
@@ -44,8 +44,8 @@ pub(super) fn predecessors(succs: &IndexVec<Block, Vec<Block>>) -> IndexVec<Bloc
     predecessors
 }
 
-/// The blocks in an order in which each comes after its immediate dominator, with that dominator; those that cannot be
-/// reached come last and count as dominated by the entry.
+/// Returns the blocks in an order in which each follows its immediate dominator, with that dominator. Unreachable
+/// blocks come last and count as dominated by the entry.
 pub(super) fn by_dominance(succs: &IndexVec<Block, Vec<Block>>) -> Vec<(Block, Option<Block>)> {
     let entry = Block::new(0);
     let reached_without = |removed: Option<Block>| {
@@ -58,7 +58,7 @@ pub(super) fn by_dominance(succs: &IndexVec<Block, Vec<Block>>) -> Vec<(Block, O
         }
         reached
     };
-    // A block dominates those that cannot be reached without it.
+    // A block dominates the blocks that are unreachable without it.
     let reachable = reached_without(None);
     let without: IndexVec<Block, _> = succs.ids().map(|block| reached_without(Some(block))).collect();
     let dominates = |a: Block, b: Block| a != b && reachable[a] && reachable[b] && !without[a][b];

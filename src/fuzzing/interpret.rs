@@ -1,13 +1,14 @@
-//! Executes a function on made-up inputs: the oracle that says what a function means.
+//! Executes a function on synthetic inputs: the oracle for a function's meaning.
 //!
-//! Opcodes with a [`Role`] are executed as the role says; a result of any other is a hash of its operation and of the
-//! values that it reads. A read of an undefined value makes that result undefined, so that an edited function may have
-//! any value there; a branch on one ends the run. A branch chooses by a hash of what its terminators read and of how
-//! many branches were taken before, so that loops end and an edited function goes the same way. Debug values do
-//! nothing.
+//! Opcodes with a [`Role`] are executed by their role. The result of any other opcode is a hash of its operation and of
+//! the values that it reads. If an operand is undefined, the result is undefined, so an edited function may have any
+//! value there; a branch on an undefined value ends the run. A branch chooses by a hash of the operands of its
+//! terminators and of the number of branches taken before. So loops end, and an edited function takes the same path.
+//! Debug values have no effect.
 //!
-//! What instructions with effects do to each other is [`memory`](super::memory)'s. One that may trap does so where a hash
-//! of its operands says so, and ends the run; so does a pure one that may fault, which is an error of the function.
+//! [`memory`](super::memory) models how instructions with effects interact. An instruction that may trap does so
+//! depending on a hash of its operands, and ends the run. So does a pure instruction that may fault; a fault is an
+//! error of the function.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +20,12 @@ use crate::function::{
 };
 use crate::index::IndexVec;
 
-/// How far a run goes.
+/// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// At most so many instructions.
+    /// The most instructions.
     pub insts: usize,
-    /// At most so many events.
+    /// The most events.
     pub events: usize,
 }
 
@@ -34,14 +35,14 @@ impl Default for Limits {
     }
 }
 
-/// Runs a valid function; `seed` makes the values that it starts with.
+/// Runs a valid function; `seed` determines its initial values.
 pub fn interpret(function: &Function, seed: u64, limits: Limits) -> Trace {
     let mut machine = Machine::new(function, seed);
     machine.run(limits);
     Trace { visits: machine.visits, ..machine.trace }
 }
 
-/// What an opcode does, without the letters at its end that say which operands are registers and which immediates.
+/// Returns the operation in an opcode's name, without the final letters for register and immediate operands.
 fn family(name: &str) -> &str {
     name.trim_end_matches(['r', 'i'])
 }
@@ -50,13 +51,13 @@ fn hash_of(text: &str) -> u64 {
     text.bytes().fold(0, |hash, byte| mix(hash, u64::from(byte)))
 }
 
-/// What an instruction does, as a hash: its opcode and its effects.
+/// Returns a hash of an instruction's opcode and effects.
 fn operation(function: &Function, inst: Inst) -> u64 {
     let name = function.opcodes().name(function.opcode(inst));
     mix(hash_of(family(name)), u64::from(function.effects(inst).bits()))
 }
 
-/// Bits of a register; of a class without a known size, as many as there are.
+/// Returns the bits of a register. A class without a known size has the maximum.
 fn width(function: &Function, reg: VReg) -> u32 {
     match function.class(reg).bits() {
         0 => 128,
@@ -64,11 +65,11 @@ fn width(function: &Function, reg: VReg) -> u32 {
     }
 }
 
-/// Of so many pure instructions that may fault, one does, and of so many that may trap.
+/// One of this many pure instructions that may fault does fault, and one of this many that may trap does trap.
 const FAULTS_ONE_IN: u64 = 16;
 const TRAPS_ONE_IN: u64 = 4;
 
-/// Whether a hash is one of every `count`.
+/// Returns whether a hash belongs to one of every `count`.
 fn is_one_of(count: u64, hash: u64) -> bool {
     mix(hash, count).is_multiple_of(count)
 }
@@ -77,20 +78,20 @@ fn is_one_of(count: u64, hash: u64) -> bool {
 pub(super) struct Machine<'a> {
     function: &'a Function,
     seed: u64,
-    /// What each instruction does, as a hash.
+    /// A hash of each instruction's operation.
     pub(super) operations: IndexVec<Inst, u64>,
     symbols: IndexVec<Symbol, u64>,
     pub(super) regs: IndexVec<VReg, Bits>,
     physical: BTreeMap<u32, Bits>,
     slots: BTreeMap<Slot, Bits>,
     world: World,
-    /// How many blocks were entered.
+    /// The number of blocks entered.
     visits: usize,
     trace: Trace,
 }
 
 impl<'a> Machine<'a> {
-    /// The state before a run.
+    /// Creates the state before a run.
     pub(super) fn new(function: &'a Function, seed: u64) -> Self {
         Self {
             function,
@@ -114,7 +115,7 @@ impl<'a> Machine<'a> {
         let mut insts_left = limits.insts;
         let mut branches = 0;
         loop {
-            // Blocks without instructions cost too: loops of nothing else must end.
+            // Empty blocks count, too, so that loops of empty blocks end.
             insts_left = insts_left.saturating_sub(self.function.block_insts(block).len() + 1);
             self.visits += 1;
             for inst in self.body(block) {
@@ -145,7 +146,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The hash by which a block's terminators choose, or with which they return; none where it is undefined.
+    /// Returns the hash by which a block's terminators choose, or that they return; `None` if it is undefined.
     fn choose(&mut self, block: Block, branches: u64) -> Option<u64> {
         let reads = self.branch_reads(block);
         let mut hash = mix(self.seed, branches);
@@ -160,13 +161,13 @@ impl<'a> Machine<'a> {
         Some(hash)
     }
 
-    /// The instructions of a block up to the first terminator, where control may leave.
+    /// Returns the instructions of a block up to the first terminator.
     fn body(&self, block: Block) -> impl Iterator<Item = Inst> + use<'a> {
         let function = self.function;
         function.block_insts(block).take_while(|&inst| !function.effects(inst).contains(Effects::TERMINATOR))
     }
 
-    /// What the terminators of a block read, sign-extended.
+    /// Returns the operands that the terminators of a block read, sign-extended.
     pub(super) fn branch_reads(&self, block: Block) -> Vec<Bits> {
         let is_terminator = |&inst: &Inst| self.function.effects(inst).contains(Effects::TERMINATOR);
         let terminators = self.function.block_insts(block).filter(is_terminator);
@@ -238,7 +239,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// An instruction of which only the operands are known.
+    /// Computes an instruction from its operands alone.
     fn compute(&mut self, inst: Inst, reads: Vec<Bits>) {
         let function = self.function;
         let reads: Vec<Bits> = reads.into_iter().map(Bits::sign_extended).collect();
@@ -267,7 +268,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Early definitions destroy what their registers held before anything is read; not where the two are tied.
+    /// Overwrites the registers of early definitions before any read, except tied ones.
     fn clobber_early(&mut self, inst: Inst) {
         for (index, operand) in self.function.operands(inst).iter().enumerate() {
             if let Some(reg) = operand.def().filter(|_| operand.flags.contains(OperandFlags::EARLY_CLOBBER))
@@ -279,7 +280,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value of an operand that is read; none for a block.
+    /// Returns the value of an operand; `None` for a block.
     fn read(&self, operand: &Operand) -> Option<Bits> {
         let number = |number: i128| Some(Bits::new(number as u128, 128));
         if operand.flags.contains(OperandFlags::UNDEF) {
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::check_same_meaning;
 
-    /// A function of one block that stores what `insts` leave in `%0`.
+    /// Returns a function of one block that stores the value of `%0` after `insts`.
     fn store_after(insts: &str) -> Function {
         let text = format!(
             "mfv 1\nfunction \"f\"\nopcode ADD32rr\nopcode ADD32ri\nopcode COPY copy\nopcode MOV_B32_i constant\n\

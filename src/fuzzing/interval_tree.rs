@@ -4,10 +4,10 @@ use arbitrary::{Result, Unstructured};
 
 use crate::analysis::{IntervalTree, Overlap, Point, Segment, ValueNumber};
 
-/// Random insertions, removals and queries, each answer compared with the list's.
+/// Executes random insertions, removals and queries, and compares each answer with the list's.
 ///
 /// # Panics
-/// Where an answer differs.
+/// If an answer differs.
 pub fn check_interval_tree(u: &mut Unstructured<'_>) -> Result<()> {
     let mut tree = IntervalTree::new();
     let mut list: Vec<(Vec<Segment>, u32)> = Vec::new();
@@ -30,7 +30,7 @@ pub fn check_interval_tree(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sorted, disjoint segments, some of them touching.
+/// Draws sorted, disjoint segments, some of them touching.
 fn live_range(u: &mut Unstructured<'_>) -> Result<Vec<Segment>> {
     let mut segments = Vec::new();
     let mut point = 0;

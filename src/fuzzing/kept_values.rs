@@ -1,4 +1,4 @@
-//! Values moved out of the way against the checker, the interpreter, and itself.
+//! Tests spilling with the checker, the interpreter, and a second run.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ use crate::spill::{Engine, EngineResult, Outcome, SpillSpace, SpillSummary, spil
 use crate::target::Classification;
 use crate::target::machine::Architecture;
 
-/// Checks that moving values out of the way keeps a function valid and its meaning, gives each value of each thread a
-/// slot of its own, and is the same the second time; and that edits that are spoiled are refused, or change nothing.
+/// Checks that spilling keeps a function valid and preserves its meaning, gives each spilled value of each thread a
+/// separate slot, and gives the same result a second time. Checks that spoiled edits are refused or change nothing.
 pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     let held = u.int_in_range(0..=6)?;
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 40, held, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
-    // Coalesced registers have several definitions, and stand far from those that they are tied to.
+    // Coalesced registers have several definitions, and may be far from their tied registers.
     if u.ratio(1, 2)? {
         let classification = Classification::by_name(function.opcodes());
         let edits = coalesce(&function, &classification, &Config::default()).edits;
@@ -66,7 +66,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     note_kinds(&function, goal.spill_to, &outcome);
     check_trials(&goal, &outcome);
     let is_first = outcome.trials.len() <= 1;
-    // An allocator chooses among all, and may choose those with several definitions.
+    // An allocator may choose any value, including those with several definitions.
     let is_allocated = engine.chooser != Chooser::Price && goal.ptxas_spills.is_none();
     let is_among = |spilled: &SpillSummary| match &goal.ptxas_spills {
         Some(ptxas_spills) => ptxas_spills[spilled.reg].is_some(),
@@ -90,7 +90,7 @@ pub fn check_kept_values(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What ptxas is said to pay for some registers, and where it is said to load them: anything.
+/// Draws the costs that ptxas is assumed to pay for some registers, with arbitrary reload points.
 fn ptxas_spills(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVec<VReg, Option<PtxasSpill>>> {
     let mut ptxas_spills = IndexVec::default();
     for _ in function.regs() {
@@ -105,7 +105,7 @@ fn ptxas_spills(u: &mut Unstructured<'_>, function: &Function) -> Result<IndexVe
     Ok(ptxas_spills)
 }
 
-/// The trials end with the first that reaches what is wanted, and what is done is the best of them.
+/// Checks that the trials end with the first that reaches the goal, and that the outcome is the best of them.
 fn check_trials(goal: &SpillGoal, outcome: &Outcome) {
     let Some((last, others)) = outcome.trials.split_last() else {
         assert!(outcome.spilled.is_empty() && outcome.fullest.is_none());
@@ -120,7 +120,7 @@ fn check_trials(goal: &SpillGoal, outcome: &Outcome) {
     reached("a later trial is no better", others.iter().any(|trial| trial.score.words <= last.score.words));
 }
 
-/// Notes which places and which classes there are, and checks that the places are allowed.
+/// Records which places and classes occur, and checks that the places are allowed.
 fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
     let slots = outcome.edits.edits().iter().filter(|edit| slot_bytes(edit).is_some()).count();
     let in_memory = outcome.spilled.iter().filter(|spilled| spilled.space != SpillSpace::Rematerialised).count();
@@ -159,7 +159,7 @@ fn note_kinds(function: &Function, to: SpillTo, outcome: &Outcome) {
     }
 }
 
-/// The bytes of the slot that an edit makes.
+/// Returns the bytes of the slot that an edit creates.
 fn slot_bytes(edit: &Edit) -> Option<u64> {
     match *edit {
         Edit::CreateSlot { size, .. } => Some(size),
@@ -168,7 +168,8 @@ fn slot_bytes(edit: &Edit) -> Option<u64> {
     }
 }
 
-/// Every byte of the array belongs to one slot of one thread at most, and each slot has the size of what goes there.
+/// Checks that every byte of the array belongs to at most one slot of one thread, and that each slot has the size of
+/// its value.
 fn check_owners(function: &Function, outcome: &Outcome, most_bytes: u32) {
     let mut array: Option<SharedArray> = None;
     let mut owned = HashSet::new();
@@ -210,19 +211,19 @@ fn check_size(function: &Function, outcome: &Outcome, (reg, slot): (VReg, Slot),
     assert_eq!(class.spilled_bytes().map(u64::from), Some(size));
 }
 
-/// The bytes of the array that belong to a slot of all threads.
+/// Returns the bytes of the array that belong to a slot of all threads.
 fn bytes_of(offset: u32, size: u32, row: u32, threads: u32) -> impl Iterator<Item = u32> {
     (0..threads).flat_map(move |thread| (0..size).map(move |byte| offset + row * thread + byte))
 }
 
-/// What the target gets is what the edits mean.
+/// Checks that the lowered edits mean the same as the edits.
 fn check_lowered(function: &Function, edits: &EditList) {
     if let Some(lowered) = lower(function, edits, None).expect("they are sound") {
         assert_eq!(lowered::check(function, edits, &lowered), Ok(()));
     }
 }
 
-/// Spoils one edit. What the checker then lets pass means the same.
+/// Spoils one edit. If the checker accepts the result, it must mean the same.
 fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
     let all = edits.edits();
     let is_moved = |edit: &Edit| {
@@ -237,7 +238,7 @@ fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList
         )
     };
     let moved: Vec<usize> = (0..all.len()).filter(|&at| is_moved(&all[at])).collect();
-    // Few of them are wide.
+    // Wide edits are rare.
     let is_wide = |edit: &Edit| matches!(edit, Edit::InsertWideSpill { .. } | Edit::InsertWideReload { .. });
     let wide: Vec<usize> = moved.iter().copied().filter(|&at| is_wide(&all[at])).collect();
     let is_any = wide.is_empty() || u.ratio(1, 4)?;
@@ -255,7 +256,7 @@ fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList
     match check(function, &spoiled) {
         Err(_) => reached(name, true),
         Ok(()) => {
-            // Apart from other slots, a slot may lie anywhere.
+            // A slot may be anywhere if it does not overlap others.
             assert!(is_same || !matches!(edit, Edit::CreateSharedSlot { .. }) || applies_apart(&spoiled));
             if let Err(mismatch) = check_same_effects(function, &applied) {
                 panic!("the checker lets pass: {mismatch}\n{function}\n{}", applied.function);
@@ -265,7 +266,7 @@ fn check_spoiled(u: &mut Unstructured<'_>, function: &Function, edits: &EditList
     Ok(())
 }
 
-/// An edit in place of another, and what it does wrong; `None` where it would be the same.
+/// Returns a replacement of an edit and the name of its fault; `None` if it would be the same.
 fn spoil(
     u: &mut Unstructured<'_>,
     function: &Function,
@@ -284,7 +285,7 @@ fn spoil(
     let there = Inst::new(u.choose_index(function.num_insts())?);
     let there = Position { block: function.block_of(there), before: Some(there) };
     Ok(match *edit {
-        // An instruction that stays, so that all others keep their numbers, and does nothing.
+        // The replacement has no effect, but keeps the numbers of all other instructions.
         Edit::InsertSpill { inst, at, reg, .. } if goes => {
             Some(("a store is missing", Edit::InsertCopy { inst, at, dst: reg, src: reg }))
         }
@@ -328,7 +329,7 @@ fn spoil(
     })
 }
 
-/// The same slots with the registers of two of them exchanged.
+/// Exchanges the registers of two slots.
 fn other_registers(u: &mut Unstructured<'_>, parts: &[(VReg, Slot)]) -> Result<Vec<(VReg, Slot)>> {
     let mut parts = parts.to_vec();
     let (one, other) = (u.choose_index(parts.len())?, u.choose_index(parts.len())?);
@@ -336,7 +337,7 @@ fn other_registers(u: &mut Unstructured<'_>, parts: &[(VReg, Slot)]) -> Result<V
     Ok(parts)
 }
 
-/// Whether all slots in shared memory lie apart.
+/// Returns whether no slots in shared memory overlap.
 fn applies_apart(edits: &EditList) -> bool {
     let mut owned = HashSet::new();
     let mut threads = 0;
@@ -357,7 +358,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// Values of all kinds go to all places without a change of meaning, and whatever is spoiled is found.
+    /// Values of all kinds are spilled to all places without a change of meaning, and every spoiled edit is found.
     #[test]
     fn keeps_the_meaning() {
         let least = [

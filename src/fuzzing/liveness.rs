@@ -10,14 +10,14 @@ use crate::analysis::{AnalysisContext, LiveRanges, Point, ValueDef};
 use crate::function::{Block, Function, Inst, OperandFlags, Role, VReg, Value};
 
 thread_local! {
-    /// One context for all runs of a thread, to find what `compute` forgets to clear.
+    /// One context for all runs of a thread, so that a missing reset in `compute` shows.
     static CONTEXT: RefCell<AnalysisContext> = RefCell::default();
 }
 
 /// Checks the live ranges of a generated function, in SSA form or out of it.
 ///
 /// # Panics
-/// Where they differ from what iteration over the whole function finds.
+/// If they differ from the result of iteration over the whole function.
 pub fn check_liveness(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error> {
     let options = Options::default();
     let function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
@@ -27,8 +27,8 @@ pub fn check_liveness(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error> 
     Ok(())
 }
 
-/// Compares the live ranges of all registers, point by point and value by value, with what iteration over the whole
-/// function finds. Takes time quadratic in the function's size: for small ones.
+/// Compares the live ranges of all registers, point by point and value by value, with the result of iteration over the
+/// whole function. Takes time quadratic in the function's size, so only for small functions.
 pub fn check_live_ranges(function: &Function) -> Result<(), String> {
     let regs: Vec<VReg> = function.regs().collect();
     CONTEXT.with_borrow_mut(|context| {
@@ -77,7 +77,7 @@ fn check_register(function: &Function, graph: &Graph, ranges: &LiveRanges, reg: 
     }
 }
 
-/// Edges and orders, found without the analyses.
+/// Edges and orders, computed without the analyses.
 struct Graph {
     preds: Vec<Vec<usize>>,
     /// Reachable blocks in reverse postorder.
@@ -120,7 +120,7 @@ struct Naive<'a> {
     reg: VReg,
     live_in: Vec<bool>,
     live_out: Vec<bool>,
-    /// Blocks that make a value of their own where the register comes in.
+    /// Whether a block has a new value of the register at its start.
     meets: Vec<bool>,
     /// The values that reach a block's start.
     reaching: Vec<Vec<ValueDef>>,
@@ -152,7 +152,7 @@ impl<'a> Naive<'a> {
             && self.function.operands(inst).iter().any(|operand| operand.use_reg() == Some(self.reg))
     }
 
-    /// The definitions of the register by an instruction, and whether each comes early. The last one stands.
+    /// Returns the definitions of the register by an instruction, and whether each is early. The last one remains.
     fn writes(&self, inst: Inst) -> Vec<(ValueDef, bool)> {
         if self.function.role(inst) == Role::Debug {
             return Vec::new();
@@ -197,8 +197,8 @@ impl<'a> Naive<'a> {
         }
     }
 
-    /// Whatever enters the function, or an unreachable block, is a value of its own. Then, block by block: the first
-    /// one, in reverse postorder, that several values reach makes a new one, until no such block is left.
+    /// Solves for values. A value that enters the function or an unreachable block is new. Then the first block in
+    /// reverse postorder that several values reach gets a new value, until there is no such block.
     fn solve_values(&mut self) {
         for block in 0..self.live_in.len() {
             self.meets[block] = self.live_in[block] && (block == 0 || !self.graph.is_reachable[block]);
@@ -262,11 +262,12 @@ impl<'a> Naive<'a> {
         values
     }
 
-    /// What the register holds at each point of a block. PHIs write at the block's start, and nothing where they stand.
+    /// Computes the register's value at each point of a block. PHIs write at the block's start, and not at their own
+    /// position.
     fn values_in_block(&self, block: Block, values: &mut [Option<ValueDef>]) {
         let insts: Vec<Inst> = self.function.block_insts(block).collect();
         let writes = |inst| if self.is_phi(inst) { Vec::new() } else { self.writes(inst) };
-        // Whether somebody reads, after each instruction, what the register then holds.
+        // Whether the register's value after each instruction is read later.
         let mut is_read_later = vec![false; insts.len()];
         let mut live = self.live_out[block.0 as usize];
         for (at, &inst) in insts.iter().enumerate().rev() {
@@ -307,7 +308,7 @@ mod tests {
         arbtest::arbtest(check_liveness).budget_ms(1_000);
     }
 
-    /// What comes into the entry from elsewhere meets there with what nobody wrote.
+    /// At the entry, a value from a back edge meets the undefined initial value.
     #[test]
     fn entries_in_loops() {
         let text = "mfv 1\nfunction \"k\"\nopcode ADD\nopcode BR\nregs %0 B32\n\

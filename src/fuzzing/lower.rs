@@ -7,9 +7,10 @@ use super::generate::{Options, draft};
 use super::trace::check_same_meaning;
 use crate::function::{VReg, Value};
 
-/// Replaces every PHI by copies through a register of its own, and makes tied operands the same register.
+/// Replaces every PHI by copies through a new register, and puts tied operands into the same register.
 ///
-/// Because nothing else writes that register, a predecessor may write it before its branches, whichever way they go.
+/// No other instruction writes the new register, so a predecessor may write it before its branches, whichever way they
+/// go.
 pub(super) fn lower(draft: &mut Draft) {
     for block in draft.blocks.ids() {
         let phis = std::mem::take(&mut draft.blocks[block].phis);
@@ -34,7 +35,8 @@ pub(super) fn lower(draft: &mut Draft) {
     }
 }
 
-/// Makes the tied read of an instruction read the register that it is tied to; returns that and the one it read.
+/// Replaces the tied read of an instruction by the register to which it is tied. Returns this register and the original
+/// one.
 fn make_tied_equal(inst: &mut DraftInst) -> Option<(VReg, VReg)> {
     let read = inst.operands.iter().position(|operand| operand.tied.is_some() && !operand.is_def())?;
     let def = inst.operands[usize::from(inst.operands[read].tied?)].reg()?;

@@ -1,25 +1,25 @@
-//! What instructions with effects see of each other: memory, and those who watch.
+//! Interactions of instructions with effects: memory, and observers.
 //!
-//! The model says nothing of [`Effects::conflict`]: it is what that rule is judged by. Memory is a few cells for each
-//! place in which a memory space may lie; the generic space lies in all places, and the cluster's shared memory in the
-//! block's own and in that of others. An address is a number that chooses a place of its space, and a cell there. So
-//! accesses of different spaces sometimes meet and sometimes do not.
+//! The model does not use [`Effects::conflict`]; the rule is tested with this model. Memory has a few cells for each
+//! place in which a memory space may lie. The generic space lies in all places, and the cluster's shared memory in the
+//! block's own and in that of other blocks. An address is a number that selects a place of its space, and a cell there.
+//! So accesses of different spaces sometimes overlap.
 //!
-//! Two parties watch beside the thread itself. The threads of the warp see convergent instructions, in their order. The
-//! other threads of the device see instructions that are ordered: at each, they read all of memory, and then write all
-//! of it. What is opaque is seen by both and does as the other threads do. What traps, ends a block, belongs to a call or
-//! keeps its place is seen by both, and sees all that the thread has done so far.
+//! Two observers exist besides the thread itself. The threads of the warp see convergent instructions, in their order.
+//! The other threads of the device see ordered instructions: at each, they read all of memory, and then write all of
+//! it. Both see an opaque instruction, which also acts like the other threads. Both see an instruction that traps, ends
+//! a block, belongs to a call or keeps its place; it sees all effects of the thread so far.
 
 use super::value::mix;
 use crate::function::{Effects, MemorySpace};
 
-/// Where memory is.
+/// A place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Global,
     /// The block's own shared memory.
     Shared,
-    /// Shared memory of the cluster's other blocks.
+    /// Shared memory of other blocks in the cluster.
     OtherShared,
     Constant,
     Local,
@@ -30,10 +30,10 @@ enum Place {
 const PLACES: [Place; 7] =
     [Place::Global, Place::Shared, Place::OtherShared, Place::Constant, Place::Local, Place::Tensor, Place::Param];
 
-/// Cells of a place: few, so that accesses often meet.
+/// Cells of a place: few, so that accesses often overlap.
 const CELLS: usize = 2;
 
-/// The places in which a memory space may lie.
+/// Returns the places in which a memory space may lie.
 fn places(space: MemorySpace) -> &'static [Place] {
     match space {
         MemorySpace::Generic => &PLACES,
@@ -47,32 +47,32 @@ fn places(space: MemorySpace) -> &'static [Place] {
     }
 }
 
-/// What an instruction saw beside its operands: cells, `None` where what they hold is undefined, and how often and by
-/// what the watchers were called.
+/// The values that an instruction sees besides its operands: cells, `None` if undefined, and the number and hash of the
+/// observers' calls.
 pub type Seen = Vec<Option<u64>>;
 
-/// An instruction with effects, as memory and the watchers know it.
+/// An instruction with effects, as memory and the observers see it.
 pub(super) struct Access {
     pub(super) effects: Effects,
     pub(super) space: MemorySpace,
     /// A hash of its opcode.
     pub(super) operation: u64,
-    /// A hash of its opcode and of what it reads; none where something of that is undefined.
+    /// A hash of its opcode and its operands; `None` if an operand is undefined.
     pub(super) hash: Option<u64>,
 }
 
-/// The state of memory, and of those who watch.
+/// The state of memory and of the observers.
 #[derive(Clone, Debug)]
 pub(super) struct World {
     cells: [[Option<u64>; CELLS]; PLACES.len()],
-    /// What the threads of the warp have seen, as a hash.
+    /// A hash of all that the threads of the warp have seen.
     warp: u64,
-    /// What the other threads have seen, as a hash.
+    /// A hash of all that the other threads have seen.
     device: u64,
 }
 
 impl World {
-    /// The state before a run; `seed` makes what memory holds.
+    /// Creates the state before a run; `seed` determines the contents of memory.
     pub(super) fn new(seed: u64) -> Self {
         let cell = |place: usize, cell: usize| Some(mix(seed, (place * CELLS + cell) as u64));
         Self {
@@ -82,8 +82,8 @@ impl World {
         }
     }
 
-    /// Executes an access: what it saw, and what its result depends on beside its operands, none where that is
-    /// undefined.
+    /// Executes an access. Returns the values that it saw, and a hash of all on which its result depends besides its
+    /// operands; `None` if that is undefined.
     pub(super) fn execute(&mut self, access: &Access) -> (Seen, Option<u64>) {
         let Access { effects, operation, hash, .. } = *access;
         let is_barrier = effects.intersects(Effects::BARRIER);
@@ -121,14 +121,14 @@ impl World {
         (seen, result)
     }
 
-    /// The cell at an address.
+    /// Returns the cell at an address.
     fn cell(&mut self, space: MemorySpace, address: u64) -> &mut Option<u64> {
         let places = places(space);
         let place = places[(address % places.len() as u64) as usize];
         &mut self.cells[place as usize][(address >> 32) as usize % CELLS]
     }
 
-    /// Something was written that is undefined, or at an address that is.
+    /// Makes the places of a space undefined, after a write of an undefined value or to an undefined address.
     fn lose(&mut self, space: MemorySpace) {
         for &place in places(space) {
             self.cells[place as usize] = [None; CELLS];
@@ -144,8 +144,7 @@ mod tests {
         Access { effects, space, operation: 7, hash: Some(address) }
     }
 
-    /// A load sees what was stored at its address, in every space through which that is reached, and nothing stored
-    /// elsewhere.
+    /// A load sees the store to its address, in every space that contains the address, and no store elsewhere.
     #[test]
     fn loads_see_stores() {
         let sees = |stored: MemorySpace, loaded: MemorySpace| {
@@ -165,7 +164,7 @@ mod tests {
         }
     }
 
-    /// What is ordered sees stores ahead of it, and loads behind it see that it has been.
+    /// An ordered instruction sees earlier stores, and later loads see that it has run.
     #[test]
     fn what_is_ordered_sees_and_is_seen() {
         let ordered = access(Effects::ORDERED, MemorySpace::Generic, 0);
@@ -188,7 +187,7 @@ mod tests {
         assert_ne!(one.execute(&shuffle), World::new(0).execute(&shuffle));
     }
 
-    /// A store of what is undefined makes undefined what its space reaches, and nothing else.
+    /// A store of an undefined value makes exactly the places of its space undefined.
     #[test]
     fn undefined_stores_lose_their_space() {
         let mut world = World::new(0);

@@ -1,6 +1,6 @@
 //! Generators and oracles that the fuzz targets and the tests share.
 //!
-//! Each `check_…` is the body of one fuzz target in `tests/fuzz`: it draws an input from bytes, and panics where a
+//! Each `check_…` is the body of one fuzz target in `tests/fuzz`: it draws an input from bytes, and panics if a
 //! property does not hold. The ordinary test run gives each a second of random bytes.
 
 mod allocate;

@@ -1,33 +1,33 @@
-//! Mutants of PTX: kernels with one fault each, for what has to find faults.
+//! Mutants of PTX: kernels with one fault each, for tests of tools that must find faults.
 //!
-//! A fault changes one line of a kernel's text. Lines with more than one statement, as inline assembly may have, stay.
+//! A fault changes one line of a kernel. Lines with more than one statement, as in inline assembly, stay.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// What is wrong.
+/// The kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// A store is missing.
     StoreDropped,
-    /// Two operands have changed places.
+    /// Two operands are exchanged.
     OperandsSwapped,
-    /// A predicate holds where it does not.
+    /// A predicate is negated.
     PredicateTurned,
-    /// An access is a word too far.
+    /// The offset of an access is one word too large.
     OffsetWrong,
-    /// A constant is one too large.
+    /// A constant is too large by one.
     ConstantWrong,
-    /// A branch goes to another label.
+    /// A branch has another target.
     EdgeRedirected,
     /// A barrier is missing.
     BarrierGone,
-    /// A value kept in memory is read from another value's place.
+    /// A spilled value is reloaded from another value's slot.
     ReloadElsewhere,
 }
 
 impl Fault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Self; 8] = [
         Self::StoreDropped,
         Self::OperandsSwapped,
@@ -39,7 +39,7 @@ impl Fault {
         Self::ReloadElsewhere,
     ];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::StoreDropped => "store dropped",
@@ -57,17 +57,17 @@ impl Fault {
 /// A kernel with a fault.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
-    /// The line of the text, counted from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// What stood there, and what stands there now.
+    /// The original line, and the changed line.
     pub lines: [String; 2],
-    /// The whole text.
+    /// The changed PTX module.
     pub text: String,
 }
 
-/// Draws mutants of a kernel. They go round the faults that the kernel can have; each is another one.
+/// Draws distinct mutants of a kernel. The faults that the kernel can have occur in turn.
 pub fn mutants(text: &str, kernel: &str, count: usize, seed: u64) -> Vec<Mutant> {
     let Some(body) = body(text, kernel) else { return Vec::new() };
     let first = text[..body.start].matches('\n').count();
@@ -102,7 +102,7 @@ pub fn mutants(text: &str, kernel: &str, count: usize, seed: u64) -> Vec<Mutant>
     found
 }
 
-/// Numbers that look drawn: xorshift.
+/// Pseudo-random numbers: xorshift.
 struct Random(u64);
 
 impl Random {
@@ -113,7 +113,7 @@ impl Random {
     }
 }
 
-/// What stands between the braces of a kernel.
+/// Returns the range between the braces of a kernel.
 fn body(text: &str, kernel: &str) -> Option<Range<usize>> {
     let is_end = |rest: &str| rest.starts_with(|c: char| c == '(' || c.is_whitespace());
     let heads = text.match_indices(".entry ").map(|(at, word)| at + word.len());
@@ -132,12 +132,12 @@ fn body(text: &str, kernel: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The lines of a kernel, and what faults need to know of them.
+/// The lines of a kernel, with information for faults.
 struct Lines<'a> {
     lines: &'a [&'a str],
-    /// Labels that branches go to.
+    /// Labels that are branch targets.
     labels: Vec<&'a str>,
-    /// Registers that hold where a thread's kept values are.
+    /// Registers with the address of a thread's spill slots.
     slots: Vec<&'a str>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Lines<'a> {
         Self { lines, labels: labels.into_iter().collect(), slots: lines.iter().filter_map(slot).collect() }
     }
 
-    /// What a fault makes of a line; `None` where it cannot be there.
+    /// Returns the changed line; `None` if the line cannot have the fault.
     fn changed(&self, fault: Fault, at: usize, number: usize) -> Option<String> {
         let code = statement(self.lines[at])?;
         let (guard, rest) = guarded(code)?;
@@ -201,7 +201,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The address of a place for a kept value, with what stands before and behind it.
+    /// Returns the address of a spill slot, with the code before and after it.
     fn slot(&self, code: &'a str) -> Option<(&'a str, &'a str, &'a str)> {
         let (open, close) = (code.find('[')? + 1, code.find(']')?);
         let address = code.get(open..close)?;
@@ -210,13 +210,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The only statement of a line, without its semicolon.
+/// Returns the only statement of a line, without its semicolon.
 fn statement(line: &str) -> Option<&str> {
     let code = line.split("//").next()?.trim().strip_suffix(';')?;
     (!code.contains([';', '{', '}']) || code.starts_with("ld.") || code.starts_with("st.")).then_some(code)
 }
 
-/// The predicate of a statement, and the rest.
+/// Returns the predicate of a statement, and the rest.
 fn guarded(code: &str) -> Option<(Option<&str>, &str)> {
     match code.strip_prefix('@') {
         Some(guarded) => guarded.split_once(char::is_whitespace).map(|(guard, rest)| (Some(guard), rest.trim_start())),
@@ -247,10 +247,10 @@ fn swapped(code: &str, rest: &str) -> Option<String> {
     }
     let (head, list) = code.split_at(code.find(mnemonic)? + mnemonic.len());
     let mut operands: Vec<&str> = list.split(',').map(str::trim).collect();
-    // What is multiplied may change places, so that a factor changes places with what is added.
+    // Factors are exchangeable, so a factor is exchanged with the addend.
     let (first, second) = if matches!(word, "fma" | "mad") { (2, 3) } else { (1, 2) };
     let (left, right) = (operands.get(first).copied()?, operands.get(second).copied()?);
-    // Registers of different classes cannot change places.
+    // Registers of different classes cannot be exchanged.
     let class = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
     if left == right || !left.starts_with('%') || class(left) != class(right) {
         return None;
@@ -275,7 +275,7 @@ mod tests {
         \tld.local.b32 \t%r5, [%vr0+4];\n\tbar.sync \t0;\n\t@!%p2 bra.uni $L__BB0_1;\n\
         $L__BB0_1:\n\tst.global.v2.b32 \t[%rd1], {%r1, %r2};\n\tret;\n}\n";
 
-    /// Each fault is what its name says, in the kernel that is asked for.
+    /// Each fault is as its name says, in the requested kernel.
     #[test]
     fn faults() {
         let found: BTreeSet<(Fault, String, String)> = mutants(TEXT, "k", 100, 1)
@@ -300,11 +300,11 @@ mod tests {
         let reloads: Vec<_> = found.iter().filter(|found| found.0 == Fault::ReloadElsewhere).collect();
         assert_eq!(reloads.len(), 1);
         assert_eq!(reloads[0].2, "ld.local.b32 \t%r5, [%vr0+8];");
-        // Neither equal comparisons nor lines of two statements.
+        // Comparisons for equality and lines of two statements stay unchanged.
         assert!(found.iter().all(|(_, before, _)| !before.contains("setp.ne") && !before.contains("mov.b32")));
     }
 
-    /// The same seed gives the same mutants, and another one others.
+    /// The same seed gives the same mutants, and another seed gives others.
     #[test]
     fn draws() {
         let texts = |seed| mutants(TEXT, "k", 4, seed).into_iter().map(|mutant| mutant.text).collect::<Vec<_>>();

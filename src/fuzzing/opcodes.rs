@@ -1,10 +1,10 @@
-//! The opcodes that generated functions use: real ones of NVPTX, with what a generator must know of them.
+//! Opcodes of generated functions: real ones of NVPTX, with the properties that a generator needs.
 
 use std::sync::{Arc, LazyLock};
 
 use crate::function::{Effects, MemorySpace, OpcodeTable, RegClass, Role};
 
-/// What an operand that is not a definition may be.
+/// Kinds of operands that are not definitions.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Use {
     /// A register that is read.
@@ -21,7 +21,7 @@ pub(super) enum Use {
     Slot,
 }
 
-/// How an opcode is used.
+/// A template of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Template {
     pub(super) name: &'static str,
@@ -130,7 +130,7 @@ macro_rules! store {
     };
 }
 
-/// Loads, stores, and what else has an effect.
+/// Loads, stores, and other instructions with effects.
 pub(super) const EFFECTFUL: &[Template] = &[
     load!(Generic, 0),
     store!(Generic, 0),
@@ -187,7 +187,7 @@ pub(super) const EFFECTFUL: &[Template] = &[
         MemorySpace::Global,
     ),
     memory("ANNOTATION_LABEL", &[], &[Symbol], Effects::META, MemorySpace::Generic),
-    // Pure, but only where they run.
+    // Pure, but may fault, so it cannot be speculated.
     memory("LD_GLOBAL_NC_i32", &[B32], &[Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Global),
     memory("LD_i32", &[B32], &[Fixed(0), Fixed(4), Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Constant),
     memory("LDU_GLOBAL_i32", &[B32], &[Reg(B64), Immediate], Effects::MAY_FAULT, MemorySpace::Global),
@@ -208,7 +208,7 @@ const fn call(name: &'static str, defs: &'static [RegClass], uses: &'static [Use
     memory(name, defs, uses, Effects::CALL_SEQUENCE, MemorySpace::Generic)
 }
 
-/// Opcodes without a template: the generator builds their operands itself.
+/// Opcodes without a template, whose operands the generator builds itself.
 const SPECIAL: &[(&str, Role)] = &[
     ("PHI", Role::Phi),
     ("DBG_VALUE", Role::Debug),
@@ -224,7 +224,7 @@ const SPECIAL: &[(&str, Role)] = &[
     ("MOV_B1_r", Role::Copy),
 ];
 
-/// The opcodes of generated functions, and every move of NVPTX, so that edits can insert one.
+/// Returns the opcodes of generated functions, and every move of NVPTX, so that edits can insert each.
 pub fn opcode_table() -> Arc<OpcodeTable> {
     static TABLE: LazyLock<Arc<OpcodeTable>> = LazyLock::new(|| {
         let mut table = OpcodeTable::new();

@@ -1,4 +1,4 @@
-//! The bound on copies against what coalescers leave.
+//! Compares the lower bound on copies with the results of coalescers.
 
 use arbitrary::{Result, Unstructured};
 
@@ -7,8 +7,8 @@ use super::{Options, lowered_function, reached};
 use crate::lab::coalescing_optimum::optimum;
 use crate::target::Classification;
 
-/// Checks that the coalescer, with any options, leaves no fewer copies than are necessary, and that more steps make the
-/// bound no worse; so at each depth of loops.
+/// Checks that the coalescer, with any options, leaves at least the copies of the lower bound, and that more steps do
+/// not weaken the bound; both also at each loop depth.
 pub fn check_optimum(u: &mut Unstructured<'_>) -> Result<()> {
     let config = config(u)?;
     let function = lowered_function(u, &Options::default())?;

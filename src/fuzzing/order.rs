@@ -1,4 +1,4 @@
-//! The rule of which instructions keep their order, against an interpreter that does not know the rule.
+//! Tests the rule of ordered instructions with an interpreter that does not know the rule.
 
 use arbitrary::{Result, Unstructured};
 
@@ -9,20 +9,20 @@ use crate::check::check;
 use crate::function::{Applied, Block, Conditions, Edit, EditList, Effects, Function, Inst, MemorySpace, Origin, Role};
 use crate::index::{EntityIndex, IndexVec};
 
-/// The rule of order, of which a test may leave out a condition.
+/// The ordering rule. A test may remove a condition.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// Of [`Effects::conflict`].
+    /// Conditions of [`Effects::conflict`].
     conditions: Conditions,
-    /// Whether [`Effects::is_guarded_by`] counts.
+    /// Whether [`Effects::is_guarded_by`] applies.
     has_guards: bool,
 }
 
 impl Rule {
-    /// The rule that passes and checker keep.
+    /// The rule of passes and checker.
     const WHOLE: Self = Self { conditions: Conditions::all(), has_guards: true };
 
-    /// Whether two instructions of a block keep their order, whatever registers they name.
+    /// Returns whether two instructions of a block must keep their order, regardless of registers.
     fn holds(self, function: &Function, first: Inst, second: Inst) -> bool {
         let (effects, later) = (function.effects(first), function.effects(second));
         let (space, later_space) = (function.memory_space(first), function.memory_space(second));
@@ -31,14 +31,15 @@ impl Rule {
     }
 }
 
-/// Checks that every order that the rule allows means the same, and every other one that the checker accepts.
+/// Checks that every order that the rule allows preserves the meaning, and so does every other order that the checker
+/// accepts.
 pub fn check_order(u: &mut Unstructured<'_>) -> Result<()> {
     let function = function(u)?;
     let seed = u.arbitrary()?;
     if let Err(mismatch) = compare(&function, &orders(&function, Rule::WHOLE, seed)) {
         panic!("an order that the rule allows: {mismatch}\n{function}");
     }
-    // One condition less, often just enough for an order that nearly passes; or only the guards.
+    // Removes one condition, which often just allows an order that is nearly permitted; or only the guards.
     let one = Conditions::from_bits_truncate(1 << u.int_in_range(0..=15u8)?) - Conditions::TERMINATOR;
     let left_out = if u.arbitrary()? { one } else { Conditions::empty() };
     let rule = Rule { conditions: Conditions::all() - left_out, has_guards: u.arbitrary()? };
@@ -60,7 +61,7 @@ fn function(u: &mut Unstructured<'_>) -> Result<Function> {
     let options =
         Options { max_blocks: 4, max_insts: 12, undefined_paths: u.ratio(1, 8)?, effects: true, ..Options::default() };
     let mut function = lowered_function(u, &options)?;
-    // Any memory space, and now and then any effects, where there are some.
+    // Any memory space, and sometimes any effects for instructions that have some.
     for inst in function.insts() {
         let effects = function.effects(inst);
         if function.role(inst) != Role::Other || effects.is_empty() || effects.contains(Effects::TERMINATOR) {
@@ -76,7 +77,7 @@ fn function(u: &mut Unstructured<'_>) -> Result<Function> {
     Ok(function)
 }
 
-/// An order of each block in which instructions that the rule or a register holds are as they were.
+/// Draws an order of each block. Instructions that the rule or a register orders keep their order.
 fn orders(function: &Function, rule: Rule, seed: u64) -> IndexVec<Block, Vec<Inst>> {
     let mut edges = Edges::default();
     function.blocks().map(|block| order(function, rule, mix(seed, block.0.into()), block, &mut edges)).collect()
@@ -110,15 +111,15 @@ fn order(function: &Function, rule: Rule, seed: u64, block: Block, edges: &mut E
     order
 }
 
-/// Whether two instructions stay as they are for other reasons than their effects: terminators choose together, and what
-/// only computes would not run behind them.
+/// Returns whether two instructions keep their order for reasons besides their effects: terminators choose together,
+/// and pure instructions would not run after them.
 fn is_fixed(function: &Function, first: Inst, second: Inst) -> bool {
     let is_terminator = |inst| function.effects(inst).contains(Effects::TERMINATOR);
     let only_computes = function.effects(first).is_pure() || function.role(first) == Role::Debug;
     is_terminator(second) && (is_terminator(first) || only_computes)
 }
 
-/// Runs a function and the same in another order. Terminators may be anywhere in it: no edit moves them, but the rule
+/// Compares a function with a reordered one. Terminators may be anywhere in the order: no edit moves them, but the rule
 /// has a condition for them.
 fn compare(function: &Function, orders: &IndexVec<Block, Vec<Inst>>) -> std::result::Result<(), Mismatch> {
     let insts: Vec<Inst> = orders.iter().flatten().copied().collect();
@@ -146,10 +147,10 @@ mod tests {
         arbtest::arbtest(check_order).budget_ms(1_000);
     }
 
-    /// How many functions are tried for each condition.
+    /// The number of functions tried for each condition.
     const MOST_FUNCTIONS: u64 = 2_000;
 
-    /// The number of the first function of which an order that the rule allows means something else.
+    /// Returns the index of the first function with a permitted order that changes the meaning.
     fn first_difference(rule: Rule) -> Option<u64> {
         (0..MOST_FUNCTIONS).find(|&number| {
             let bytes: Vec<u8> = (0..2048).map(|index| mix(number, index) as u8).collect();

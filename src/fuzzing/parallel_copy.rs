@@ -1,4 +1,4 @@
-//! Sequences of copies against a simulator, and against the least number that can do.
+//! Tests sequences of copies with a simulator, and against the smallest possible number.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use arbitrary::{Result, Unstructured};
 use super::reached;
 use crate::function::{ParallelCopyError, VReg, sequentialize};
 
-/// Temporaries are numbered from here.
+/// The first number of temporaries.
 const TEMPORARIES: u32 = 1000;
 
-/// Checks that a sequence does what the parallel copy does, with as few copies and temporaries as possible.
+/// Checks that a sequence has the effect of the parallel copy, with as few copies and temporaries as possible.
 pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
     let count = u.int_in_range(0..=12usize)?;
     let regs = u.int_in_range(1..=12u32)?;
-    // Registers that are written once are rare among those drawn at random, and so are cycles.
+    // Random pairs rarely write registers once, so cycles would be rare.
     let mut unwritten: Vec<VReg> = (0..=regs).map(VReg).collect();
     let is_permutation = u.arbitrary()?;
     let mut unread = unwritten.clone();
@@ -30,7 +30,7 @@ pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
         let (dst, src) = (take(&mut unwritten, true)?, take(&mut unread, is_permutation)?);
         pairs.extend(dst.zip(src));
     }
-    // Twice the same destination is no parallel copy.
+    // A parallel copy with a repeated destination is invalid.
     if !pairs.is_empty() && u.ratio(1, 8)? {
         pairs.push((pairs[0].0, VReg(u.int_in_range(0..=regs)?)));
     }
@@ -56,9 +56,9 @@ pub fn check_parallel_copy(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Checks a sequence for destinations with their sources.
+/// Checks a sequence against destinations and their sources.
 fn check_sequence(sources: &BTreeMap<VReg, VReg>, copies: &[(VReg, VReg)], temporaries: usize) {
-    // Each register holds its own number at first.
+    // Each register initially holds its own number.
     let mut content: BTreeMap<VReg, VReg> = BTreeMap::new();
     let holds = |content: &BTreeMap<VReg, VReg>, reg: VReg| content.get(&reg).copied().unwrap_or(reg);
     for &(dst, src) in copies {
@@ -77,7 +77,7 @@ fn check_sequence(sources: &BTreeMap<VReg, VReg>, copies: &[(VReg, VReg)], tempo
     assert_eq!(copies.len(), sources.len() - trivial + cycles, "{copies:?} for {sources:?}");
 }
 
-/// The cycles, each register of which is read by its successor on the cycle alone.
+/// Counts the cycles in which only the successor reads each register.
 fn pure_cycles(sources: &BTreeMap<VReg, VReg>) -> usize {
     let readers = |reg: VReg| sources.iter().filter(|&(&dst, &src)| src == reg && dst != reg).count();
     let is_first_of_pure_cycle = |first: VReg| {

@@ -1,4 +1,4 @@
-//! Rematerialisation against the checker, the interpreter, and itself.
+//! Tests rematerialisation with the checker, the interpreter, and a second run.
 
 use arbitrary::{Result, Unstructured};
 
@@ -11,8 +11,8 @@ use crate::function::{Edit, Function, Inst};
 use crate::spill::remat::{RematCriteria, rematerialise_above};
 use crate::target::Classification;
 
-/// Checks that computing values again keeps a function valid and its meaning, is the same the second time, and stays
-/// within what a function may grow by.
+/// Checks that rematerialisation keeps a function valid and preserves its meaning, gives the same result a second time,
+/// and stays within the growth limit of a function.
 pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = if u.ratio(1, 4)? { filled_tile(u)? } else { lowered_function(u, &options)? };
@@ -47,8 +47,8 @@ pub fn check_remat(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A loop that stores to rows of a tile, whose addresses are computed ahead of the loop. Now and then others read what leads to an
-/// address, or write the column anew.
+/// Draws a loop that stores to rows of a tile, whose addresses are computed before the loop. Sometimes other
+/// instructions read the inputs of an address, or write the column again.
 fn filled_tile(u: &mut Unstructured<'_>) -> Result<Function> {
     let (mut ahead, mut in_loop, mut behind) = (String::new(), String::new(), String::new());
     let mut classes = "B32 B64".to_owned();
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// It keeps the meaning of every function that can be drawn, and has something to do in some of them.
+    /// Rematerialisation preserves the meaning of every drawn function, and changes some of them.
     #[test]
     fn keeps_the_meaning() {
         explore(

@@ -1,11 +1,11 @@
-//! Renaming against the checker, the interpreter, and the most registers alive at one point.
+//! Tests renaming with the checker, the interpreter, and the largest number of live registers at one point.
 
 use arbitrary::{Result, Unstructured};
 
 use super::{Options, edited, lowered_function, reached};
 use crate::rename::rename;
 
-/// Checks that renaming keeps a function valid and its meaning, and never leaves more names than there were.
+/// Checks that renaming keeps a function valid and preserves its meaning, and never leaves more registers than before.
 pub fn check_rename(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = lowered_function(u, &options)?;

@@ -1,4 +1,4 @@
-//! Orders of instructions against the checker, the interpreter, and themselves.
+//! Tests instruction orders with the checker, the interpreter, and a second run.
 
 use arbitrary::{Result, Unstructured};
 
@@ -8,8 +8,8 @@ use crate::function::{Edit, Effects, Inst};
 use crate::schedule::{ORDERS, schedule};
 use crate::target::Classification;
 
-/// Checks that each order, perturbed or not, keeps a function valid and its meaning, does nothing but permute blocks,
-/// and is the same the second time.
+/// Checks that each order, perturbed or not, keeps a function valid and preserves its meaning, only permutes blocks,
+/// and gives the same result a second time.
 pub fn check_schedule(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 30, ..Options::default() };
     let function = lowered_function(u, &options)?;
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
     use crate::fuzzing::explore;
 
-    /// Every order keeps the meaning of every function that can be drawn.
+    /// Every order preserves the meaning of every drawn function.
     #[test]
     fn orders_keep_the_meaning() {
         explore(check_schedule, 2_000, &[("moved", 25), ("moved an effect", 5)]);

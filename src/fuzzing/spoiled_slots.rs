@@ -1,4 +1,4 @@
-//! Stores and reloads that are spoiled, one by one: the verifier of slots finds each, the symbolic checker most.
+//! Spoils stores and reloads one by one: the slot verifier finds each fault, and the symbolic checker finds most.
 
 use arbitrary::{Result, Unstructured};
 
@@ -8,7 +8,7 @@ use crate::check::{check, slots};
 use crate::function::{Block, Edit, EditList, Function, Inst, Position, RegClass, Role, SharedArray, Slot, VReg};
 use crate::index::EntityIndex;
 
-/// What is done wrong.
+/// The kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     StoreToAnotherSlot,
@@ -65,16 +65,16 @@ impl Fault {
     }
 }
 
-/// Who finds a fault.
+/// The tools that find a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) by_verifier: bool,
     pub(super) by_checker: bool,
 }
 
-/// Spoils one value that a function keeps in a slot, in a random way. The verifier must find that. Of several stores of
-/// a value, one at another place may do as well, and so may none; and where a value is undefined, any other is as good: such
-/// values are left out.
+/// Spoils one spilled value of a function at random. The verifier must find the fault. Two kinds of values are
+/// excluded. A value with several stores may be correct with a store at another place or with a missing store. Where a
+/// value is undefined, any other value is correct.
 pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, edits: &EditList) -> Result<()> {
     let mut values = values(function, edits);
     values.retain(|value| stores(edits, value.reg) == 1 && !may_be_undefined(function, value.reg));
@@ -96,8 +96,8 @@ pub(super) fn check_spoiled_slot(u: &mut Unstructured<'_>, function: &Function, 
     Ok(())
 }
 
-/// Whether a register is undefined somewhere: an instruction says so, or some path leads from the start to a read of it without
-/// a definition.
+/// Returns whether a register is undefined somewhere: by an instruction, or because a path from the entry to a read has
+/// no definition.
 pub(super) fn may_be_undefined(function: &Function, reg: VReg) -> bool {
     let cfg = Cfg::new(function);
     let dominators = Dominators::new(function, &cfg);
@@ -108,7 +108,7 @@ pub(super) fn may_be_undefined(function: &Function, reg: VReg) -> bool {
         || live.live_ins(reg).iter().any(|live_in| live_in.block == Block(0))
 }
 
-/// How many stores there are of a register.
+/// Returns the number of a register's stores.
 fn stores(edits: &EditList, stored: VReg) -> usize {
     let is_store = |edit: &&Edit| match edit {
         Edit::InsertSpill { reg, .. } => *reg == stored,
@@ -118,12 +118,12 @@ fn stores(edits: &EditList, stored: VReg) -> usize {
     edits.edits().iter().filter(is_store).count()
 }
 
-/// Who finds something in edits.
+/// Returns which tools find a fault in the edits.
 pub(super) fn find(function: &Function, edits: &EditList) -> Found {
     Found { by_verifier: !slots::errors(function, edits).is_empty(), by_checker: check(function, edits).is_err() }
 }
 
-/// A value in a slot: its store and one of its reloads, by their numbers in the list of edits.
+/// A spilled value: its store and one of its reloads, by their indices in the list of edits.
 #[derive(Debug)]
 pub(super) struct Value {
     reg: VReg,
@@ -133,7 +133,7 @@ pub(super) struct Value {
     load: usize,
 }
 
-/// The values of a function that are kept in slots and come back where control flow reaches.
+/// Returns the spilled values of a function with reachable reloads.
 pub(super) fn values(function: &Function, edits: &EditList) -> Vec<Value> {
     let dominators = dominators(function);
     let list = edits.edits();
@@ -141,7 +141,7 @@ pub(super) fn values(function: &Function, edits: &EditList) -> Vec<Value> {
     for (store, edit) in list.iter().enumerate() {
         let Edit::InsertSpill { reg, slot, at, .. } = *edit else { continue };
         let writes = |&inst: &Inst| function.operands(inst).iter().any(|operand| operand.def() == Some(reg));
-        // What stands in a block that nothing reaches is not looked at.
+        // Unreachable blocks are not verified.
         let is_reached = |&inst: &Inst| dominators.dominates(Block(0), function.block_of(inst));
         let Some(definition) = function.insts().filter(is_reached).find(writes) else { continue };
         let reads = |loaded: VReg| {
@@ -168,7 +168,7 @@ fn dominators(function: &Function) -> Dominators {
     Dominators::new(function, &Cfg::new(function))
 }
 
-/// The edits with one fault; `None` where there is no place for it.
+/// Returns the edits with one fault; `None` if the fault is not possible.
 pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault: Fault) -> Option<EditList> {
     let mut list = edits.edits().to_vec();
     let (
@@ -190,7 +190,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
         Fault::AnotherRegisterIsStored => {
             list[value.store] = store_at(stored, other_register(function, reg)?, slot);
         }
-        // An instruction that stays, so that all others keep their numbers, and does nothing.
+        // The replacement has no effect, but keeps the numbers of all other instructions.
         Fault::StoreIsMissing => list[value.store] = Edit::InsertCopy { inst: store, at: stored, dst: reg, src: reg },
         Fault::StoreIsMissingOnOnePath => {
             let around = around(function, stored.block, loaded.block)?;
@@ -202,7 +202,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
             let at = before(function, definition);
             list[value.load] = Edit::InsertReload { inst: load, at, reg: again, slot };
         }
-        // A load at the same place stands ahead of what is inserted last.
+        // A load at the same place precedes the instruction that is inserted last.
         Fault::AnotherValueOverwrites if stored == loaded => return None,
         Fault::AnotherValueOverwrites => {
             let reg = other_register(function, reg)?;
@@ -239,7 +239,7 @@ pub(super) fn spoil(function: &Function, edits: &EditList, value: &Value, fault:
     Some(listed(function, list))
 }
 
-/// The same edits as a list, which knows the registers that they create.
+/// Returns the same edits as a list, with the registers that they create.
 fn listed(function: &Function, list: Vec<Edit>) -> EditList {
     let mut spoiled = EditList::new(function);
     for edit in list {
@@ -256,7 +256,7 @@ fn before(function: &Function, inst: Inst) -> Position {
     Position { block: function.block_of(inst), before: Some(inst) }
 }
 
-/// The slot that an edit makes.
+/// Returns the slot that an edit creates.
 fn made_slot(edit: &Edit) -> Option<Slot> {
     match *edit {
         Edit::CreateSlot { slot, .. } | Edit::CreateSharedSlot { slot, .. } => Some(slot),
@@ -288,7 +288,7 @@ fn inserted_inst(edit: &Edit) -> Option<Inst> {
     }
 }
 
-/// Another slot; of several, one of the same size.
+/// Returns another slot, preferably one of the same size.
 fn other_slot(list: &[Edit], slot: Slot) -> Option<Slot> {
     let size = |edit: &Edit| match *edit {
         Edit::CreateSlot { size, .. } => size,
@@ -304,7 +304,7 @@ fn other_register(function: &Function, reg: VReg) -> Option<VReg> {
     function.regs().find(|&other| other != reg && function.class(other) == function.class(reg))
 }
 
-/// A block behind one, through which not all paths from there to another lead.
+/// Returns a block after `from` that some paths from there to `to` avoid.
 fn around(function: &Function, from: Block, to: Block) -> Option<Block> {
     let dominators = dominators(function);
     let mut behind = function.blocks().filter(|&block| block != from && dominators.dominates(from, block));
@@ -326,7 +326,7 @@ mod tests {
     use crate::target::Classification;
     use crate::target::machine::Architecture;
 
-    /// Of the faults that were tried, how many each has found.
+    /// The number of faults tried, and found by each tool.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     struct Row {
         tried: u32,
@@ -334,12 +334,12 @@ mod tests {
         by_checker: u32,
     }
 
-    /// Keeps values in one memory, so that at most so many words are live, and tries all faults.
+    /// Spills values to one memory space, so that at most `words` words are live, and tries all faults.
     fn keep_and_try((function, words): (&Function, u32), to: SpillTo, table: &mut BTreeMap<&'static str, Row>) {
         let classification = Classification::by_name(function.opcodes());
         let architecture = Architecture::by_name("sm_90").expect("a processor");
         let launch = Launch { architecture, threads: None, dynamic_shared: None, most_bytes: 49_152, callees: None };
-        // Of several stores of a value, one at another place may do as well.
+        // One of several stores of a value may be correct at another place.
         let in_loops = KeepInLoops::On;
         let goal = SpillGoal { max_values: 40, in_loops, sinks: true, hoists: true, ..SpillGoal::plain(words, to) };
         if let Ok(outcome) = spill_values(
@@ -355,9 +355,9 @@ mod tests {
     fn try_all(function: &Function, edits: &EditList, table: &mut BTreeMap<&'static str, Row>) {
         assert_eq!(find(function, edits), Found { by_verifier: false, by_checker: false });
         let mut values = values(function, edits);
-        // Where a value is undefined, what its slot has is as good, ahead of the store, too.
+        // Where a value is undefined, its slot's contents are correct, also before the store.
         values.retain(|value| !may_be_undefined(function, value.reg));
-        // A few values, from all over the function, are as good as all.
+        // A few values from the whole function are sufficient.
         for value in values.iter().step_by(values.len().div_ceil(3).max(1)) {
             for fault in Fault::ALL {
                 if let Some(spoiled) = spoil(function, edits, value, fault) {
@@ -377,8 +377,9 @@ mod tests {
         }
     }
 
-    /// The verifier finds every fault. The symbolic checker finds at least so many percent of each kind, which are those
-    /// that make a function compute something else; it does not know what a slot that is too wide, or not aligned, costs.
+    /// Checks that the verifier finds every fault, and that the symbolic checker finds at least `percent` percent of
+    /// each kind: the share that changes a result. The symbolic checker does not see the cost of a slot that is too
+    /// wide or misaligned.
     fn judge(percent: u32, table: &BTreeMap<&'static str, Row>) {
         println!("{:36}{:>8}{:>10}{:>10}", "fault", "tried", "verifier", "checker");
         for (name, row) in table {
@@ -398,7 +399,7 @@ mod tests {
         }
     }
 
-    /// Each fault in real kernels, of which values go to shared and to local memory.
+    /// Each fault in real kernels, with spills to shared and to local memory.
     #[test]
     fn recorded_functions() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/recorded");
@@ -414,7 +415,7 @@ mod tests {
         judge(100, &table);
     }
 
-    /// Each fault in generated functions: as many rounds as it takes to try all.
+    /// Each fault in generated functions, in as many rounds as all faults need.
     #[test]
     fn generated_functions() {
         let mut table = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What generated functions are: valid, and full of what is rare in real code.
+//! Properties of generated functions: valid, and with many cases that are rare in real code.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::value::mix;
 use crate::function::{Block, Function, Operand, OperandFlags, Role, VReg, Value};
 use crate::index::IndexVec;
 
-/// Bytes without a pattern.
+/// Returns bytes without a pattern.
 fn bytes(seed: u64) -> Vec<u8> {
     (0..4096).map(|index| mix(seed, index) as u8).collect()
 }
@@ -53,7 +53,7 @@ fn lowered_functions_have_no_phis_and_equal_tied_registers() {
     }
 }
 
-/// Registers that have a value on every path to the end of each block; all of them where no path leads there.
+/// Returns the registers with a value on every path to the end of each block; all registers for an unreachable block.
 fn defined_at_end(function: &Function) -> IndexVec<Block, BTreeSet<VReg>> {
     let mut at_end: IndexVec<Block, BTreeSet<VReg>> =
         IndexVec::filled(function.regs().collect(), function.num_blocks());
@@ -96,7 +96,7 @@ fn every_read_of_a_lowered_function_finds_a_definition_on_every_path() {
     }
 }
 
-/// Whether edges between blocks that can be reached stay after intervals have been collapsed: T1 and T2 of Hecht and
+/// Returns whether edges between reachable blocks remain after intervals have been collapsed: T1 and T2 of Hecht and
 /// Ullman, "Flow Graph Reducibility" (1972).
 fn has_irreducible_loop(function: &Function) -> bool {
     let mut reached = BTreeSet::new();
@@ -168,7 +168,8 @@ fn what_is_rare_in_real_code_is_common_in_generated_code() {
 
 #[test]
 fn generated_functions_show_many_wrong_registers() {
-    // One read changed to another register of the class: what is never executed or never matters goes unseen.
+    // One read is changed to another register of its class. A change that is never executed, or has no effect, is not
+    // noticed.
     let (mut changed, mut seen) = (0, 0);
     for (seed, function) in functions(lowered_function).into_iter().enumerate() {
         let is_read = |operand: &Operand| operand.use_reg().is_some();

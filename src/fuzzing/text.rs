@@ -1,4 +1,4 @@
-//! The text form against itself: whatever parses, prints and parses back.
+//! Tests the text form by round trips: accepted text is printed and parsed again.
 
 use arbitrary::{Result, Unstructured};
 
@@ -6,14 +6,15 @@ use super::generate::{Options, lowered_function, ssa_function};
 use super::reached;
 use crate::function::Function;
 
-/// Checks that the parser takes any text without a panic, and that what it takes reads back.
+/// Checks that the parser does not panic on any text, and that accepted text survives a round trip.
 pub fn check_text(u: &mut Unstructured<'_>) -> Result<()> {
     let bytes = u.bytes(u.len())?;
     check_reads_back(&String::from_utf8_lossy(bytes));
     Ok(())
 }
 
-/// Checks that a generated function reads back, and that the parser takes its text with some bytes changed.
+/// Checks that a generated function survives a round trip, and that the parser does not panic on its text with some
+/// changed bytes.
 pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
     let options = Options { undefined_paths: u.arbitrary()?, ..Options::default() };
     let function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
@@ -24,7 +25,7 @@ pub fn check_round_trip(u: &mut Unstructured<'_>) -> Result<()> {
 
     let mut lines: Vec<&str> = text.lines().collect();
     let mut bytes = if u.arbitrary()? {
-        // Lines twice, or none of them, or in another order: often a function still.
+        // Lines are repeated, removed or reordered: the result is often still a function.
         for _ in 0..u.int_in_range(1..=2)? {
             let (at, other) = (u.choose_index(lines.len())?, u.choose_index(lines.len())?);
             match u.int_in_range(0..=2u8)? {
@@ -68,12 +69,12 @@ fn check_reads_back(text: &str) {
         let printed = function.to_string();
         let again = Function::parse(&printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!(again.to_string(), printed);
-        // Either answer is right; a panic is not.
+        // It may be valid or not, but must not panic.
         let _ = function.validate();
     }
 }
 
-/// Checks that two functions are equal but for the numbers of their opcodes.
+/// Checks that two functions are equal except for the numbers of their opcodes.
 fn assert_same(one: &Function, other: &Function) {
     assert_eq!((one.name(), one.kernel(), one.file()), (other.name(), other.kernel(), other.file()));
     assert_eq!(one.symbols, other.symbols);

@@ -1,4 +1,4 @@
-//! What a run of a function does that can be seen, and whether an edited function does the same.
+//! Observable actions of a run, and whether an edited function has the same.
 
 use super::interpret::{Limits, interpret};
 use super::memory::Seen;
@@ -6,71 +6,73 @@ use super::value::Bits;
 use crate::check::check;
 use crate::function::{Applied, EditList, Function, Inst, Origin};
 
-/// An instruction with an effect, or a branch that chose, as it was executed.
+/// An executed instruction with an effect, or an executed branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The instruction: the block's last for a branch.
     pub inst: Inst,
-    /// Which visit of a block it belongs to, counted from the start.
+    /// The number of the block visit, counted from the start.
     pub visit: usize,
-    /// A hash of what it does, the same for the register and the immediate form of an opcode.
+    /// A hash of its operation, equal for the register and the immediate form of an opcode.
     pub operation: u64,
-    /// Whether it is a branch that chose, or a return.
+    /// Whether it is a branch or a return.
     pub is_branch: bool,
-    /// The values that it read, sign-extended.
+    /// The values of its operands, sign-extended.
     pub reads: Vec<Bits>,
-    /// What it saw of memory and of what was executed before.
+    /// The parts of memory and of earlier effects that it saw.
     pub seen: Seen,
 }
 
-/// How a run came to its end.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It returned.
+    /// A return.
     Return,
-    /// An instruction that may trap did.
+    /// A trap of an instruction that may trap.
     Trap,
-    /// A pure instruction faulted, in that visit of a block.
+    /// A fault of a pure instruction, in this visit of a block.
     Fault {
         /// The visit.
         visit: usize,
     },
-    /// It may go on or not.
+    /// A possible end: the run may also continue.
     Unknown,
 }
 
-/// What a run of a function does.
+/// The trace of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The events, in order. A return and a trap see all of memory: that is what a run leaves behind.
+    /// The events, in order. A return and a trap see all of memory, which is the final state of the run.
     pub events: Vec<Event>,
-    /// How the run ended; none where it was cut off, or branched on an undefined value: what follows may be anything.
+    /// The end of the run; `None` if it was cut off or branched on an undefined value, after which any behaviour is
+    /// possible.
     pub end: Option<End>,
-    /// How many blocks were entered.
+    /// The number of blocks entered.
     pub visits: usize,
 }
 
-/// Where an edited function does something else than the original.
+/// The first difference of an edited function from the original.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("seed {seed}, event {event}: {reason}")]
 pub struct Mismatch {
     /// The seed of the inputs.
     pub seed: u64,
-    /// The number of the event.
+    /// The index of the event.
     pub event: usize,
-    /// What differs.
+    /// The difference.
     pub reason: String,
 }
 
 impl Trace {
-    /// Whether the run came to an end of which all is known.
+    /// Returns whether the end of the run is completely known.
     pub fn is_complete(&self) -> bool {
         matches!(self.end, Some(End::Return | End::Trap))
     }
 
-    /// Checks that `edited` does the same: each event is there, in the same order, and reads and sees what the original
-    /// read and saw, or anything where that was undefined. Only what both runs reached is compared. An original that
-    /// faults may do anything; an edited function faults only where the original does.
+    /// Checks that `edited` has the same events in the same order. Each must read and see the same values as the
+    /// original, or any values where the original's are undefined. Only events that both runs reached are compared. If
+    /// the original faults, the edited function may do anything. The edited function may fault only if the original
+    /// does.
     pub fn refined_by(&self, edited: &Trace, seed: u64) -> Result<(), Mismatch> {
         if matches!(self.end, Some(End::Fault { .. })) {
             return Ok(());
@@ -104,11 +106,11 @@ impl Trace {
 }
 
 impl Trace {
-    /// The same events, those of one visit of a block by a number of their instructions instead of by time; a branch
-    /// stays behind them.
+    /// Returns the same events, ordered in each block visit by a number of their instructions instead of by time; a
+    /// branch stays last.
     ///
-    /// Nothing with an effect leaves its block, and a run is cut off between blocks, so what both runs reached is the
-    /// same in this order, too.
+    /// No instruction with an effect leaves its block, and a run is cut off between blocks, so the events that both
+    /// runs reached are the same in this order, too.
     fn sorted_by(mut self, number: impl Fn(Inst) -> Option<Inst>) -> Trace {
         for visit in self.events.chunk_by_mut(|event, next| event.visit == next.visit) {
             visit.sort_by_key(|event| (event.is_branch, number(event.inst)));
@@ -117,8 +119,8 @@ impl Trace {
     }
 }
 
-/// Runs both functions on some inputs, and checks that the reordered one does what the original does. Events that do
-/// not conflict may change places.
+/// Runs both functions on some inputs, and checks that the reordered one has the same effects. Events that do not
+/// conflict may be exchanged.
 pub fn check_same_effects(original: &Function, reordered: &Applied) -> Result<(), Mismatch> {
     let number = |inst| match reordered.origin.get(inst) {
         Some(&Origin::Kept(inst)) => Some(inst),
@@ -132,7 +134,7 @@ pub fn check_same_effects(original: &Function, reordered: &Applied) -> Result<()
     Ok(())
 }
 
-/// Edits a function; panics where the checker refuses the edits, or the function does something else then.
+/// Applies edits. Panics if the checker refuses them, or if they change the meaning.
 pub(super) fn sound(function: &Function, edits: &EditList) -> Applied {
     if let Err(errors) = check(function, edits) {
         panic!("{errors:#?}\n{edits:#?}\n{function}");
@@ -145,7 +147,7 @@ pub(super) fn sound(function: &Function, edits: &EditList) -> Applied {
     applied
 }
 
-/// Runs both functions on some inputs, and checks that the edited one does what the original does.
+/// Runs both functions on some inputs, and checks that the edited one has the same meaning.
 pub fn check_same_meaning(original: &Function, edited: &Function) -> Result<(), Mismatch> {
     for seed in 0..4 {
         let limits = Limits::default();
@@ -159,7 +161,7 @@ mod tests {
     use super::*;
     use crate::function::{Block, EditList, Position, RegClass};
 
-    /// A loop that nothing leaves is cut off after fewer rounds where it has more instructions; that is no difference.
+    /// An endless loop with more instructions is cut off after fewer iterations; this is no difference.
     #[test]
     fn endless_loops_of_other_lengths_have_the_same_effects() {
         let head = "mfv 1\nfunction \"k\"\nopcode MOV_B32_i constant\nopcode ADD32ri\nopcode LD_i32\nopcode GOTO\n";

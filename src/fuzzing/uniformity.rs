@@ -1,12 +1,12 @@
-//! An oracle for uniformity: threads that differ only in what divergent opcodes give them.
+//! An oracle for uniformity: threads that differ only in the results of divergent opcodes.
 //!
-//! Each thread runs alone. What two of them hold is compared wherever they execute the same block in the same turn of
-//! each loop around it: there a uniform value is said to be the same, and there alone a warp may have them side by
-//! side. It does not matter what way each has come, so that nothing need be known of reconvergence. In a cycle with
-//! several entries turns are counted by block: there no branch has separated threads, or a uniform value never changes.
+//! Each thread runs alone. Values of two threads are compared when both execute the same block in the same iteration of
+//! each surrounding loop. A uniform value must be equal there, and only there can a warp hold both values at the same
+//! time. The paths of the threads do not matter, so the oracle needs no reconvergence. In a cycle with several entries,
+//! iterations are counted by block: either no branch has separated threads there, or a uniform value never changes.
 //!
-//! Branches choose by a hash of what they read and of nothing else: a count of branches would be a value of its own,
-//! one that differs between threads.
+//! Branches choose by a hash of their operands alone: a count of branches would be an additional value that differs
+//! between threads.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,19 +22,19 @@ use crate::index::IndexVec;
 use crate::target::{Classification, Uniformity};
 
 thread_local! {
-    /// One of each for all runs of a thread, to find what `compute` forgets to clear.
+    /// One context and one result for all runs of a thread, so that a missing reset in `compute` shows.
     static CONTEXT: RefCell<(AnalysisContext, UniformityInfo)> = RefCell::default();
 }
 
-/// How many blocks a thread executes.
+/// The most blocks that a thread executes.
 const BLOCKS: usize = 60;
 
 /// Checks the uniformity of a generated function, in SSA form or out of it.
 ///
 /// # Panics
-/// Where threads hold different bits in a uniform register.
+/// If threads hold different bits in a uniform register.
 pub fn check_uniformity(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error> {
-    // Short blocks: what matters is control flow.
+    // Blocks are short, because only control flow matters.
     let options = Options { undefined_paths: u.arbitrary()?, max_insts: 4, ..Options::default() };
     let mut function = if u.arbitrary()? { ssa_function(u, &options)? } else { lowered_function(u, &options)? };
     scatter(u, &mut function)?;
@@ -45,8 +45,7 @@ pub fn check_uniformity(u: &mut Unstructured<'_>) -> Result<(), arbitrary::Error
     Ok(())
 }
 
-/// Makes some predicates differ between threads: of itself, a generated function seldom branches on what it has loaded
-/// or shuffled.
+/// Makes some predicates differ between threads: a generated function rarely branches on a loaded or shuffled value.
 fn scatter(u: &mut Unstructured<'_>, function: &mut Function) -> Result<(), arbitrary::Error> {
     let Some(shuffle) = function.opcodes().find("SHFL_SYNC_IDX_rrr") else { return Ok(()) };
     for inst in function.insts() {
@@ -60,8 +59,8 @@ fn scatter(u: &mut Unstructured<'_>, function: &mut Function) -> Result<(), arbi
     Ok(())
 }
 
-/// Runs threads of a function, and checks that uniform values are the same in all of them. Returns how many pairs of
-/// values it compared.
+/// Runs threads of a function, and checks that uniform values are the same in all of them. Returns the number of
+/// compared pairs of values.
 pub fn check_threads(function: &Function) -> Result<usize, String> {
     CONTEXT.with_borrow_mut(|(context, info)| {
         let regs: Vec<VReg> = function.regs().collect();
@@ -87,10 +86,10 @@ pub fn check_threads(function: &Function) -> Result<usize, String> {
     })
 }
 
-/// A block, and the turns of the loops around it, outermost first.
+/// A block, and the iterations of the surrounding loops, outermost first.
 type Place = (Block, Vec<u32>);
 
-/// The uniform values that a thread held or made in a block, each time that it came to a place.
+/// The uniform values that a thread held or defined in a block, for each visit of a place.
 type Observed = BTreeMap<Place, Vec<Vec<(VReg, ValueNumber, Bits)>>>;
 
 fn compare(thread: &Observed, other: &Observed) -> Result<usize, String> {
@@ -169,7 +168,7 @@ impl Observer<'_> {
         observed
     }
 
-    /// Whether threads differ in what an instruction gives: what the target says, read anew here.
+    /// Returns whether threads get different results from an instruction, by the target's properties.
     fn is_private(&self, inst: Inst) -> bool {
         let info = self.classification.of(self.function, inst);
         self.function.role(inst) == Role::Other
@@ -177,7 +176,7 @@ impl Observer<'_> {
                 || !self.function.effects(inst).is_pure())
     }
 
-    /// Leaves the loops that `block` is not in, and enters or turns the one that it is the header of.
+    /// Leaves the loops that do not contain `block`, and enters or iterates the loop whose header it is.
     fn count_turn(&self, turns: &mut Vec<(Loop, u32)>, block: Block) {
         turns.retain(|&(of, _)| self.loops.contains(of, block));
         if let Some(innermost) = self.loops.innermost(block)

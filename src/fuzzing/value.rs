@@ -1,49 +1,49 @@
-//! The values that the interpreter computes with: bits, each of which may be undefined.
+//! Values of the interpreter: bits, each of which may be undefined.
 
 /// The content of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits {
-    /// The bits; 0 where undefined and beyond the width.
+    /// The bits; 0 for undefined bits and beyond the width.
     value: u128,
-    /// Which bits are undefined: reading them may give anything, at every read something else.
+    /// Mask of the undefined bits. Each read may give another value.
     undefined: u128,
     width: u32,
 }
 
-/// The bits of a number below `width`.
+/// Returns a mask of the bits below `width`.
 fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
 impl Bits {
-    /// The low bits of a number.
+    /// Returns the low bits of a number as a value.
     pub fn new(value: u128, width: u32) -> Self {
         Self { value: value & mask(width), undefined: 0, width }
     }
 
-    /// Any value.
+    /// Returns an undefined value.
     pub fn undefined(width: u32) -> Self {
         Self { value: 0, undefined: mask(width), width }
     }
 
-    /// Whether all bits are defined.
+    /// Returns whether all bits are defined.
     pub fn is_defined(self) -> bool {
         self.undefined == 0
     }
 
-    /// The same bits in another width: cut off, or filled with zeros.
+    /// Returns the bits in another width: truncated, or extended with zeros.
     pub fn resized(self, width: u32) -> Self {
         Self { value: self.value & mask(width), undefined: self.undefined & mask(width), width }
     }
 
-    /// Part `index` of `parts` equal ones, lowest first.
+    /// Returns part `index` of `parts` equal ones, lowest first.
     pub fn part(self, index: u32, parts: u32) -> Self {
         let width = self.width / parts.max(1);
         let shift = index.saturating_mul(width).min(127);
         Self { value: self.value >> shift, undefined: self.undefined >> shift, width }.resized(width)
     }
 
-    /// These bits with `high` above them.
+    /// Returns these bits with `high` above them.
     pub fn below(self, high: Self) -> Self {
         let place = |bits: u128| bits.checked_shl(self.width).unwrap_or(0);
         Self {
@@ -53,25 +53,25 @@ impl Bits {
         }
     }
 
-    /// The bits sign-extended to 128: equal for a register and the immediate that may stand in its place.
+    /// Returns the bits sign-extended to 128: equal for a register and the immediate that may replace it.
     pub fn sign_extended(self) -> Self {
         let unused = 128 - self.width.clamp(1, 128);
         let extend = |bits: u128| (((bits << unused) as i128) >> unused) as u128;
         Self { value: extend(self.value), undefined: extend(self.undefined), width: 128 }
     }
 
-    /// The number that the bits are, if all are defined.
+    /// Returns the number that the bits represent, if all are defined.
     pub fn number(self) -> Option<u128> {
         self.is_defined().then_some(self.value)
     }
 
-    /// Whether reading `other` instead is allowed: it agrees wherever these bits are defined.
+    /// Returns whether `other` may replace this value: it must agree with all defined bits.
     pub fn is_refined_by(self, other: Self) -> bool {
         let (old, new) = (self.sign_extended(), other.sign_extended());
         (new.undefined | (old.value ^ new.value)) & !old.undefined == 0
     }
 
-    /// Whether the bits are the same wherever both are defined.
+    /// Returns whether the bits are the same wherever both are defined.
     pub(super) fn agrees_with(self, other: Self) -> bool {
         (self.value ^ other.value) & !self.undefined & !other.undefined == 0
     }

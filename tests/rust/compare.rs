@@ -48,5 +48,5 @@ fn a_program_that_does_not_end_differs() {
     let (code, said) = compared("setmaxnreg.ptx", [bound, ".minnctapersm 1\n.maxnreg 168"]);
     assert_eq!(code, 0, "{said}");
     let (code, said) = compared("register_half_written.ptx", ["ret;", "L: bra L;\nret;"]);
-    assert!(code == 1 && said.contains("does not end: it comes into a state that it had before"), "{code}: {said}");
+    assert!(code == 1 && said.contains("does not end: it repeats an earlier state"), "{code}: {said}");
 }

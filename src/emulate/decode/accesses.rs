@@ -1,4 +1,4 @@
-//! Loads, stores, atomic operations, and copies that end later.
+//! Loads, stores, atomic operations, and asynchronous copies.
 
 use super::decoder::{Decoder, Refusal};
 use super::scopes::Symbol;
@@ -9,7 +9,7 @@ use crate::emulate::pure::{MOST_SOURCES, Pure};
 use crate::emulate::types::{Kind, Ty, low};
 use crate::ptx::Operand;
 
-/// Modifiers of loads and stores that choose caches.
+/// Returns whether a modifier of a load or store only controls caches.
 fn is_hint(word: &str) -> bool {
     matches!(
         word,
@@ -20,7 +20,7 @@ fn is_hint(word: &str) -> bool {
 }
 
 impl Decoder<'_, '_> {
-    /// Adds what accesses memory; `None` where it does not.
+    /// Decodes a memory access. `None` if the instruction is none.
     pub(super) fn access(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         match mnemonic.word {
             "ld" | "ldu" | "st" => self.plain(mnemonic, operands)?,
@@ -44,7 +44,7 @@ impl Decoder<'_, '_> {
                 self.emit(Op::IsSpace { to, from, space, is_global });
             }
             "prefetch" | "prefetchu" | "applypriority" => self.emit(Op::Nothing),
-            // A policy of caches changes no value.
+            // A cache policy changes no value.
             "createpolicy" => {
                 let to = self.result(operands.first().ok_or("no result")?)?;
                 self.emit(Op::Move { to, from: ZERO });
@@ -80,7 +80,7 @@ impl Decoder<'_, '_> {
         Ok(Some(()))
     }
 
-    /// The space that a mnemonic names.
+    /// Returns the memory space in a mnemonic.
     pub(super) fn space(&self, mnemonic: &Mnemonic<'_>) -> Result<Space, Refusal> {
         for &word in &mnemonic.modifiers {
             return Ok(match word {
@@ -228,7 +228,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// `cvta`: the windows are added or taken away.
+    /// Decodes `cvta`: adds or subtracts the windows.
     fn converted_address(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         let [to, from] = operands else { return Err("two operands".into()) };
         let to = self.result(to)?;
@@ -276,11 +276,11 @@ impl Decoder<'_, '_> {
                 let given = match (rest, has_policy) {
                     ([], _) | ([_], true) => None,
                     ([given, ..], _) => {
-                        // A predicate says that the source is to be ignored.
+                        // A predicate here means that the source may be ignored.
                         if let Operand::Name(name) = given
                             && let Some(Symbol::Register(_, Ty::Pred)) = self.scopes.find(self.text.str(name.word))
                         {
-                            return Err("the predicate that ignores its source".into());
+                            return Err("a predicate to ignore the source".into());
                         }
                         Some(self.source(given, Ty::Unsigned(32))?)
                     }
@@ -365,7 +365,7 @@ impl Decoder<'_, '_> {
                 let is_parity = mnemonic.has("parity");
                 let ty = if is_parity { word } else { Ty::Unsigned(64) };
                 let by = self.source(operands.get(2).ok_or("no phase")?, ty)?;
-                // A state has its phase where machine code has it.
+                // An mbarrier state has its phase in the highest bit, as in machine code.
                 (address, MbarrierOp::Test { to, by, bit: if is_parity { 0 } else { 63 } })
             }
             other => return Err(format!("the operation {other}")),

@@ -10,7 +10,7 @@ use crate::ptx::Operand;
 const WORD: Ty = Ty::Unsigned(32);
 
 impl Decoder<'_, '_> {
-    /// Adds a bulk copy, or what waits for some; `None` where an instruction is neither.
+    /// Decodes a bulk copy, or an instruction that waits for bulk copies. `None` for other instructions.
     pub(super) fn bulk(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         let (reduces, words) = match mnemonic.modifiers.as_slice() {
             ["async", "bulk", rest @ ..] => (false, rest),
@@ -18,7 +18,7 @@ impl Decoder<'_, '_> {
             _ => return Ok(None),
         };
         match words.first() {
-            // A copy to global memory is there at once, and so is what it reads.
+            // A copy to global memory reads and writes at once.
             Some(&("commit_group" | "wait_group")) => self.emit(Op::Fence),
             Some(&"prefetch") => self.emit(Op::Nothing),
             _ => {
@@ -100,7 +100,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// `[map, {x, y}]`.
+    /// Decodes `[map, {x, y}]`.
     fn tensor_box(&mut self, operand: &Operand) -> Result<Tensor, Refusal> {
         let Operand::Address(parts) = operand else { return Err("no address".into()) };
         let [map, Operand::Vector(coordinates)] = parts.as_slice() else { return Err("no coordinates".into()) };
@@ -110,7 +110,7 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// What follows says how caches are used, or to which blocks of a cluster more a copy goes: a cluster has one.
+/// Refuses modifiers other than cache hints and multicast. A cluster has one block, so multicast changes nothing.
 fn only_hints(words: &[&str]) -> Result<(), Refusal> {
     let is_hint = |word: &&str| matches!(*word, "L2::cache_hint" | "multicast::cluster");
     match words.iter().find(|word| !is_hint(word)) {
@@ -132,7 +132,7 @@ fn reduction(mnemonic: &Mnemonic<'_>) -> Option<AtomicOp> {
     })
 }
 
-/// Whether an atomic operation on a type is computed.
+/// Returns whether an atomic operation on a type is modelled.
 fn is_known(op: AtomicOp, ty: Ty) -> bool {
     ty.is_integer() || op == AtomicOp::Add && matches!(ty, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64)
 }

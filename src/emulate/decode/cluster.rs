@@ -1,4 +1,4 @@
-//! Clusters of one block each: what a kernel runs in that does not ask for larger ones.
+//! Clusters of one block each. Kernels that do not ask for larger clusters run in these.
 
 use super::decoder::{Decoder, Refusal};
 use super::scopes::axis;
@@ -8,7 +8,8 @@ use crate::emulate::types::Ty;
 use crate::ptx::Operand;
 
 impl Decoder<'_, '_> {
-    /// The row of a register of clusters; `None` where a name is none, or where clusters have several blocks.
+    /// Returns the row of a cluster register. `None` if the name is no such register, or if clusters have several
+    /// blocks.
     pub(super) fn cluster_register(&mut self, word: &str, part: Option<&str>) -> Option<Row> {
         let axis = axis(part)?;
         if self.globals.has_clusters {
@@ -23,7 +24,7 @@ impl Decoder<'_, '_> {
         })
     }
 
-    /// Adds an instruction of clusters; `None` where it is none.
+    /// Decodes a cluster instruction. `None` for other instructions.
     pub(super) fn cluster(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         let is_barrier = mnemonic.word == "barrier" && mnemonic.has("cluster");
         if !is_barrier && !matches!(mnemonic.word, "mapa" | "getctarank") {
@@ -44,7 +45,7 @@ impl Decoder<'_, '_> {
                 self.emit(Op::Move { to, from: ZERO });
             }
             ("barrier", []) if mnemonic.has("arrive") => self.emit(Op::Fence),
-            // The block meets where the wait is, as in machine code.
+            // The block synchronises at the wait, as in machine code.
             ("barrier", []) if mnemonic.has("wait") => {
                 let mode = BarrierMode::Sync;
                 self.emit(Op::Barrier { mode, id: ZERO, count: None, to: SINK, predicate: ZERO, negated: false });

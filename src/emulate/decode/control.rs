@@ -11,7 +11,7 @@ use crate::target::machine::Repartition;
 const WORD: Ty = Ty::Unsigned(32);
 
 impl Decoder<'_, '_> {
-    /// Adds control flow and barriers; `None` where an instruction is neither.
+    /// Decodes control flow and barriers. `None` for other instructions.
     pub(super) fn control(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         match mnemonic.word {
             "bra" => {
@@ -61,7 +61,7 @@ impl Decoder<'_, '_> {
             _ => Callee::Missing(word.to_owned()),
         };
         if matches!(&callee, Callee::Missing(name) if name == "vprintf") {
-            // What is printed is not compared.
+            // Printed output is not compared.
             let name = self.hashed_name("call vprintf");
             self.emit(Op::Hashed { name, to: Vec::new(), from: Vec::new() });
             return Ok(());

@@ -1,4 +1,4 @@
-//! A function that is being decoded: its rows, its operations, and the labels that they name.
+//! The function that is being decoded: its rows, its operations and its labels.
 
 use rustc_hash::FxHashMap;
 
@@ -10,10 +10,10 @@ use crate::emulate::pure::{MOST_SOURCES, find};
 use crate::emulate::types::Ty;
 use crate::ptx::{Text, Values};
 
-/// Why an instruction cannot be decoded.
+/// The reason why an instruction cannot be decoded.
 pub(super) type Refusal = String;
 
-/// Decodes one function.
+/// The decoder of one function.
 pub(super) struct Decoder<'a, 'm> {
     pub(super) text: &'m Text<'a>,
     pub(super) globals: &'m mut Globals<'a>,
@@ -22,12 +22,12 @@ pub(super) struct Decoder<'a, 'm> {
     pub(super) insts: Vec<Inst>,
     pub(super) rows: Vec<RowInfo>,
     pub(super) hashed: &'m mut Vec<String>,
-    /// The carry of the condition code.
+    /// The carry flag of the condition code.
     pub(super) carry: Option<Row>,
     pub(super) inits: FxHashMap<(u64, u64), Row>,
-    /// The instruction that stands behind each label.
+    /// The instruction after each label.
     pub(super) labels: Vec<Option<u32>>,
-    /// Labels of lists of targets.
+    /// Labels of target lists.
     pub(super) lists: FxHashMap<&'a str, Values>,
     pub(super) frame_bytes: u32,
     pub(super) guard: Option<(Row, bool)>,
@@ -38,7 +38,7 @@ pub(super) struct Decoder<'a, 'm> {
 }
 
 impl Decoder<'_, '_> {
-    /// Bytes of the frame.
+    /// Allocates bytes in the frame and returns their offset.
     pub(super) fn frame(&mut self, bytes: u32, alignment: u32) -> u32 {
         let offset = self.frame_bytes.next_multiple_of(alignment.max(1));
         self.frame_bytes = offset + bytes;
@@ -53,17 +53,17 @@ impl Decoder<'_, '_> {
         row
     }
 
-    /// A register that no name of the text has.
+    /// Adds a register without a name in the PTX file.
     pub(super) fn temporary(&mut self, ty: Ty) -> Row {
         self.new_register(ty)
     }
 
-    /// The row that is filled so when the function is entered.
+    /// Returns the row that has this value when the function is entered.
     pub(super) fn row_of(&mut self, init: Init, bits: u32) -> Row {
         let key = match init {
             Init::Constant(value) => (0, value),
             Init::Frame(offset) => (1, offset.into()),
-            // There are few of them.
+            // Functions have few of these rows, so a linear search is enough.
             Init::Special(special) => {
                 let position = self.rows.iter().position(|row| row.init == Init::Special(special));
                 if let Some(number) = position {
@@ -89,7 +89,7 @@ impl Decoder<'_, '_> {
         self.row_of(Init::Special(special), bits)
     }
 
-    /// Adds an operation of the statement.
+    /// Appends an operation of the current statement.
     pub(super) fn emit(&mut self, op: Op) {
         let is_end = matches!(op, Op::Branch { .. } | Op::IndexedBranch { .. } | Op::Return | Op::Exit | Op::Trap);
         let is_leader = std::mem::replace(&mut self.begins_block, is_end);
@@ -97,11 +97,11 @@ impl Decoder<'_, '_> {
         self.insts.push(Inst { op, guard: self.guard, line: self.line, is_first, is_leader, is_uniform: false });
     }
 
-    /// Adds the operation of a mnemonic that only computes.
+    /// Appends the operation of a pure mnemonic.
     pub(super) fn emit_pure(&mut self, mnemonic: &str, to: &[Row], from: &[Row]) -> Result<(), Refusal> {
         let mut words = mnemonic.split('.');
         let parts = Mnemonic { word: words.next().unwrap_or_default(), modifiers: words.collect() };
-        let pure = find(&parts).ok_or_else(|| format!("{mnemonic} is not known"))?;
+        let pure = find(&parts).ok_or_else(|| format!("{mnemonic} is unknown"))?;
         let mut rows = [ZERO; MOST_SOURCES];
         rows[..from.len()].copy_from_slice(from);
         let mut results = [SINK; 2];
@@ -114,14 +114,14 @@ impl Decoder<'_, '_> {
         self.emit(Op::Unknown(what.into()));
     }
 
-    /// The number of a label, until the function is finished.
+    /// Returns the number of a label. `finish` replaces it by an instruction.
     pub(super) fn target(&self, name: &str) -> Result<u32, Refusal> {
-        self.scopes.label(name).map(|label| label as u32).ok_or_else(|| format!("the label {name} is not known"))
+        self.scopes.label(name).map(|label| label as u32).ok_or_else(|| format!("the label {name} is unknown"))
     }
 
-    /// The labels of a list of targets.
+    /// Returns the labels of a target list.
     pub(super) fn targets(&self, name: &str) -> Result<Vec<u32>, Refusal> {
-        let values = self.lists.get(name).ok_or_else(|| format!("the list {name} is not known"))?;
+        let values = self.lists.get(name).ok_or_else(|| format!("the list {name} is unknown"))?;
         values.values.iter().map(|&(_, label)| self.target(self.text.str(label))).collect()
     }
 }

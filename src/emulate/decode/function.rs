@@ -104,7 +104,7 @@ impl<'a> Decoder<'a, '_> {
         (parameters, returns, kernel)
     }
 
-    /// Opens the scope that begins with these statements, with the labels in it.
+    /// Opens the scope that begins with these statements, and declares its labels.
     fn open_scope(&mut self, module: &Module<'a>, statements: &[Statement]) {
         let file = module.file();
         let mut labels = FxHashMap::default();
@@ -117,7 +117,7 @@ impl<'a> Decoder<'a, '_> {
                 StatementKind::Label if depth == 0 => {
                     let Some(Parts::Label(name)) = file.parts(id) else { continue };
                     let name = self.text.str(name);
-                    // A label of a list names the list.
+                    // The label before a target list names the list.
                     if let Some(Parts::Values(values)) = statements.get(number + 1).and_then(|&id| file.parts(id)) {
                         self.lists.insert(name, values);
                     }
@@ -228,7 +228,7 @@ impl<'a> Decoder<'a, '_> {
         }
     }
 
-    /// Puts instructions in place of labels.
+    /// Replaces labels by instructions.
     fn finish(&mut self) {
         let end = self.insts.len() as u32;
         self.guard = None;

@@ -1,4 +1,4 @@
-//! Variables of a file: their addresses and what they hold at first.
+//! Variables of a PTX module: addresses and initial contents.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,10 @@ use crate::emulate::program::{Init, Program, Variable, function_address};
 use crate::emulate::types::Ty;
 use crate::ptx::{Body, Declaration, Declarator, Module, Parts, StatementKind, Text, Token, TokenKind};
 
-/// The offset that stands for the start of shared variables of unknown size, until all others are placed.
+/// Stand-in for the start of shared variables of unknown size, until all other variables have addresses.
 pub(super) const DYNAMIC: u64 = 0xdead_0000_0000;
 
-/// The variables of a file.
+/// The variables of a PTX module.
 #[derive(Debug)]
 pub(super) struct Globals<'a> {
     pub(super) symbols: FxHashMap<&'a str, Symbol>,
@@ -24,7 +24,7 @@ pub(super) struct Globals<'a> {
     pub(super) has_clusters: bool,
 }
 
-/// Whether a kernel asks for clusters of a size other than one block.
+/// Returns whether a kernel asks for clusters of a size other than one block.
 fn asks_for_clusters(text: &Text<'_>, body: &Body) -> bool {
     body.parts.directives.iter().any(|directive| {
         let sizes = directive.values.iter().map(|(_, value)| number(text.str(*value), Ty::Unsigned(32)).unwrap_or(0));
@@ -69,7 +69,7 @@ impl<'a> Globals<'a> {
         globals
     }
 
-    /// Gives addresses to the variables of a declaration. Says whether it was one of shared, global or constant memory.
+    /// Assigns addresses to the variables of a declaration in shared, global or constant memory, and returns them.
     pub(super) fn name(&mut self, text: &Text<'a>, declaration: &Declaration) -> Vec<(&'a str, Symbol)> {
         let mut named = Vec::new();
         for declarator in &declaration.declarators {
@@ -97,7 +97,7 @@ impl<'a> Globals<'a> {
         named
     }
 
-    /// Finds what the variables of a declaration hold at first.
+    /// Reads the initial contents of a declaration's variables.
     pub(super) fn fill(&mut self, text: &Text<'a>, declaration: &Declaration) {
         if !matches!(text.of(declaration.space), b".global" | b".const") {
             return;
@@ -112,7 +112,7 @@ impl<'a> Globals<'a> {
                 content = self.initial(text, first, end, element as usize);
             }
             if is_here {
-                // What is not initialised is zero.
+                // The rest is zero.
                 content.resize(bytes.max(content.len() as u32) as usize, 0);
             }
             let address = layout::variable(name);
@@ -133,14 +133,14 @@ impl<'a> Globals<'a> {
                     Some(Symbol::Constant(address)) => *address,
                     Some(Symbol::Shared(offset)) => *offset,
                     Some(Symbol::Function(_)) => function_address(text.str(token)),
-                    // `generic(a)`: all addresses of variables are generic ones.
+                    // `generic(a)`: all variable addresses are generic already.
                     _ => continue,
                 },
                 TokenKind::Punctuation => {
                     match text.of(token)[0] {
                         b'-' => negative = true,
                         b'+' => adds = true,
-                        // `0xff00(a)`: a byte of an address.
+                        // `0xff00(a)`: one byte of an address.
                         b'(' if content.len() >= element && text.kind(Token(token.0 - 1)) == TokenKind::Number => {
                             let mask = content.split_off(content.len() - element);
                             let mut bytes = [0; 8];
@@ -169,7 +169,7 @@ impl<'a> Globals<'a> {
     }
 }
 
-/// The bytes and the alignment of what a declarator declares.
+/// Returns the size in bytes and the alignment of a declarator.
 pub(super) fn size(text: &Text<'_>, declaration: &Declaration, declarator: &Declarator) -> Option<(u32, u32)> {
     let ty = Ty::of(declaration.type_name(text).trim_start_matches('.'))?;
     let vector = declaration.words(text).find_map(|word| match word {
@@ -185,19 +185,19 @@ pub(super) fn size(text: &Text<'_>, declaration: &Declaration, declarator: &Decl
             .filter(|&token| text.kind(token) == TokenKind::Number)
             .filter_map(|token| number(text.str(token), Ty::Unsigned(64)))
             .collect();
-        // `a[]` of an initialised or extern variable has no size of its own.
+        // `a[]` of an initialised or extern variable has no explicit size.
         bytes = bytes.checked_mul(u32::try_from(numbers.iter().product::<u64>()).ok()?)?;
         if numbers.is_empty() {
             bytes = 0;
         }
     }
     let alignment = declaration.alignment(text).and_then(|text| text.parse().ok()).unwrap_or(element);
-    // The alignment of a `.ptr` is that of what it points to.
+    // The alignment of a `.ptr` is the pointee's.
     let is_pointer = declaration.words(text).any(|word| word == ".ptr");
     Some((bytes, if is_pointer { element } else { alignment }))
 }
 
-/// Puts the start of dynamic shared memory in place of its stand-in.
+/// Replaces the stand-in by the start of dynamic shared memory.
 pub(super) fn resolve_dynamic(program: &mut Program) {
     let start = u64::from(program.dynamic_shared);
     for row in program.functions.iter_mut().flat_map(|function| &mut function.rows) {

@@ -1,4 +1,4 @@
-//! `wgmma`: products of matrices by four warps, of which each computes its own rows.
+//! `wgmma`: matrix products by four warps. Each warp computes its own rows.
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
@@ -7,13 +7,13 @@ use crate::emulate::types::Ty;
 use crate::ptx::Operand;
 
 impl Decoder<'_, '_> {
-    /// Adds an instruction of a group of warps; `None` where it is none.
+    /// Decodes a warp-group instruction. `None` for other instructions.
     pub(super) fn group(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         if mnemonic.word != "wgmma" {
             return Ok(None);
         }
         match mnemonic.modifiers.first() {
-            // A product is there at once; what comes behind it in program order sees it.
+            // A product completes at once, so later instructions see it in program order.
             Some(&("fence" | "commit_group" | "wait_group")) => self.emit(Op::Fence),
             Some(&"mma_async") => {
                 let multiply = self.group_multiply(mnemonic, operands)?;
@@ -62,7 +62,7 @@ impl Decoder<'_, '_> {
         let adds = self.source(scale, Ty::Pred)?;
         let mut numbers = Vec::new();
         for operand in rest {
-            let Operand::Number(number) = operand else { return Err("an operand that is no number".into()) };
+            let Operand::Number(number) = operand else { return Err("an operand that is not a number".into()) };
             numbers.push(self.constant_number(number, Ty::Unsigned(64))? as i64);
         }
         let is_half = a_ty.bits() == 16;

@@ -1,9 +1,9 @@
-//! What kind of values registers hold, from the instructions that use them.
+//! Kinds of the values in registers, derived from the instructions that use them.
 //!
-//! Webs that moves, choices, packing or shuffles join are one class. Each class has the most telling kind that any
-//! instruction gives to it: a double before a float before an address before bits before an integer. What no instruction
-//! says anything of, as a value that is only loaded from shared memory and stored, has the kind of what is stored there:
-//! of all of it, if that has one kind, or else of what a launch reads.
+//! Webs that moves, selections, packing or shuffles join form one class. Each class has the most specific kind that any
+//! instruction gives it: double, float, address, bits, integer, in this order. A class without such an instruction, for
+//! example a value that is only loaded from shared memory and stored, has the kind of the values stored there: the
+//! common kind if all stores have one, or otherwise the kind that a launch reads.
 
 use super::pointers::pointers;
 use super::webs::{Value, Webs};
@@ -12,7 +12,7 @@ use crate::emulate::program::{CarriedKind, Function, Init, LeftFactor, Op, Row, 
 use crate::emulate::tensor::Numbers;
 use crate::emulate::types::Kind;
 
-/// Finds the kinds of what the loads, stores and atomic operations of a function move.
+/// Finds the kinds of the values in a function's loads, stores and atomic operations.
 pub(in crate::emulate) fn find(function: &mut Function) {
     let mut webs = Webs::new(function);
     let mut sets: DisjointSets<Value> = DisjointSets::new(webs.count);
@@ -32,7 +32,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
         all.windows(2).for_each(|pair| sets.unite(Value(pair[0] as u32), Value(pair[1] as u32)));
     }
     let mut kinds = vec![Kind::Integer; webs.count];
-    // Classes that arithmetic of integers reads or writes.
+    // Whether integer arithmetic reads or writes the class.
     let mut is_counted = vec![false; webs.count];
     let mut vote = |sets: &mut DisjointSets<Value>, web: Option<usize>, kind: Kind| {
         if let Some(web) = web {
@@ -103,7 +103,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
             }
         }
     }
-    // What goes through shared memory to a product that reads it by descriptors is what the product takes.
+    // Values that reach a product through shared memory, by descriptors, have the kind of the product's factors.
     if let Some(factor) = function.insts.iter().find_map(|inst| kind_of_factors(&inst.op)) {
         for (class, _) in moved_through(function, Space::Shared, &mut webs, &mut sets) {
             if !is_known(class, &kinds) {
@@ -112,7 +112,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
         }
     }
     let is_pointer = pointers(function, &mut webs);
-    // What nothing is known of has the kind of what is read into it from shared or local memory.
+    // A class of unknown kind takes the kind of the values that it loads from shared or local memory.
     let mut kind_of = |web: Option<usize>| {
         let Some(web) = web else { return (Kind::Integer, None) };
         let class = sets.find(Value(web as u32)).0;
@@ -151,7 +151,7 @@ pub(in crate::emulate) fn find(function: &mut Function) {
     }
 }
 
-/// The kind of the factors of a product in tensor memory.
+/// Returns the kind of the factors of a product in tensor memory.
 fn kind_of_factors(op: &Op) -> Option<Kind> {
     let Op::TensorMultiply(multiply) = op else { return None };
     Some(match multiply.numbers {
@@ -161,7 +161,7 @@ fn kind_of_factors(op: &Op) -> Option<Kind> {
     })
 }
 
-/// The classes of what is stored to a space and loaded from it, with the bits of each access.
+/// Returns the classes of the values stored to a space and loaded from it, with the bits of each access.
 fn moved_through(
     function: &Function,
     space: Space,

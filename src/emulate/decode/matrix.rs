@@ -1,4 +1,4 @@
-//! Instructions on matrices that a warp holds.
+//! Matrix instructions of a warp.
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
@@ -8,20 +8,20 @@ use crate::ptx::Operand;
 
 const WORD: Ty = Ty::Unsigned(32);
 
-/// `m16n8k16`.
+/// Parses `m16n8k16`.
 pub(super) fn shape(word: &str) -> Option<[u32; 3]> {
     let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
-/// The number of rows of a fragment of so many values of a type.
+/// Returns the number of rows of a fragment with `values` values of a type.
 fn registers(values: u32, ty: Ty) -> u32 {
     (values * ty.bits()).div_ceil(32 * ty.bits().max(32))
 }
 
 impl Decoder<'_, '_> {
-    /// Adds an instruction on matrices; `None` where it is none or not modelled.
+    /// Decodes a matrix instruction. `None` if it is none or is not modelled.
     pub(super) fn matrix(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         let all = |decoder: &mut Self| decoder.constant(0xffff_ffff, 32);
         let op = match mnemonic.word {
@@ -117,7 +117,7 @@ impl Decoder<'_, '_> {
             matches!(ty, Ty::F16 | Ty::BF16 | Ty::TF32 | Ty::F32 | Ty::F64 | Ty::Signed(8 | 32) | Ty::Unsigned(8))
         };
         let types = match *given.as_slice() {
-            // Of halves, only the types of the result and the addend are said.
+            // For halves, the mnemonic has only the types of the result and the addend.
             [to, addend] => [to, Ty::F16, Ty::F16, addend],
             [to, a, b, addend] => [to, a, b, addend],
             _ => return Err("the types".into()),

@@ -1,14 +1,14 @@
 //! From PTX to a [`Program`].
 //!
 //! In the order of the files:
-//! * [`globals`]: variables and their first content, and the layout of shared memory;
-//! * [`scopes`]: names, labels, and the scopes that hide them;
+//! * [`globals`]: variables with their initial contents, and the layout of shared memory;
+//! * [`scopes`]: names, labels, and nested scopes;
 //! * [`decoder`], [`function`]: a function and its statements;
 //! * [`numbers`], [`operands`]: registers, constants and addresses of an instruction;
-//! * [`select`]: which operation a mnemonic is; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`], [`bulk`], [`cluster`]:
-//!   those of a family;
-//! * [`webs`], [`pointers`], [`kinds`]: what kind of values registers hold;
-//! * [`registers`]: how many a thread has where it asks for more or fewer.
+//! * [`select`]: the operation of a mnemonic; [`accesses`], [`control`], [`warp`], [`matrix`], [`group`], [`bulk`],
+//!   [`cluster`]: families of operations;
+//! * [`webs`], [`pointers`], [`kinds`]: kinds of the values in registers;
+//! * [`registers`]: registers of each thread at entry, for kernels that ask for more or fewer later.
 
 mod accesses;
 mod bulk;
@@ -40,7 +40,7 @@ use super::program::{Program, function_address};
 use super::source::Sources;
 use crate::ptx::Module;
 
-/// Decodes a file. What cannot be decoded is kept as an operation that ends a launch.
+/// Decodes a PTX module. An instruction that cannot be decoded becomes an operation that ends the launch.
 pub(super) fn decode(module: &Module<'_>) -> Program {
     let mut program = Program { sources: Sources::new(module), unread: module.unread(), ..Program::default() };
     let file = module.file();
@@ -57,7 +57,7 @@ pub(super) fn decode(module: &Module<'_>) -> Program {
     }
     program.variables.append(&mut globals.variables);
     program.dynamic_shared = globals.shared_end.next_multiple_of(16);
-    // The hardware gives shared memory in pieces.
+    // The hardware allocates shared memory in units.
     let end = program.dynamic_shared.next_multiple_of(layout::SHARED_GRANULARITY);
     program.shared_end = if globals.has_dynamic { layout::SHARED_END } else { end };
     globals::resolve_dynamic(&mut program);

@@ -1,9 +1,9 @@
-//! Numbers as PTX writes them.
+//! Number literals of PTX.
 
 use crate::emulate::number::{BF16, F16, Rounding};
 use crate::emulate::types::Ty;
 
-/// The value of a number as a type has it. Numbers with a point or as bits of a float are bits.
+/// Returns the value of a literal for a type. Literals with a decimal point, and hexadecimal floats, become bits.
 pub(super) fn number(text: &str, ty: Ty) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     if let Some(bits) = lower.strip_prefix("0f").filter(|bits| bits.len() == 8) {

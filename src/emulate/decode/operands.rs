@@ -21,28 +21,28 @@ impl<'a> Decoder<'a, '_> {
         })
     }
 
-    /// The register of a name.
+    /// Returns the register of a name.
     pub(super) fn register(&self, name: &Name) -> Result<(Row, Ty), Refusal> {
         let word = self.text.str(name.word);
         match (word, name.part) {
             ("_", None) => Ok((SINK, Ty::Unsigned(64))),
             (_, None) => match self.scopes.find(word) {
                 Some(Symbol::Register(row, ty)) => Ok((row, ty)),
-                _ => Err(format!("{word} is no register")),
+                _ => Err(format!("{word} is not a register")),
             },
-            _ => Err(format!("{word} with a part")),
+            _ => Err(format!("{word} with a component")),
         }
     }
 
-    /// The register that an operand names as a result.
+    /// Returns the register of a result operand.
     pub(super) fn result(&self, operand: &Operand) -> Result<Row, Refusal> {
         match operand {
             Operand::Name(name) => Ok(self.register(name)?.0),
-            _ => Err("a result that is no register".into()),
+            _ => Err("a result that is not a register".into()),
         }
     }
 
-    /// Registers in braces, or one.
+    /// Returns the registers of a result operand: one, or several in braces.
     pub(super) fn results(&self, operand: &Operand) -> Result<Vec<Row>, Refusal> {
         match operand {
             Operand::Vector(parts) => parts.iter().map(|part| self.result(part)).collect(),
@@ -50,7 +50,7 @@ impl<'a> Decoder<'a, '_> {
         }
     }
 
-    /// A row with the value of an operand, read as a type.
+    /// Returns a row with the value of an operand, read as a type.
     pub(super) fn source(&mut self, operand: &Operand, ty: Ty) -> Result<Row, Refusal> {
         match operand {
             Operand::Name(name) => self.named_source(name, ty),
@@ -81,7 +81,7 @@ impl<'a> Decoder<'a, '_> {
                 (Symbol::Register(row, _), None) => Ok(row),
                 (Symbol::Register(row, _), Some(part)) => self.part_of(row, part, ty),
                 (symbol, None) => self.address_of(symbol, 0, ty),
-                _ => Err(format!("{word} with a part")),
+                _ => Err(format!("{word} with a component")),
             };
         }
         if let Some(&symbol) = self.globals.symbols.get(word) {
@@ -93,11 +93,11 @@ impl<'a> Decoder<'a, '_> {
         if let Some(row) = self.cluster_register(word, part) {
             return Ok(row);
         }
-        let (special, bits) = special(word, part).ok_or_else(|| format!("{word} is not known"))?;
+        let (special, bits) = special(word, part).ok_or_else(|| format!("{word} is unknown"))?;
         Ok(self.special(special, bits))
     }
 
-    /// A byte or half of a word, as video instructions name them.
+    /// Extracts a byte or half of a word, as a video instruction selects it.
     fn part_of(&mut self, row: Row, part: &str, ty: Ty) -> Result<Row, Refusal> {
         let (shift, bits) = match part {
             ".b0" => (0, 8),
@@ -117,7 +117,7 @@ impl<'a> Decoder<'a, '_> {
         Ok(to)
     }
 
-    /// A name and what is added to it.
+    /// Returns a name and the offset that is added to it.
     fn based(&self, operand: &Operand) -> Result<(Symbol, i64), Refusal> {
         let (name, offset) = match operand {
             Operand::Name(name) => (name, 0),
@@ -130,14 +130,14 @@ impl<'a> Decoder<'a, '_> {
         };
         let word = self.text.str(name.word);
         if name.part.is_some() {
-            return Err(format!("{word} with a part"));
+            return Err(format!("{word} with a component"));
         }
         let global = || self.globals.symbols.get(word).copied();
-        let symbol = self.scopes.find(word).or_else(global).ok_or_else(|| format!("{word} is not known"))?;
+        let symbol = self.scopes.find(word).or_else(global).ok_or_else(|| format!("{word} is unknown"))?;
         Ok((symbol, offset))
     }
 
-    /// A row with the address of a symbol in its own space.
+    /// Returns a row with the address of a symbol in its own space.
     pub(super) fn address_of(&mut self, symbol: Symbol, offset: i64, ty: Ty) -> Result<Row, Refusal> {
         let bits = ty.bits().max(32);
         Ok(match symbol {
@@ -161,7 +161,7 @@ impl<'a> Decoder<'a, '_> {
         })
     }
 
-    /// The address in brackets, and the space of the symbol that it names.
+    /// Returns the address in brackets, in the space of its symbol.
     pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<Address, Refusal> {
         let Operand::Address(parts) = operand else { return Err("no address".into()) };
         let [inner] = parts.as_slice() else { return Err("an address of several parts".into()) };
@@ -176,7 +176,7 @@ impl<'a> Decoder<'a, '_> {
                 Address { space: Space::Local, base: self.address_of(symbol, 0, Ty::Unsigned(64))?, offset }
             }
             Symbol::Shared(start) => {
-                // A generic access to a shared variable's name names the variable, not an offset.
+                // In a generic access to a shared variable, the name means the variable, not an offset.
                 let base = if start == DYNAMIC { DYNAMIC } else { start };
                 Address { space: Space::Shared, base: self.constant(base, 64), offset }
             }
@@ -189,7 +189,7 @@ impl<'a> Decoder<'a, '_> {
         })
     }
 
-    /// A row that a call, a comparison or an unpacking writes and another operation of the statement reads.
+    /// Emits a selection between two rows by a predicate.
     pub(super) fn emit_select(&mut self, to: Row, yes: Row, no: Row, by: Row) {
         self.emit(Op::Select { to, yes, no, by });
     }

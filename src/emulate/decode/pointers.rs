@@ -1,4 +1,5 @@
-//! Which registers of 64 bits hold addresses: parameters that say so, and from accesses backwards through sums and moves.
+//! Finds the 64-bit registers that hold addresses: declared pointer parameters, and address operands followed backwards
+//! through sums and moves.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +9,10 @@ use crate::emulate::program::{Address, Function, Init, Inst, Op, Row, Space, War
 use crate::emulate::pure::Pure;
 use crate::emulate::types::Ty;
 
-/// How often the instructions are gone through until nothing changes.
+/// The most passes over the instructions until nothing changes.
 const MOST_ROUNDS: usize = 64;
 
-/// The webs that hold addresses.
+/// Returns for each web whether it holds addresses.
 pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
     let mut is_pointer = vec![false; webs.count];
     let is_wide = |row: Row| {
@@ -34,7 +35,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
         if let Some(web) = address.and_then(|address| webs.read(at, address.base)) {
             is_pointer[web] = true;
         }
-        // Where only a function that is called uses the address, the parameter still says what it is.
+        // The parameter's declaration counts even if only a called function uses the address.
         if let Some(web) = parameter_read(function, inst, &said).and_then(|row| webs.written(at, row)) {
             is_pointer[web] = true;
         }
@@ -48,10 +49,10 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
                 Op::Move { to, from } if holds(webs, *to) => vec![*from],
                 Op::Select { to, yes, no, .. } if holds(webs, *to) => vec![*yes, *no],
                 Op::Pure { pure, to, from } if is_sum(pure) && holds(webs, to[0]) => match *pure.sources.as_slice() {
-                    // A product and an address: `mad.wide`.
+                    // `mad.wide`: a product plus an address.
                     [_, _, last] if last.bits() == 64 => vec![from[2]],
                     [_, _] => {
-                        // Where one of the two is known to be an address, the other is a distance.
+                        // If one of the two is known to be an address, the other is an offset.
                         let mut is_known = |row| webs.read(at, row).is_some_and(|web| known[web]);
                         match (is_known(from[0]), is_known(from[1])) {
                             (true, false) => vec![from[0]],
@@ -77,7 +78,7 @@ pub(super) fn pointers(function: &Function, webs: &mut Webs) -> Vec<bool> {
     is_pointer
 }
 
-/// The parameters that are loaded: where each lies, and the web that it is loaded into.
+/// Returns the loaded parameters: the offset of each, and the web that receives it.
 fn parameters_loaded(function: &Function, webs: &mut Webs) -> Vec<(u64, usize)> {
     let web = |(at, inst)| {
         let (place, row) = parameter_loaded(function, inst)?;
@@ -86,7 +87,7 @@ fn parameters_loaded(function: &Function, webs: &mut Webs) -> Vec<(u64, usize)> 
     function.insts.iter().enumerate().filter_map(web).collect()
 }
 
-/// What is an address where a parameter is loaded is one wherever it is loaded. Returns whether that says anything new.
+/// Marks all loads of a parameter as addresses if one is. Returns whether this changes anything.
 fn share_parameters(loaded: &[(u64, usize)], is_pointer: &mut [bool]) -> bool {
     let places: BTreeSet<u64> = loaded.iter().filter(|one| is_pointer[one.1]).map(|one| one.0).collect();
     let shared = loaded.iter().filter(|one| places.contains(&one.0));
@@ -97,7 +98,8 @@ fn is_sum(pure: &Pure) -> bool {
     matches!(pure.results.as_slice(), [Ty::Signed(64) | Ty::Unsigned(64)])
 }
 
-/// The webs that are computed by anything but sums and moves: distances, not addresses.
+/// Returns for each web whether an operation other than sums and moves computes it. Such a web holds offsets, not
+/// addresses.
 fn computed(function: &Function, webs: &mut Webs) -> Vec<bool> {
     let mut computed = vec![false; webs.count];
     for (at, inst) in function.insts.iter().enumerate() {
@@ -111,19 +113,19 @@ fn computed(function: &Function, webs: &mut Webs) -> Vec<bool> {
     computed
 }
 
-/// Where the parameters are that say that they are addresses.
+/// Returns the offsets of the parameters that are declared as pointers.
 fn said(function: &Function) -> Vec<u64> {
     let parameters = function.kernel.iter().flat_map(|kernel| &kernel.parameters);
     let pointers = parameters.filter(|parameter| parameter.is_pointer);
     pointers.map(|parameter| layout::PARAMETERS + u64::from(parameter.offset)).collect()
 }
 
-/// The register that an instruction loads one of these parameters into.
+/// Returns the register into which an instruction loads one of these parameters.
 fn parameter_read(function: &Function, inst: &Inst, parameters: &[u64]) -> Option<Row> {
     parameter_loaded(function, inst).filter(|(place, _)| parameters.contains(place)).map(|(_, row)| row)
 }
 
-/// The place that an instruction loads one register of 64 bits from, if that is a constant, and the register.
+/// Returns the constant address from which an instruction loads one 64-bit register, and the register.
 fn parameter_loaded(function: &Function, inst: &Inst) -> Option<(u64, Row)> {
     let Op::Load(access) = &inst.op else { return None };
     let Init::Constant(base) = function.rows[access.address.base.0 as usize].init else { return None };
@@ -132,7 +134,8 @@ fn parameter_loaded(function: &Function, inst: &Inst) -> Option<(u64, Row)> {
     is_wide.then_some((base.wrapping_add(access.address.offset as u64), *row))
 }
 
-/// The webs that are known to be addresses: parameters that say so, results of `cvta`, and what is added to them.
+/// Returns for each web whether it is known to be an address: declared parameters, results of `cvta`, and sums with an
+/// offset.
 fn known(function: &Function, webs: &mut Webs) -> Vec<bool> {
     let mut known = vec![false; webs.count];
     let said = said(function);

@@ -1,10 +1,10 @@
-//! How many registers the threads of a kernel have at first, where they ask for more or fewer (`setmaxnreg`).
+//! Registers of each thread at entry, for kernels that ask for more or fewer later (`setmaxnreg`).
 
 use crate::emulate::program::{Callee, Function, Op, Program};
 use crate::ptx::Module;
 use crate::target::machine::{Architecture, Circumstances, CommandLine, Entry, Repartition};
 
-/// The functions that a kernel may enter, itself among them, and whether it calls any that is not known.
+/// Returns the functions that a kernel may enter, itself included, and whether it calls an unknown function.
 fn entered(program: &Program, kernel: usize) -> (Vec<usize>, bool) {
     let (mut entered, mut calls_unknown) = (vec![kernel], false);
     let mut next = 0;
@@ -29,8 +29,8 @@ fn requests(function: &Function) -> impl Iterator<Item = Repartition> {
     })
 }
 
-/// Finds it for each kernel. Where nothing bounds a kernel's registers, or ptxas ignores what it asks for or refuses it,
-/// there is no number.
+/// Finds the registers at entry for each kernel. `None` if no directive limits a kernel's registers, or if ptxas
+/// ignores or refuses the requests.
 pub(super) fn find(module: &Module<'_>, program: &mut Program) {
     let Ok(architecture) = Architecture::by_name(module.target()) else { return };
     for (kernel, body) in module.bodies().iter().enumerate() {

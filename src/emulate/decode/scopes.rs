@@ -1,14 +1,14 @@
-//! Names of a function: what they stand for, in scopes that hide each other.
+//! Names of a function and their meanings, in nested scopes.
 
 use rustc_hash::FxHashMap;
 
 use crate::emulate::program::{Row, Special};
 use crate::emulate::types::Ty;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
-    /// A register; one of 128 bits is two rows.
+    /// A register. A 128-bit register has two rows.
     Register(Row, Ty),
     /// An offset in shared memory.
     Shared(u64),
@@ -28,7 +28,7 @@ struct Family {
     ty: Ty,
 }
 
-/// One scope.
+/// A scope.
 #[derive(Debug, Default)]
 struct Scope<'a> {
     names: FxHashMap<&'a str, Symbol>,
@@ -36,7 +36,7 @@ struct Scope<'a> {
     labels: FxHashMap<&'a str, usize>,
 }
 
-/// The scopes that are open.
+/// The open scopes.
 #[derive(Debug, Default)]
 pub(super) struct Scopes<'a> {
     open: Vec<Scope<'a>>,
@@ -64,7 +64,7 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// What a name stands for.
+    /// Returns the meaning of a name.
     pub(super) fn find(&self, name: &str) -> Option<Symbol> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
         for scope in self.open.iter().rev() {
@@ -74,7 +74,7 @@ impl<'a> Scopes<'a> {
             if digits == 0 {
                 continue;
             }
-            // A family's name may end with digits itself.
+            // The name of a family may itself end with digits.
             for split in (name.len() - digits)..name.len() {
                 let (stem, number) = name.split_at(split);
                 let has_leading_zero = number.len() > 1 && number.starts_with('0');
@@ -90,24 +90,25 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// The number of a label.
+    /// Returns the number of a label.
     pub(super) fn label(&self, name: &str) -> Option<usize> {
         self.open.iter().rev().find_map(|scope| scope.labels.get(name).copied())
     }
 }
 
-/// How many rows a register of a type has.
+/// Returns the number of rows of a register of a type.
 pub(super) fn rows_of(ty: Ty) -> u32 {
     if ty.bits() > 64 { 2 } else { 1 }
 }
 
-/// The axis that a part of a special register names, if there is a part; the outer `None` of one that is no axis.
+/// Returns the axis of a special register's component, if there is a component. The outer `None` means that the
+/// component is no axis.
 pub(super) fn axis(part: Option<&str>) -> Option<Option<u8>> {
     part.map(|part| [".x", ".y", ".z"].iter().position(|name| *name == part).map(|axis| axis as u8))
         .map_or(Some(None), |axis| axis.map(Some))
 }
 
-/// The special register of a name, with its part.
+/// Returns the special register of a name and its component.
 pub(super) fn special(word: &str, part: Option<&str>) -> Option<(Special, u32)> {
     use crate::emulate::program::LaneMask;
     let axis = axis(part)?;
@@ -136,7 +137,7 @@ pub(super) fn special(word: &str, part: Option<&str>) -> Option<(Special, u32)> 
         ("%globaltimer_lo", None) => known(Special::Unknown("%globaltimer")),
         ("%globaltimer_hi", None) => known(Special::Unknown("%globaltimer")),
         (word, _) if word.starts_with("%cluster") || word.starts_with("%ncluster") || word.starts_with("%is_") => {
-            known(Special::Unknown("a cluster's register"))
+            known(Special::Unknown("a register of clusters"))
         }
         (word, None) if word.starts_with("%envreg") || word.starts_with("%pm") => known(Special::Unknown("%envreg")),
         _ => None,

@@ -1,4 +1,4 @@
-//! Which operation an instruction is.
+//! Selects the operation of an instruction.
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
@@ -9,13 +9,13 @@ use crate::function::Effects;
 use crate::ptx::Operand;
 use crate::target::ptx::{Control, Meaning, Writes};
 
-/// The text of a mnemonic.
+/// Returns the mnemonic as in the PTX file.
 pub(super) fn full(mnemonic: &Mnemonic<'_>) -> String {
     std::iter::once(mnemonic.word).chain(mnemonic.modifiers.iter().copied()).collect::<Vec<_>>().join(".")
 }
 
 impl Decoder<'_, '_> {
-    /// Adds the operations of an instruction.
+    /// Appends the operations of an instruction.
     pub(super) fn select(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         if let Some(done) = self.control(mnemonic, operands)? {
             return Ok(done);
@@ -50,7 +50,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// An instruction that only computes.
+    /// Decodes a pure instruction.
     fn computed(&mut self, mnemonic: &Mnemonic<'_>, pure: Pure, operands: &[Operand]) -> Result<(), Refusal> {
         let (first, rest) = operands.split_first().ok_or("no operands")?;
         let mut to = [SINK; 2];
@@ -62,7 +62,7 @@ impl Decoder<'_, '_> {
             to[1] = self.carry_row();
         }
         let given = pure.sources.len() - usize::from(pure.reads_carry);
-        // `vadd2` and the like may leave out what they do not add to.
+        // `vadd2` and similar instructions may omit the addend.
         if rest.len() != given {
             return Err(format!("{} operands", operands.len()));
         }
@@ -81,15 +81,15 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The least or greatest of three floats, as that of two and the third.
+    /// Decodes the minimum or maximum of three floats, as two operations.
     fn extreme_of_three(
         &mut self,
         mnemonic: &Mnemonic<'_>,
         to: &Operand,
         [first, second, third]: [&Operand; 3],
     ) -> Result<(), Refusal> {
-        let ty = mnemonic.ty().filter(|ty| *ty == Ty::F32).ok_or("its operands are not known")?;
-        let of_two = || find(mnemonic).ok_or("it is not known");
+        let ty = mnemonic.ty().filter(|ty| *ty == Ty::F32).ok_or("its operands are unknown")?;
+        let of_two = || find(mnemonic).ok_or("it is unknown");
         let (to, between) = (self.result(to)?, self.temporary(ty));
         let [first, second, third] = [self.source(first, ty)?, self.source(second, ty)?, self.source(third, ty)?];
         for (result, left, right) in [(between, first, second), (to, between, third)] {
@@ -111,7 +111,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// `mov`, with packing and unpacking.
+    /// Decodes `mov`, with packing and unpacking.
     fn move_of(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         let ty = mnemonic.ty().ok_or("no type")?;
         let [to, from] = operands else { return Err("mov has two operands".into()) };
@@ -155,10 +155,10 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// An instruction whose function is not known.
+    /// Decodes an instruction whose function is unknown.
     pub(super) fn hashed(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<(), Refusal> {
         let name = full(mnemonic);
-        let meaning = Meaning::of(&name).ok_or("it is not known")?;
+        let meaning = Meaning::of(&name).ok_or("it is unknown")?;
         let (effects, _) = meaning.effects(&name);
         let beyond = Effects::WRITE | Effects::READ | Effects::ORDERED | Effects::OPAQUE | Effects::CONVERGENT;
         let carries = mnemonic.word.ends_with('c') && matches!(mnemonic.word, "addc" | "subc" | "madc");
@@ -168,7 +168,7 @@ impl Decoder<'_, '_> {
             || mnemonic.has("cc")
             || carries
         {
-            return Err("it is not modelled and does more than compute".into());
+            return Err("it is not modelled and has effects besides its results".into());
         }
         let results = match meaning.writes {
             Writes::First | Writes::FirstIfRegister => 1,
@@ -195,7 +195,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The number of the name of a hashed instruction.
+    /// Returns the number of a hashed instruction's name.
     pub(super) fn hashed_name(&mut self, name: &str) -> usize {
         self.hashed.iter().position(|known| known == name).unwrap_or_else(|| {
             self.hashed.push(name.to_owned());

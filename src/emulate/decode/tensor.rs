@@ -1,4 +1,4 @@
-//! `tcgen05`: tensor memory, and products of matrices that one thread asks for.
+//! `tcgen05`: tensor memory, and matrix products that one thread starts.
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
@@ -10,13 +10,13 @@ use crate::ptx::Operand;
 const WORD: Ty = Ty::Unsigned(32);
 
 impl Decoder<'_, '_> {
-    /// Adds an instruction on tensor memory; `None` where it is none.
+    /// Decodes a tensor-memory instruction. `None` for other instructions.
     pub(super) fn tensor(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         if mnemonic.word != "tcgen05" {
             return Ok(None);
         }
         if mnemonic.has("cta_group::2") {
-            return Err("two blocks together".into());
+            return Err("a pair of blocks".into());
         }
         let (&first, rest) = mnemonic.modifiers.split_first().ok_or("the operation")?;
         let known: &[&str] = match first {
@@ -26,7 +26,7 @@ impl Decoder<'_, '_> {
             "ld" | "st" => return self.tensor_move(first == "ld", rest, operands).map(Some),
             "mma" => return self.tensor_multiply(rest, operands).map(Some),
             "commit" => &["cta_group::1", "mbarrier::arrive::one", "shared::cluster", "shared::cta", "b64"],
-            // What was asked for is done at once, and what comes behind it in program order sees it.
+            // Operations complete at once, so later instructions see them in program order.
             "wait::ld" | "wait::st" | "fence::before_thread_sync" | "fence::after_thread_sync" => &["sync", "aligned"],
             other => return Err(format!("the operation {other}")),
         };
@@ -112,12 +112,12 @@ impl Decoder<'_, '_> {
             "kind::i8" => Numbers::Integers,
             other => return Err(format!("the modifier {other}")),
         };
-        // What a buffer of factors keeps changes no result.
+        // The contents of a collector buffer change no result.
         if let Some(word) = rest.iter().find(|word| !word.starts_with("collector::a::")) {
             return Err(format!("the modifier {word}"));
         }
         let [to, left, right, descriptor, adds] = operands else {
-            return Err("lanes that are left out, or a scale".into());
+            return Err("disabled lanes, or a scale".into());
         };
         let to = self.spot(to)?;
         let left = match left {

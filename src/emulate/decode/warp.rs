@@ -1,4 +1,4 @@
-//! What the threads of a warp do together, but for matrices.
+//! Collective operations of a warp, except matrices.
 
 use super::decoder::{Decoder, Refusal};
 use crate::emulate::mnemonic::Mnemonic;
@@ -9,7 +9,7 @@ use crate::ptx::Operand;
 const WORD: Ty = Ty::Unsigned(32);
 
 impl Decoder<'_, '_> {
-    /// Adds a shuffle, vote, match or reduction; `None` where an instruction is none.
+    /// Decodes a shuffle, vote, match or reduction. `None` for other instructions.
     pub(super) fn warp(&mut self, mnemonic: &Mnemonic<'_>, operands: &[Operand]) -> Result<Option<()>, Refusal> {
         match mnemonic.word {
             "activemask" => {
@@ -21,7 +21,7 @@ impl Decoder<'_, '_> {
             _ => return Ok(None),
         }
         if !mnemonic.has("sync") {
-            return Err("it does not say which threads take part".into());
+            return Err("it has no thread mask".into());
         }
         let (first, rest) = operands.split_first().ok_or("no operands")?;
         let (to, second) = match first {

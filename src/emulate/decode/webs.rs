@@ -1,4 +1,4 @@
-//! Registers by what they hold: definitions that reach a common read are one web, whatever names the text has.
+//! Webs of registers: definitions that reach a common read are one web, whatever the registers' names are.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ define_index! {
     Value, "v"
 }
 
-/// The rows that an operation writes, and those that it reads.
+/// Returns the rows that an operation writes, and the rows that it reads.
 pub(super) fn rows(op: &Op) -> (Vec<Row>, Vec<Row>) {
     let at = |address: &Address, more: &[Row]| [&[address.base], more].concat();
     match op {
@@ -118,8 +118,8 @@ fn warp_rows(op: &WarpOp) -> (Vec<Row>, Vec<Row>) {
 /// The values of all operands.
 #[derive(Debug)]
 pub(in crate::emulate) struct Webs {
-    /// The values of the rows that each instruction writes and reads, in the order of [`rows`]; of those read, a guard is
-    /// the last.
+    /// The values of the rows that each instruction writes and reads, in the order of [`rows`]. A guard is the last
+    /// value read.
     written: Vec<Vec<(Row, Value)>>,
     read: Vec<Vec<(Row, Value)>>,
     sets: DisjointSets<Value>,
@@ -180,19 +180,19 @@ impl Webs {
         Self { written, read, sets, count }
     }
 
-    /// The webs of all rows that an instruction writes.
+    /// Returns the webs of all rows that an instruction writes.
     pub(in crate::emulate) fn all_written(&mut self, at: usize) -> Vec<usize> {
         let Self { written, sets, .. } = self;
         written[at].iter().map(|&(_, value)| sets.find(value).0 as usize).collect()
     }
 
-    /// The web of a row that an instruction writes.
+    /// Returns the web of a row that an instruction writes.
     pub(super) fn written(&mut self, at: usize, row: Row) -> Option<usize> {
         let value = self.written[at].iter().find(|one| one.0 == row)?.1;
         Some(self.sets.find(value).0 as usize)
     }
 
-    /// The web of a row that an instruction reads.
+    /// Returns the web of a row that an instruction reads.
     pub(in crate::emulate) fn read(&mut self, at: usize, row: Row) -> Option<usize> {
         let value = self.read[at].iter().find(|one| one.0 == row)?.1;
         Some(self.sets.find(value).0 as usize)
@@ -202,7 +202,7 @@ impl Webs {
 struct Finder {
     /// The values at the start of blocks.
     entries: FxHashMap<(usize, Row), Value>,
-    /// Those whose predecessors were not looked at yet.
+    /// The values at block starts whose predecessors are not visited yet.
     open: Vec<(usize, Row, Value)>,
     count: u32,
     unions: Vec<(Value, Value)>,
@@ -225,7 +225,7 @@ impl Finder {
     }
 }
 
-/// The instructions that blocks begin with: targets, and what follows a branch or an end.
+/// Returns for each instruction whether a block begins there: at targets, and after branches and ends.
 fn block_starts(function: &Function) -> Vec<bool> {
     let mut starts = vec![false; function.insts.len() + 1];
     for (at, inst) in function.insts.iter().enumerate() {

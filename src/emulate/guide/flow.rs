@@ -1,4 +1,4 @@
-//! Where the registers of a function come from, and what their values may be.
+//! Definitions of a function's registers, and their possible values.
 
 use crate::emulate::decode::Webs;
 use crate::emulate::layout;
@@ -8,7 +8,7 @@ use crate::emulate::program::{Access, Function, Init, Op, Row, Space, Special};
 use crate::emulate::pure::{Lanes, MOST_SOURCES, Pure};
 use crate::emulate::types::{Kind, low};
 
-/// How far sources are followed, and how many values of a register are kept.
+/// Limits on the depth of definitions and on the values of a register.
 pub(super) const MOST_DEPTH: u32 = 14;
 const MOST_VALUES: usize = 4;
 
@@ -32,13 +32,13 @@ impl Flow {
         Self { webs, definitions }
     }
 
-    /// The instructions that may have written what an instruction reads from a row.
+    /// Returns the instructions that may have written the row that an instruction reads.
     pub(super) fn definitions(&mut self, at: usize, row: Row) -> Vec<u32> {
         self.webs.read(at, row).map_or_else(Vec::new, |web| self.definitions[web].clone())
     }
 }
 
-/// The offset of the kernel's parameter, or of the part of it, that a load reads.
+/// Returns the offset of the kernel parameter, or of its part, that a load reads.
 pub(super) fn parameter_of(function: &Function, access: &Access, element: usize) -> Option<u32> {
     let Init::Constant(base) = function.rows[access.address.base.0 as usize].init else { return None };
     let bytes = u64::from(access.ty.bytes());
@@ -47,7 +47,7 @@ pub(super) fn parameter_of(function: &Function, access: &Access, element: usize)
     is_parameter.then(|| (address - layout::PARAMETERS) as u32)
 }
 
-/// What an instruction computes in one lane.
+/// Returns the result of an instruction in one lane.
 pub(super) fn computed(pure: &Pure, values: [u64; MOST_SOURCES]) -> [u64; 2] {
     let sources: [Lanes; MOST_SOURCES] = values.map(|value| [value; 32]);
     let mut results = [[0; 32]; 2];
@@ -55,18 +55,18 @@ pub(super) fn computed(pure: &Pure, values: [u64; MOST_SOURCES]) -> [u64; 2] {
     results.map(|result| result[0])
 }
 
-/// What registers may hold in a launch.
+/// Known values of registers in a launch.
 pub(super) struct Known<'a> {
     pub(super) function: &'a Function,
     pub(super) flow: &'a mut Flow,
     pub(super) setting: &'a Setting,
     pub(super) image: &'a mut Image,
-    /// How many instructions may still be looked at.
+    /// How many instructions may still be visited.
     pub(super) work: u32,
 }
 
 impl Known<'_> {
-    /// A few values that a row may hold where an instruction reads it: of loads, zero and one.
+    /// Returns a few values that a row may hold at an instruction. Loads count as zero and one.
     pub(super) fn values(&mut self, at: usize, row: Row, depth: u32) -> Vec<u64> {
         let info = self.function.rows[row.0 as usize];
         let last = |count: u32| vec![0, u64::from(count.saturating_sub(1))];
@@ -101,7 +101,7 @@ impl Known<'_> {
         kept
     }
 
-    /// What an instruction may write to a row.
+    /// Returns the values that an instruction may write to a row.
     fn values_of(&mut self, at: usize, row: Row, depth: u32) -> Vec<u64> {
         let function = self.function;
         match &function.insts[at].op {

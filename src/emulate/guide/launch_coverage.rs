@@ -1,8 +1,8 @@
-//! What launches have shown: what ran, which ways predicates went, and how the sides of comparisons were to each other.
+//! Coverage of launches: executed instructions, outcomes of predicates, and relations between the sides of comparisons.
 
 use crate::emulate::machine::Outcome;
 
-/// What ran, and which ways predicates went, in all launches so far.
+/// Executed instructions and outcomes of predicates in all launches so far.
 #[derive(Clone, Debug, Default)]
 pub(in crate::emulate) struct LaunchCoverage {
     pub(super) covered: Vec<Vec<bool>>,
@@ -24,7 +24,7 @@ impl LaunchCoverage {
         }
     }
 
-    /// Whether a launch shows something new.
+    /// Returns whether a launch covers something new.
     pub(in crate::emulate) fn lacks(&self, outcome: &Outcome) -> bool {
         let more =
             self.ways.iter().zip(&outcome.ways).any(|(all, one)| all.iter().zip(one).any(|(all, one)| one & !all != 0));

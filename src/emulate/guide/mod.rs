@@ -1,11 +1,11 @@
-//! Launches behind the drawn ones, for statements that did not run and branches that went one way only.
+//! Additional launches after the drawn ones, for statements that have not run and branches that went one way only.
 //!
-//! [`coverage`]: what launches have shown; [`sites`]: where more could be shown; [`flow`]: where registers come from;
-//! [`solve`]: what would turn a predicate.
+//! [`seen`]: coverage of all launches; [`sites`]: positions where coverage can grow; [`flow`]: definitions of
+//! registers; [`solve`]: inputs that flip a predicate.
 //!
-//! A launch that reached such a branch is drawn again, with one thing changed: a parameter, what a load finds, or the
-//! shape. [`Guide::next`] says what, and whoever asks runs it and keeps what shows something new. That is a search as
-//! fuzzers do it, with few runs.
+//! A launch that reached such a branch is repeated with one change: a parameter, a loaded value, or the shape.
+//! [`Guide::next`] returns the change; the caller runs the launch and keeps it if it covers something new. This is a
+//! search as in a fuzzer, with few runs.
 
 mod flow;
 mod launch_coverage;
@@ -25,22 +25,22 @@ use super::program::{Program, Special};
 use super::types::mixed;
 use super::wishes::{Wish, Wishes};
 
-/// How often one branch is tried with what should turn it, and with drawn numbers.
+/// How often one branch is tried with solved values, and with drawn numbers.
 const MOST_SOLVED: usize = 8;
 const MOST_SHAKEN: usize = 6;
 
-/// What is drawn for numbers that a predicate depends on, and for parameters where nothing is known.
+/// Values drawn for numbers on which a predicate depends, and for unknown parameters.
 pub(super) const SHAKEN: [u64; 22] =
     [0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 100, 128, 256, 512, 1000, 1024, 2048, 4096];
 
-/// A launch that ran, for the next to be made of.
+/// A launch that ran, as the base of the next one.
 pub(super) struct FinishedLaunch<'a> {
     pub(super) outcome: &'a Outcome,
     pub(super) setting: &'a Setting,
     pub(super) image: &'a mut Image,
 }
 
-/// What was tried.
+/// The attempts so far.
 #[derive(Debug, Default)]
 pub(super) struct Guide {
     flows: FxHashMap<usize, Flow>,
@@ -48,8 +48,8 @@ pub(super) struct Guide {
 }
 
 impl Guide {
-    /// The launch to run next: which of those that ran it is made of, and what is wished for; `None` where nothing is
-    /// left to try.
+    /// Returns the next launch: the index of the launch on which it is based, and its wishes. `None` if nothing is left
+    /// to try.
     pub(super) fn next(
         &mut self,
         program: &Program,
@@ -88,7 +88,7 @@ impl Guide {
         None
     }
 
-    /// What a predicate depends on, with the values that turn it.
+    /// Returns the inputs of a predicate, with the values that flip it.
     fn leaves(&mut self, program: &Program, site: &Site, run: &mut FinishedLaunch<'_>) -> Vec<(Leaf, Vec<u64>)> {
         let function = &program.functions[site.function];
         let flow = self.flows.entry(site.function).or_insert_with(|| Flow::new(function));
@@ -101,10 +101,11 @@ impl Guide {
     }
 }
 
-/// The ways to turn a predicate, each a launch.
+/// Returns the launches that may flip a predicate.
 fn options(function: usize, leaves: &[(Leaf, Vec<u64>)], setting: &Setting) -> Vec<Wishes> {
     let mut options = Vec::new();
-    // The first value for each leaf, then the second for each. Of a load, all values at first, one here and one there.
+    // The first value for each leaf, then the second for each. For a load, all values together first, then each value
+    // alone.
     let count = |(leaf, values): &(Leaf, Vec<u64>)| match leaf {
         Leaf::Load(..) if !values.is_empty() => values.len() + 1,
         _ => values.len(),
@@ -133,7 +134,7 @@ fn options(function: usize, leaves: &[(Leaf, Vec<u64>)], setting: &Setting) -> V
     options
 }
 
-/// Drawn numbers for all that a predicate depends on, where it is not known what would turn it.
+/// Draws numbers for all inputs of a predicate if the values that flip it are unknown.
 fn shaken(site: &Site, leaves: &[(Leaf, Vec<u64>)], setting: &Setting, number: usize) -> Option<Wishes> {
     let mut wishes = setting.wishes.clone();
     for (place, (leaf, _)) in leaves.iter().enumerate().filter(|(_, (leaf, _))| !matches!(leaf, Leaf::Shape(_))) {
@@ -144,7 +145,7 @@ fn shaken(site: &Site, leaves: &[(Leaf, Vec<u64>)], setting: &Setting, number: u
     (wishes != setting.wishes).then_some(wishes)
 }
 
-/// Adds a wish; whether that changes anything.
+/// Adds a wish and returns whether it changes anything.
 fn add(wishes: &mut Wishes, setting: &Setting, function: usize, leaf: Leaf, values: &[u64], is_sure: bool) -> bool {
     let Some(&value) = values.first() else { return false };
     let mut shape = |is_grid: bool, axis: u8, size: u64| {

@@ -1,35 +1,36 @@
-//! Where a launch could show something new: branches that went one way only, and comparisons without a close call.
+//! Positions where coverage can grow: branches that went one way only, and comparisons without a close call.
 
 use super::launch_coverage::LaunchCoverage;
 use crate::emulate::program::{Callee, Function, Inst, Op, Program, Row};
 use crate::emulate::ways::{ABOVE, AT, BELOW, FAILED, HELD, compares};
 
-/// How many instructions are counted behind a branch.
+/// The most instructions that are counted after a branch.
 const MOST_BEHIND: usize = 200;
 
-/// What never was.
+/// A goal that no launch has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// A predicate is so.
+    /// A predicate has this value.
     Predicate(Row, bool),
-    /// The sides of a comparison are so to each other.
+    /// The sides of a comparison have this relation.
     Relation(u8),
 }
 
-/// A predicate or a comparison that did not show all it can be.
+/// A predicate or a comparison with an outcome that has not occurred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) function: usize,
     pub(super) inst: u32,
     pub(super) aim: Aim,
-    /// Statements that did not run come before branches all of whose targets ran, then comparisons, then ends.
+    /// The rank: first branches to statements that have not run, then branches with all targets run, then comparisons,
+    /// then ends.
     pub(super) rank: u32,
-    /// How many instructions behind it did not run.
+    /// The number of instructions after it that have not run.
     pub(super) behind: usize,
 }
 
 impl Site {
-    /// What tells it from others.
+    /// Returns the key that identifies the site.
     pub(super) fn key(&self) -> (usize, u32, u8) {
         let bits = match self.aim {
             Aim::Predicate(..) => 0,
@@ -39,7 +40,7 @@ impl Site {
     }
 }
 
-/// All predicates that had one value only.
+/// Returns all sites: predicates that had one value only, and comparisons that lack a relation.
 pub(super) fn sites(program: &Program, coverage: &LaunchCoverage) -> Vec<Site> {
     let mut sites = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
@@ -79,7 +80,7 @@ pub(super) fn sites(program: &Program, coverage: &LaunchCoverage) -> Vec<Site> {
     sites
 }
 
-/// What decides whether an instruction does something, or what it chooses.
+/// Returns the predicate that guards an instruction, or by which it selects.
 fn predicate(inst: &Inst) -> Option<(Row, bool)> {
     match (inst.guard, &inst.op) {
         (Some(guard), _) => Some(guard),
@@ -88,7 +89,8 @@ fn predicate(inst: &Inst) -> Option<(Row, bool)> {
     }
 }
 
-/// Whether all that comes behind an instruction is a trap, or a call of a function without a body as of `__assertfail`.
+/// Returns whether the code after an instruction only traps, or calls a function without a body, such as
+/// `__assertfail`.
 fn ends_in_a_trap(function: &Function, from: usize) -> bool {
     for inst in function.insts.iter().skip(from).take(40) {
         match &inst.op {
@@ -101,7 +103,7 @@ fn ends_in_a_trap(function: &Function, from: usize) -> bool {
     false
 }
 
-/// How many instructions that did not run can be reached from one of them through others.
+/// Counts the instructions that have not run and are reachable through such instructions.
 fn behind(function: &Function, covered: &[bool], from: usize) -> usize {
     let mut found: Vec<usize> = Vec::new();
     let mut open = vec![from];

@@ -1,4 +1,4 @@
-//! What would turn a predicate: comparisons are followed back to parameters, loads and the shape of the launch.
+//! Solves for inputs that flip a predicate: follows comparisons back to parameters, loads and the shape of the launch.
 
 use super::flow::{Known, MOST_DEPTH, computed, parameter_of};
 use crate::emulate::number::{BF16, F16, Rounding};
@@ -7,18 +7,18 @@ use crate::emulate::pure::{MOST_SOURCES, Pure};
 use crate::emulate::types::{Ty, low, signed};
 use crate::emulate::ways::relation;
 
-/// What a launch may choose freely.
+/// An input that a launch can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaf {
     /// A parameter of the kernel, or a part of it: offset and bytes.
     Parameter(u32, u32),
-    /// What a load finds: its instruction, and which of its elements.
+    /// A loaded value: the load instruction, and the element.
     Load(u32, usize),
-    /// A register that depends on the grid or the block.
+    /// A special register that depends on grid or block.
     Shape(Special),
 }
 
-/// How many instructions are looked at for one predicate, and for the values of one number; and how many stores to shared
+/// Limits on the instructions visited for one predicate and for the values of one number, and on the stores to shared
 /// memory for one load.
 const MOST_WORK: u32 = 400;
 const MOST_VALUED: u32 = 100;
@@ -28,7 +28,7 @@ pub(super) struct Solver<'a> {
     known: Known<'a>,
     found: Vec<(Leaf, Vec<u64>)>,
     work: u32,
-    /// Leaves are found even where it is not known what they have to be, and where that is so now.
+    /// Whether leaves without a known target value are collected, and whether the current target value is unknown.
     finds_all: bool,
     is_lost: bool,
 }
@@ -38,8 +38,8 @@ impl<'a> Solver<'a> {
         Self { known, found: Vec::new(), work: MOST_WORK, finds_all: false, is_lost: false }
     }
 
-    /// What makes the predicate in a row be so where an instruction reads it: for each leaf, the values that may do. Of a
-    /// leaf that it depends on in a way that is not turned around, there are none.
+    /// Returns the leaves that give the predicate the wanted value at an instruction, each with candidate values. A
+    /// leaf has no candidates if its effect cannot be inverted.
     pub(super) fn leaves(mut self, at: usize, row: Row, wanted: bool) -> Vec<(Leaf, Vec<u64>)> {
         self.predicate(at, row, Some(wanted), MOST_DEPTH);
         (self.work, self.finds_all) = (MOST_WORK, true);
@@ -47,7 +47,7 @@ impl<'a> Solver<'a> {
         self.found
     }
 
-    /// The same for the sides of a comparison, which are to be so to each other.
+    /// Returns the same for a wanted relation between the sides of a comparison.
     pub(super) fn sides(mut self, at: usize, wanted: u8) -> Vec<(Leaf, Vec<u64>)> {
         let function = self.known.function;
         let Op::Pure { pure, from, .. } = &function.insts[at].op else { return Vec::new() };
@@ -60,7 +60,7 @@ impl<'a> Solver<'a> {
         self.work > 0
     }
 
-    /// Follows a predicate to comparisons. Which value is wanted is not known behind what cannot be turned around.
+    /// Follows a predicate to comparisons. The wanted value is unknown after an operation that cannot be inverted.
     fn predicate(&mut self, at: usize, row: Row, wanted: Option<bool>, depth: u32) {
         if depth == 0 || !self.spend() {
             return;
@@ -99,7 +99,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Each side of a comparison is to be at, just below or just above what the other side may be.
+    /// Seeks values of each side of a comparison at, just below or just above the possible values of the other side.
     fn comparison(
         &mut self,
         at: usize,
@@ -141,7 +141,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Follows a number to leaves, with what it is to be.
+    /// Follows a number to leaves, with its target value.
     fn integer(&mut self, at: usize, row: Row, target: u64, depth: u32) {
         if depth == 0 || !self.spend() {
             return;
@@ -175,7 +175,7 @@ impl<'a> Solver<'a> {
             Op::Select { yes, no, by, .. } => {
                 let arms = [*yes, *no];
                 for (number, arm) in arms.into_iter().enumerate() {
-                    // An arm that is the value already is to be chosen.
+                    // An arm that already has the value should be selected.
                     if self.known.values(at, arm, 1).contains(&target) {
                         self.predicate(at, *by, Some(number == 0), depth);
                     }
@@ -199,7 +199,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// What each source of an instruction has to be, the others being what they may be.
+    /// Solves for each source of an instruction, with possible values for the other sources.
     fn operands(&mut self, at: usize, pure: &Pure, result: usize, from: &[Row; MOST_SOURCES], target: u64, depth: u32) {
         let count = pure.sources.len();
         let bits = pure.results.get(result).map_or(64, |ty| ty.bits());
@@ -237,7 +237,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// The value of a source that makes an instruction give a result, if one of a few candidates does.
+/// Returns the value of a source with which an instruction gives a result, if one of a few candidates fits.
 fn inverse(pure: &Pure, result: usize, values: [u64; MOST_SOURCES], side: usize, target: u64) -> Option<u64> {
     let bits = pure.results.get(result)?.bits();
     let source = *pure.sources.get(side)?;
@@ -269,10 +269,11 @@ fn inverse(pure: &Pure, result: usize, values: [u64; MOST_SOURCES], side: usize,
     candidates.into_iter().find(|&value| at(value) == target).map(|value| low(value, source.bits()))
 }
 
-/// How large integers are that are wished for. Compilers take it that sums of sizes do not overflow.
+/// The largest integer that is wished for. Compilers assume that sums of sizes do not overflow.
 const MOST_INTEGER: u64 = 1 << 24;
 
-/// Whether compilers agree on a value: no huge integer, but one just beyond 32 bits, and no infinity or NaN.
+/// Returns whether compilers agree on a value: integers are not huge, except just beyond 32 bits, and floats are not
+/// infinite or NaN.
 fn is_usual(ty: Ty, value: u64) -> bool {
     let size = signed(value, ty.bits()).unsigned_abs();
     match ty {
@@ -284,7 +285,7 @@ fn is_usual(ty: Ty, value: u64) -> bool {
     }
 }
 
-/// A value of a type, and those just below and above it.
+/// Returns a value of a type, and the values just below and above it.
 fn around(ty: Ty, value: u64) -> Vec<u64> {
     let beside = |value: f64| [value, value - value.abs() / 2.0 - 1.0, value + value.abs() / 2.0 + 1.0];
     match ty {
@@ -293,7 +294,7 @@ fn around(ty: Ty, value: u64) -> Vec<u64> {
         Ty::F16 => beside(F16.value(value)).map(|value| F16.round(value, Rounding::Nearest, false)).to_vec(),
         Ty::BF16 => beside(BF16.value(value)).map(|value| BF16.round(value, Rounding::Nearest, false)).to_vec(),
         _ if ty.is_integer() => {
-            // Addresses and sizes beyond 32 bits take another way where division is short.
+            // Addresses and sizes beyond 32 bits take another path if 64-bit division has a short form.
             let far = value.wrapping_add(1 << 32);
             let all = [value, value.wrapping_add(1), value.wrapping_sub(1), far];
             all[..if ty.bits() == 64 { 4 } else { 3 }].iter().map(|&value| low(value, ty.bits())).collect()
@@ -302,14 +303,14 @@ fn around(ty: Ty, value: u64) -> Vec<u64> {
     }
 }
 
-/// What predicates have to be for an operation of them to give a value, if they all may be the same.
+/// Returns the value that all predicates of an operation need, if one value for all gives the wanted result.
 fn through(pure: &Pure, result: usize, wanted: Option<bool>) -> Option<bool> {
     let gives = |value: bool| computed(pure, [value.into(); MOST_SOURCES])[result] != 0;
     let wanted = wanted?;
     [wanted, !wanted].into_iter().find(|&value| gives(value) == wanted && gives(!value) != wanted)
 }
 
-/// The first stores of so many bits to a space: instructions and rows.
+/// Returns the first stores of `bits` bits to a space: instructions and rows.
 fn stores_to(function: &Function, space: Space, bits: u32) -> Vec<(usize, Row)> {
     let stored = |(at, inst): (usize, &Inst)| match &inst.op {
         Op::Store(access) if access.address.space == space && 8 * access.ty.bytes() == bits => {

@@ -12,7 +12,7 @@ use crate::emulate::memory::{Bytes, Origin, Stamp, View, Write, note};
 use crate::emulate::program::{Access, Address, CarriedKind, Order, Row, Space};
 use crate::emulate::types::{Kind, signed};
 
-/// The place that a lane accesses, and whether it is aligned.
+/// Returns the place that a lane accesses. Halts if the access is misaligned or outside memory.
 pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lane: usize, bytes: u32) -> Ran<Target> {
     if !frame.is_defined(address.base, 1 << lane) {
         return undefined(world, frame, address.base, "an address");
@@ -25,12 +25,13 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
         Space::Generic => generic(at),
         Space::Shared => Target::Shared(at as u32),
         Space::Local if at < MOST_LOCAL => Target::Local(at as u32),
-        // A generic address is taken for a local one now and then.
+        // Programs sometimes use a generic address as a local one.
         Space::Local => generic(at),
     };
     let is_inside = match target {
         Target::Global(at) => (4096..u64::MAX - 4096).contains(&at),
-        // The first KiB is none of PTX's. Machine code may have its variables there, by its processor.
+        // The first KiB is not available to PTX. In machine code, the first KiB may contain variables, depending on the
+        // processor.
         Target::Shared(offset) => {
             offset < world.program.shared_end && (offset >= layout::FIRST_SHARED || world.program.is_machine_code)
         }
@@ -43,7 +44,7 @@ pub(super) fn target(world: &World<'_, '_>, frame: &Frame, address: Address, lan
     }
 }
 
-/// A place some bytes on.
+/// Returns the place `bytes` bytes later.
 pub(super) fn beyond(target: Target, bytes: u32) -> Target {
     match target {
         Target::Global(at) => Target::Global(at + u64::from(bytes)),
@@ -52,16 +53,16 @@ pub(super) fn beyond(target: Target, bytes: u32) -> Target {
     }
 }
 
-/// How a sentence begins on an access that is not ordered with another one.
+/// Prefix of messages about unordered accesses.
 pub const RACE: &str = "a race: ";
 
-/// A sentence on an access that is not ordered with another one.
+/// Returns the message about an access that is not ordered with an earlier one.
 pub(super) fn race(what: &str, other: Stamp) -> String {
     let thread = u32::from(other.warp) * 32 + u32::from(other.lane);
     format!("{RACE}{what} is not ordered with an access of thread {thread} of block {}", other.block)
 }
 
-/// Notes an access for races.
+/// Records an access in the race detector.
 pub(super) fn noted(
     world: &mut World<'_, '_>,
     warp: &Warp,
@@ -71,7 +72,7 @@ pub(super) fn noted(
     written: Option<u64>,
     is_strong: bool,
 ) -> Ran<()> {
-    // Who accesses what in which order changes no time.
+    // Traces need no race detection: the order of accesses does not change the time.
     if world.setting.traces {
         return Ok(());
     }
@@ -113,11 +114,11 @@ pub(super) fn read(
         Target::Shared(offset) => world.blocks[warp.block].shared.read(offset as usize, bytes),
         Target::Local(offset) => warp.local[lane].read(offset as usize, bytes),
     };
-    // What nobody wrote is zero where only the way of threads matters.
+    // Uninitialised memory is zero if only control flow matters.
     if world.setting.traces { Bytes::whole(value.value) } else { value }
 }
 
-/// Where what is undefined comes from in a value that was read in a line.
+/// Returns the origin of a value's undefined bytes that were read in a line.
 pub(super) fn origin_of(value: Bytes, target: Target, line: u32) -> Origin {
     value.origin.or(match target {
         Target::Local(_) => Origin::local(line),
@@ -125,8 +126,8 @@ pub(super) fn origin_of(value: Bytes, target: Target, line: u32) -> Origin {
     })
 }
 
-/// Notes the kind of what a lane reads from shared or local memory: what a class of registers carries has a kind as long
-/// as all that was read into it has that one.
+/// Records the kind of a value that a lane reads from shared or local memory. A class of registers has a kind while all
+/// its values have the same one.
 pub(super) fn carry(
     world: &mut World<'_, '_>,
     warp: &Warp,
@@ -169,7 +170,7 @@ pub(super) fn write(
     }
 }
 
-/// Runs a load.
+/// Executes a load.
 pub(super) fn load(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -209,7 +210,7 @@ pub(super) fn load(
                 carry(world, warp, lane, target, bytes as usize, (frame.function, carried));
             }
             let origin = origin_of(value, target, line);
-            // Another width than the register's: the sign fills it, which is that of the highest byte.
+            // If the register is wider than the value, the sign of the highest byte fills it.
             let value = match value.known() {
                 Some(known) if access.ty.is_signed() => Bytes::whole(signed(known, 8 * bytes) as u64),
                 None if access.ty.is_signed() => Bytes::undefined(8),
@@ -227,7 +228,7 @@ pub(super) fn load(
     Ok(())
 }
 
-/// Runs a store.
+/// Executes a store.
 pub(super) fn store(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -252,12 +253,12 @@ pub(super) fn store(
             let value = frame.bytes(row, function.rows[row.0 as usize].bits, lane);
             value.part(0, bytes as usize)
         };
-        // Of what is stored where others see it, some byte is defined: else nothing is known of what is stored.
+        // A store to visible memory must have a defined byte: otherwise nothing is known of the result.
         if matches!(first, Target::Global(_))
             && !access.elements.iter().any(|&row| of(frame, row).has_any(bytes as usize))
             && let Some(&row) = access.elements.first()
         {
-            return undefined(world, frame, row, "what is stored");
+            return undefined(world, frame, row, "a stored value");
         }
         for (number, &row) in access.elements.iter().enumerate() {
             let target = beyond(first, bytes * number as u32);

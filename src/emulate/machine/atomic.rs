@@ -1,4 +1,4 @@
-//! Atomic operations, and what they pass on between threads.
+//! Atomic operations, and the synchronisation that they carry between threads.
 
 use super::Ran;
 use super::access::{beyond, noted, origin_of, read, target, write};
@@ -22,7 +22,7 @@ pub(super) struct Atomic {
     pub(super) kind: Kind,
 }
 
-/// Runs it, lane by lane.
+/// Executes the operation, lane by lane.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -59,7 +59,7 @@ pub(super) fn run(
             return super::halt(format!("an atomic operation on memory that is undefined: {source}"));
         };
         let new = computed(atomic.op, atomic.ty, old, given);
-        // ptxas exchanges a word to change a half of it: the other half is nobody's business.
+        // ptxas exchanges a word to change one half: the other half does not matter.
         for half in (0..bytes / 2).filter(|_| is_word) {
             let [old, new] = [old, new].map(|value| low(value >> (16 * half), 16));
             if old != new {
@@ -81,7 +81,7 @@ fn halves(format: Format, old: u64, given: u64) -> u64 {
     format.round(add(format.value(old), format.value(given), Rounding::Nearest), Rounding::Nearest, false)
 }
 
-/// The new value of a place.
+/// Returns the new value of a place.
 pub(super) fn computed(op: AtomicOp, ty: Ty, old: u64, given: [u64; 2]) -> u64 {
     let bits = ty.bits();
     let value = given[0];

@@ -8,7 +8,7 @@ use super::world::{Wake, World};
 use super::{Ran, halt};
 use crate::emulate::program::{BarrierMode, Op};
 
-/// Threads arrive at a barrier.
+/// Executes the arrival of threads at a barrier.
 #[expect(clippy::too_many_arguments, reason = "the threads, where they are, and what they do")]
 pub(super) fn run(
     world: &mut World<'_, '_>,
@@ -60,12 +60,12 @@ pub(super) fn run(
     Ok(if waits { Next::Pause } else { Next::Placed })
 }
 
-/// Lets the threads of a barrier go if all have arrived.
+/// Releases the threads of a barrier if all have arrived.
 fn check(world: &mut World<'_, '_>, block_number: usize, number: usize) {
     let block = &mut world.blocks[block_number];
     let barrier = &mut block.barriers[number];
     let is_complete = match barrier.count {
-        // A warp of which all threads have arrived counts whole.
+        // A warp counts completely once all its threads have arrived.
         Some(count) => {
             let arrived = barrier.arrived.iter().zip(&block.live);
             let counted = arrived.map(
@@ -92,7 +92,7 @@ fn check(world: &mut World<'_, '_>, block_number: usize, number: usize) {
     }
 }
 
-/// Threads of a block have ended: barriers no longer wait for them.
+/// Checks all barriers of a block after threads have ended: ended threads are not awaited.
 pub(super) fn check_all(world: &mut World<'_, '_>, block: usize) {
     for number in 0..world.blocks[block].barriers.len() {
         if !world.blocks[block].barriers[number].waiting.is_empty() {

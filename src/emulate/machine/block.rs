@@ -12,7 +12,7 @@ use crate::emulate::program::BarrierMode;
 pub(super) struct Waiting {
     pub(super) warp: usize,
     pub(super) lanes: u32,
-    /// The frame and row that take a result.
+    /// Frame and row of the result.
     pub(super) result: Option<(u32, u32)>,
 }
 
@@ -22,13 +22,13 @@ pub(super) struct Barrier {
     /// The threads of each warp that have arrived.
     pub(super) arrived: [u32; 32],
     pub(super) waiting: Vec<Waiting>,
-    /// How many are to arrive, if that was said.
+    /// How many threads must arrive, if an instruction gave the number.
     pub(super) count: Option<u32>,
     pub(super) mode: Option<BarrierMode>,
-    /// How many predicates are true, and how many there are.
+    /// The number of true predicates, and of all predicates.
     pub(super) is_true: u32,
     pub(super) votes: u32,
-    /// What those that arrived have heard of.
+    /// The joined clocks of the threads that arrived.
     pub(super) clocks: [u32; 32],
 }
 
@@ -41,13 +41,13 @@ pub(super) struct Block {
     pub(super) shadows: Vec<Shadow>,
     pub(super) barriers: Vec<Barrier>,
     pub(super) mbarriers: BTreeMap<u32, Mbarrier>,
-    /// The columns of tensor memory that are allocated: the first one, and how many.
+    /// The allocated columns of tensor memory: first column and count.
     pub(super) tensor: Vec<(u32, u32)>,
-    /// The blocks that this one has met at atomic operations, as bits.
+    /// The blocks that this block has met at atomic operations, as bits.
     pub(super) met: Vec<u64>,
     /// The threads of each warp that have not ended.
     pub(super) live: [u32; 32],
-    /// Its registers, where it is known how many there are and threads ask for more or fewer.
+    /// The register pool, if the number of registers is known and threads ask for more or fewer.
     pub(super) pool: Option<Pool>,
 }
 
@@ -57,7 +57,7 @@ impl Block {
         Self { number, place, barriers: vec![Barrier::default(); 16], ..Self::default() }
     }
 
-    /// Frees what only threads need that run.
+    /// Frees the memory that only running threads need.
     pub(super) fn finish(&mut self) {
         self.shared = Flat::default();
         self.shadows = Vec::new();

@@ -1,4 +1,4 @@
-//! Bulk copies: what they move is there at once, and an mbarrier hears of it at once.
+//! Bulk copies. The bytes arrive at once, and the mbarrier is updated at once.
 
 use super::access::{beyond, noted, read, target, write};
 use super::atomic::computed;
@@ -16,7 +16,7 @@ use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::program::{AtomicOp, Row};
 use crate::emulate::types::{Kind, Ty, low};
 
-/// Runs a bulk copy of each thread, or of the first one.
+/// Executes a bulk copy of each thread, or of the first one.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -54,7 +54,7 @@ pub(super) fn run(
             }
             BulkCopy::OfTensor { to, tensor, mbarrier } => {
                 let Target::Shared(to) = target(world, frame, *to, lane, UNIT)? else {
-                    return halt("a copy of a tensor that does not go to shared memory");
+                    return halt("a tensor copy to a destination outside shared memory");
                 };
                 let from = tensor::place(world, frame, tensor, lane);
                 let at = mbarrier::offset_of(world, frame, *mbarrier, lane)?;
@@ -63,7 +63,8 @@ pub(super) fn run(
             BulkCopy::ToTensor { from, tensor, reduction } => {
                 let from = target(world, frame, *from, lane, UNIT)?;
                 let mut to = tensor::place(world, frame, tensor, lane);
-                // What a reduction finds is not known, so that its operand is kept in a place of its own.
+                // The old contents of a reduction's destination are unknown, so its operand is stored at a separate
+                // place.
                 if let Some(op) = reduction {
                     to = tensor::place_of_reduction(to, *op);
                 }
@@ -85,7 +86,7 @@ fn size(frame: &Frame, row: Row, lane: usize) -> Ran<u32> {
     }
 }
 
-/// An atomic operation on each element of global memory.
+/// Executes an atomic operation on each element of global memory.
 fn reduced(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -96,7 +97,7 @@ fn reduced(
     by: Write,
 ) -> Ran<()> {
     if !is_inside(world, to, bytes) || !is_inside(world, from, bytes) {
-        return halt(format!("a bulk copy of {bytes} bytes beyond its place"));
+        return halt(format!("a bulk copy of {bytes} bytes beyond its memory"));
     }
     let (width, kind) = (ty.bytes(), Kind::of(ty));
     for number in 0..bytes / width {

@@ -13,7 +13,7 @@ use crate::emulate::types::Kind;
 /// The deepest nesting of calls.
 const DEEPEST: u32 = 256;
 
-/// Threads call a function.
+/// Executes a call by some threads.
 #[expect(clippy::too_many_arguments, reason = "the threads, where they are, and what they do")]
 pub(super) fn call(
     world: &mut World<'_, '_>,
@@ -25,7 +25,7 @@ pub(super) fn call(
     active: u32,
     mask: u32,
 ) -> Ran<Next> {
-    // Threads that do not call go on behind it.
+    // Threads that do not call continue after the call.
     lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
     let first = active.trailing_zeros() as usize;
     let (number, callers) = match &call.callee {
@@ -39,16 +39,16 @@ pub(super) fn call(
             let same = same.fold(0, |mask, lane| mask | 1 << lane);
             match world.program.addresses_of_functions.get(&address) {
                 Some(&number) => (number, same),
-                None => return halt("a call of an address that is no function's"),
+                None => return halt("a call of an address that is not a function"),
             }
         }
         Callee::Missing(name) if name == "__assertfail" => return halt("an assertion of the program fails"),
         Callee::Missing(name) => return halt(format!("a call of {name}, which has no body")),
     };
-    // Those that call another function stay here.
+    // Threads that call another function stay at the call.
     lanes(active & !callers).for_each(|lane| warp.pc[lane] = pc);
     if frame.depth >= DEEPEST {
-        return halt("calls nest too deeply");
+        return halt("calls are nested too deeply");
     }
     let base = frame.top.map(|top| top.next_multiple_of(16));
     if lanes(callers).any(|lane| u64::from(base[lane]) >= MOST_LOCAL) {
@@ -78,7 +78,7 @@ pub(super) fn call(
     Ok(Next::Placed)
 }
 
-/// A value on its way between a caller and a function: its bytes, which are parts of values of one byte each.
+/// A value in transit between caller and function: its bytes, as parts of one byte each.
 struct PassedValue(Vec<Bytes>);
 
 impl PassedValue {
@@ -112,7 +112,7 @@ impl PassedValue {
     }
 }
 
-/// Threads return from a function.
+/// Executes a return.
 pub(super) fn leave(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -129,7 +129,7 @@ pub(super) fn leave(
     };
     let Some(mut caller) = warp.frames[caller_number as usize].take() else { return halt("a frame is missing") };
     let call = &world.function(caller.function).insts[call_pc as usize].op;
-    let Op::Call(call) = call else { return halt("a return to no call") };
+    let Op::Call(call) = call else { return halt("a return without a call") };
     let function = world.function(frame.function);
     for (&to, &from) in call.returns.iter().zip(&function.returns) {
         for lane in lanes(active) {
@@ -145,7 +145,7 @@ pub(super) fn leave(
     Ok(Next::Placed)
 }
 
-/// Threads end.
+/// Ends threads.
 pub(super) fn end(world: &mut World<'_, '_>, warp: &mut Warp, active: u32) {
     warp.live &= !active;
     world.blocks[warp.block].live[usize::from(warp.number)] = warp.live;
@@ -153,7 +153,7 @@ pub(super) fn end(world: &mut World<'_, '_>, warp: &mut Warp, active: u32) {
     barrier::check_all(world, warp.block);
 }
 
-/// Takes threads that ended out of the frames that called this one.
+/// Removes ended threads from the frames of the callers.
 pub(super) fn forget(warp: &mut Warp, frame: &Frame, ended: u32) {
     let mut next = frame.caller;
     while let Some((number, _)) = next {

@@ -1,4 +1,4 @@
-//! What threads of a warp do together: they wait until all that take part are there.
+//! Collective operations of a warp: threads wait until all participants have arrived.
 
 use super::frame::Frame;
 use super::next::{Next, undefined};
@@ -9,7 +9,7 @@ use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{Inst, Op, Reduction, Row, ShuffleMode, Vote, WarpOp};
 use crate::emulate::types::{Ty, low, signed};
 
-/// Threads arrive at an operation of a warp. Runs it if all that take part are there.
+/// Executes the arrival of threads at a collective operation. The operation runs once all participants have arrived.
 #[expect(clippy::too_many_arguments, reason = "the threads, where they are, and what they do")]
 pub(super) fn run(
     world: &mut World<'_, '_>,
@@ -22,12 +22,12 @@ pub(super) fn run(
     mask: u32,
 ) -> Ran<Next> {
     if !frame.is_defined(row, active) {
-        return undefined(world, frame, row, "the mask of threads that take part");
+        return undefined(world, frame, row, "a thread mask");
     }
     let first = active.trailing_zeros() as usize;
     let wanted = frame.value(row, first) as u32;
     if lanes(active).any(|lane| frame.value(row, lane) as u32 >> lane & 1 == 0) {
-        return halt("a thread is not in the mask of threads that take part");
+        return halt("a thread is not in its own thread mask");
     }
     let same = lanes(active).filter(|&lane| frame.value(row, lane) as u32 == wanted);
     let same = same.fold(0u32, |mask, lane| mask | 1 << lane);
@@ -39,7 +39,7 @@ pub(super) fn run(
         warp.tick();
         return Ok(Next::Go);
     }
-    // Threads under a predicate that does not hold go on.
+    // Threads whose guard does not hold continue.
     lanes(mask & !active).for_each(|lane| warp.pc[lane] = pc + 1);
     lanes(active).for_each(|lane| warp.pc[lane] = pc);
     if needed & !(same | waiting) == 0 {
@@ -56,7 +56,7 @@ pub(super) fn run(
     Ok(Next::Placed)
 }
 
-/// Threads have ended that others waited for: those that wait run if none is missing now.
+/// Runs waiting operations again after threads have ended, if no participant is missing.
 pub(super) fn retry(world: &mut World<'_, '_>, warp: &mut Warp) -> Ran<bool> {
     for lane in lanes(warp.gathering) {
         let (number, pc) = (warp.frame[lane], warp.pc[lane]);
@@ -64,8 +64,8 @@ pub(super) fn retry(world: &mut World<'_, '_>, warp: &mut Warp) -> Ran<bool> {
         let Inst { op, line, .. } = &world.function(frame.function).insts[pc as usize];
         let mut has_run = false;
         if let Op::Warp { op, mask } = op {
-            // Of machine code, the mask is the warp's: threads may have left it since (BREAK), and others that call the
-            // same function may use its register for another one meanwhile.
+            // In machine code, the mask belongs to the warp. Threads may have left it since their arrival (BREAK).
+            // Other threads in the same function may meanwhile use its register for another mask.
             let (now, then) = (frame.value(*mask, lane) as u32, warp.wanted[lane]);
             let has_shrunk = now >> lane & 1 == 1 && now & !then == 0;
             let needed = if has_shrunk { now } else { then } & warp.live;
@@ -87,7 +87,7 @@ pub(super) fn retry(world: &mut World<'_, '_>, warp: &mut Warp) -> Ran<bool> {
     Ok(false)
 }
 
-/// The operation of the threads of a mask, which are all there.
+/// Executes the operation for the threads of a mask, all of which have arrived.
 fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpOp, all: u32, line: u32) -> Ran<()> {
     let function = world.function(frame.function);
     let bits = |row: Row| function.rows[row.0 as usize].bits;
@@ -109,7 +109,7 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
                     let value = frame.bytes(*value, bits(*value), from);
                     Bytes { origin: value.origin.or(Origin::unset(line)), ..value }
                 } else {
-                    // What a thread has that does not take part is not known.
+                    // The value of a thread that does not participate is unknown.
                     Bytes { origin: Origin::shuffle(line), ..Bytes::undefined(4) }
                 };
             }
@@ -167,7 +167,7 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
         }
         op => {
             if all != u32::MAX {
-                return halt("an operation on matrices by less than a warp");
+                return halt("a matrix operation by less than a warp");
             }
             match op {
                 WarpOp::GroupMultiply(multiply) => group::run(world, warp, frame, multiply, line)?,
@@ -179,7 +179,7 @@ fn act(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpO
     Ok(())
 }
 
-/// The lane that a shuffle reads, and whether that is inside its segment.
+/// Returns the lane that a shuffle reads, and whether this lane is inside its segment.
 fn source(mode: ShuffleMode, own: usize, lane: u64, control: u64) -> (usize, bool) {
     let lane = (lane & 31) as i32;
     let (segment, clamp) = ((control >> 8 & 31) as i32, (control & 31) as i32);

@@ -1,4 +1,4 @@
-//! `cp.async`: what is read at once arrives in shared memory when its group is waited for.
+//! `cp.async`: the source is read at once, and the data arrives in shared memory at the wait for its group.
 
 use super::access::{beyond, noted, read, target, write};
 use super::frame::Frame;
@@ -49,7 +49,7 @@ pub(super) fn start(
                 _ => Bytes::whole(0),
             };
             if !value.has_any(4) {
-                return halt("a copy of memory that nobody wrote");
+                return halt("a copy of uninitialised memory");
             }
             warp.copies[lane].open.push((beyond(to, 4 * word), 4, value));
         }
@@ -69,7 +69,7 @@ fn arrived(world: &mut World<'_, '_>, warp: &mut Warp, lane: usize, words: Vec<W
     Ok(())
 }
 
-/// Waits until so many groups are left on their way, and for what is in no group if none is.
+/// Waits until at most `left` groups are pending. With 0, copies outside groups arrive, too.
 pub(super) fn wait(world: &mut World<'_, '_>, warp: &mut Warp, left: usize, active: u32, line: u32) -> Ran<()> {
     for lane in lanes(active) {
         while warp.copies[lane].groups.len() > left {
@@ -80,7 +80,7 @@ pub(super) fn wait(world: &mut World<'_, '_>, warp: &mut Warp, left: usize, acti
     Ok(())
 }
 
-/// An mbarrier hears when all copies so far have arrived; they arrive at once.
+/// Makes all pending copies arrive, and counts their arrival at an mbarrier.
 pub(super) fn arrive(
     world: &mut World<'_, '_>,
     warp: &mut Warp,

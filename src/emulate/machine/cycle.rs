@@ -1,8 +1,8 @@
-//! A warp that repeats what it did, by Brent's method.
+//! Detects a warp that repeats its states, by Brent's method.
 //!
-//! The state of a warp is kept at the first, second, fourth, eighth check, and so on, and each check compares the state with
-//! the kept one. If both are equal, nothing changed that threads share, and each thread that can run ran in between, then
-//! the threads go the same way for ever: all that they read is as it was.
+//! The state of a warp is kept at the first, second, fourth, eighth check, and so on, and each check compares the
+//! current state with the kept one. Two equal states prove an endless loop if no shared state changed and each runnable
+//! thread ran in between: the threads then read the same values and follow the same path for ever.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::frame::Frame;
 use super::pending::Copies;
 use crate::emulate::memory::Flat;
 
-/// All that decides which way the threads of a warp go, but for what they share with others.
+/// All state that decides the control flow of a warp's threads, except the state shared with other warps.
 #[derive(Debug)]
 pub(super) struct State<'a> {
-    /// The threads that live, those that wait, and those that wait for others of the warp.
+    /// Masks of the live threads, of the waiting threads, and of the threads that wait for others of the warp.
     pub(super) masks: [u32; 3],
     pub(super) pc: [u32; 32],
     pub(super) frame: [u32; 32],
@@ -23,8 +23,8 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
-    /// Whether another state is the same. `differs` is the frame and the row that differed last time: that of a counter
-    /// differs again, and no other is looked at.
+    /// Returns whether another state is equal. `differs` is the frame and the row that differed last time: a counter
+    /// usually differs again, so the comparison begins there.
     fn is(&self, now: &State<'_>, differs: &mut [usize; 2]) -> bool {
         let is_there = (self.masks, self.pc, self.frame) == (now.masks, now.pc, now.frame)
             && self.frames.len() == now.frames.len();
@@ -55,28 +55,28 @@ impl State<'_> {
     }
 }
 
-/// What is known of a warp's states.
+/// The kept state of a warp.
 #[derive(Debug, Default)]
 pub(super) struct Cycle {
     kept: Option<Box<State<'static>>>,
     /// The threads that ran since the state was kept.
     pub(super) ran: u32,
-    /// How often the state was looked at, and when it is kept next.
+    /// The number of checks so far, and the check at which the state is kept next.
     checks: u64,
     keep_at: u64,
     differs: [usize; 2],
-    /// The number of changes of what threads share as all of this was found.
+    /// The number of changes to shared state when the repetition was found.
     changes: u64,
     repeats: bool,
 }
 
 impl Cycle {
-    /// Whether the warp repeats what it did, as long as nothing changes that threads share.
+    /// Returns whether the warp repeats its states as long as no shared state changes.
     pub(super) fn repeats(&self, changes: u64) -> bool {
         self.repeats && self.changes == changes
     }
 
-    /// Looks at the state of the warp.
+    /// Compares the state of the warp with the kept one.
     pub(super) fn check(&mut self, now: &State<'_>, changes: u64) {
         let [live, blocked, _] = now.masks;
         if self.kept.is_none() || self.changes != changes {

@@ -1,33 +1,33 @@
-//! A function that threads of a warp are in, with their registers: each byte of a register is defined or not.
+//! A function that threads of a warp execute, with registers whose bytes are defined or undefined.
 
 use crate::emulate::memory::{Bytes, Origin, first_bytes};
 use crate::emulate::program::Row;
 use crate::emulate::pure::Lanes;
 use crate::emulate::types::low;
 
-/// A function that threads of a warp are in.
+/// A function that threads of a warp execute.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Frame {
     pub(super) function: usize,
     pub(super) values: Vec<Lanes>,
-    /// The lanes in which a row is defined as a whole.
+    /// The lanes in which all bytes of a row are defined.
     pub(super) defined: Vec<u32>,
-    /// Of the other lanes of a row, the bytes that are defined. Where there is nothing here, no byte is.
+    /// The defined bytes in the other lanes of a row. `None` means that no byte is.
     pub(super) parts: Vec<Option<Box<[u8; 32]>>>,
-    /// Where what is undefined in a row comes from.
+    /// Origins of the undefined bytes of a row.
     pub(super) origins: Vec<Origin>,
     /// The frame and instruction to return to.
     pub(super) caller: Option<(u32, u32)>,
     pub(super) depth: u32,
-    /// Where the frame's bytes are in local memory, and what is free behind them.
+    /// Base of the frame in local memory, and the first free byte after it.
     pub(super) base: [u32; 32],
     pub(super) top: [u32; 32],
-    /// The lanes that are in it or below.
+    /// The lanes in this function or in a function that it called.
     pub(super) lanes: u32,
 }
 
 impl Frame {
-    /// Whether a row is defined as a whole in all lanes of a mask.
+    /// Returns whether all bytes of a row are defined in all lanes of a mask.
     pub(super) fn is_defined(&self, row: Row, lanes: u32) -> bool {
         lanes & !self.defined[row.0 as usize] == 0
     }
@@ -36,7 +36,7 @@ impl Frame {
         self.values[row.0 as usize][lane]
     }
 
-    /// The value of a row of so many bits in a lane, byte by byte.
+    /// Returns the value of a row with `bits` bits in a lane, with the defined bytes.
     pub(super) fn bytes(&self, row: Row, bits: u32, lane: usize) -> Bytes {
         let number = row.0 as usize;
         let value = Bytes::whole(self.values[number][lane]);
@@ -68,7 +68,7 @@ impl Frame {
         self.set_bytes(row, bits, lane, value.map_or(Bytes::undefined(8), Bytes::whole));
     }
 
-    /// Sets a row in the lanes of a mask. In those that are not `defined`, no byte is.
+    /// Sets a row in the lanes of a mask. Lanes outside `defined` become undefined.
     pub(super) fn set_lanes(&mut self, row: Row, bits: u32, lanes: u32, values: &Lanes, defined: u32) {
         let number = row.0 as usize;
         let mask = low(u64::MAX, bits);
@@ -93,14 +93,14 @@ impl Frame {
         }
     }
 
-    /// Says where what is undefined in a row comes from.
+    /// Sets the origin of a row's undefined bytes.
     pub(super) fn set_origin(&mut self, row: Row, origin: Origin) {
         if origin.is_known() {
             self.origins[row.0 as usize] = origin;
         }
     }
 
-    /// The lanes of a mask in which a row is not zero.
+    /// Returns the lanes of a mask in which a row is not zero.
     pub(super) fn nonzero(&self, row: Row) -> u32 {
         let values = &self.values[row.0 as usize];
         values.iter().enumerate().fold(0, |mask, (lane, &value)| mask | u32::from(value != 0) << lane)

@@ -1,4 +1,4 @@
-//! `wgmma`: a warp's rows of a product whose factors lie in shared memory as descriptors say.
+//! `wgmma`: a warp's rows of a product. Descriptors give the layout of the factors in shared memory.
 
 use super::access::{noted, read};
 use super::frame::Frame;
@@ -13,13 +13,13 @@ use crate::emulate::memory::{Bytes, Origin};
 use crate::emulate::program::{GroupMultiply, LeftFactor};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
-/// How a matrix lies in shared memory.
+/// Layout of a matrix in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Descriptor {
     start: u32,
     leading: u32,
     stride: u32,
-    /// The bytes of a row of the swizzled pattern; 16 where nothing is swizzled.
+    /// Bytes of a row of the swizzled pattern; 16 without swizzling.
     width: u32,
 }
 
@@ -30,8 +30,8 @@ impl Descriptor {
         (bits >> 49 & 7 == 0).then_some(Self { start: field(0), leading: field(16), stride: field(32), width })
     }
 
-    /// The same of a product in tensor memory: another version, and other numbers for the pattern. That of 32 bytes in rows
-    /// of 128 is not known, and neither are absolute distances.
+    /// Parses the descriptor of a product in tensor memory, which has another version and other numbers for the
+    /// pattern. `None` for 32-byte swizzling in rows of 128 bytes, and for absolute distances: these are not modelled.
     pub(super) fn of_tensor(bits: u64) -> Option<Self> {
         let mode = match bits >> 61 {
             0 => 0,
@@ -44,7 +44,7 @@ impl Descriptor {
         is_known.then(|| Self::new(bits & ((1 << 46) - 1) | mode << 62))?
     }
 
-    /// Where the element is that has this place along the rows or columns (`outer`) and along the sum (`depth`).
+    /// Returns the offset of an element by its index along the rows or columns (`outer`) and along the sum (`depth`).
     fn address(self, outer: u32, depth: u32, bytes: u32, is_transposed: bool) -> u32 {
         let Self { start, leading, stride, width } = self;
         if width == 16 {
@@ -62,12 +62,12 @@ impl Descriptor {
         } else {
             start + outer / 8 * stride + outer % 8 * width + depth * bytes
         };
-        // The 16-byte parts of a row change places by the number of the row.
+        // The row number permutes the 16-byte parts of a row.
         plain ^ (plain >> 7 & (width / 16 - 1)) << 4
     }
 }
 
-/// A matrix of `count` rows or columns in shared memory; `None` where some of it was not written.
+/// Reads a matrix of `count` rows or columns from shared memory. `None` if a part was not written.
 pub(super) fn matrix(
     world: &mut World<'_, '_>,
     warp: &Warp,
@@ -103,7 +103,7 @@ fn described(bits: u64) -> Ran<Descriptor> {
     Descriptor::new(bits).map_or_else(|| halt("a descriptor with a base offset"), Ok)
 }
 
-/// Runs a warp's part of a product.
+/// Executes a warp's part of a product.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -115,14 +115,14 @@ pub(super) fn run(
     let (columns, depth, all) = (*columns, *depth, u32::MAX);
     for row in [*right, *adds] {
         if !frame.is_defined(row, all) {
-            return undefined(world, frame, row, "a product of matrices");
+            return undefined(world, frame, row, "a matrix product");
         }
     }
     let first_row = u32::from(warp.number) % 4 * 16;
     let a = match left {
         LeftFactor::Shared(row) => {
             if !frame.is_defined(*row, all) {
-                return undefined(world, frame, *row, "a product of matrices");
+                return undefined(world, frame, *row, "a matrix product");
             }
             let descriptor = described(frame.value(*row, 0))?;
             matrix(world, warp, 0, descriptor, (first_row, 16, depth), (*a_ty, multiply.order[0]))?
@@ -143,7 +143,7 @@ pub(super) fn run(
     let descriptor = described(frame.value(*right, 0))?;
     let b = matrix(world, warp, 0, descriptor, (0, columns, depth), (*b_ty, multiply.order[1]))?;
     let Some((a, b)) = a.zip(b) else {
-        // Registers that hold a factor are defined in part, or it is in shared memory that nobody wrote.
+        // The factor's registers are partly undefined, or the factor is in uninitialised shared memory.
         let of_left = match left {
             LeftFactor::Registers(rows) => partial::origin_of(world, frame, rows, all, line),
             LeftFactor::Shared(_) => Origin::default(),
@@ -154,7 +154,7 @@ pub(super) fn run(
     };
     let adds = frame.value(*adds, 0) != 0;
     if adds && let Some(&row) = to.iter().find(|&&row| !frame.is_defined(row, all)) {
-        return undefined(world, frame, row, "a product of matrices");
+        return undefined(world, frame, row, "a matrix product");
     }
     let packed = 32 / to_ty.bits();
     for lane in 0..32u32 {
@@ -162,7 +162,7 @@ pub(super) fn run(
             let mut value = 0;
             for within in 0..packed {
                 let number = number as u32 * packed + within;
-                // Four values of a lane for each eight columns.
+                // Each lane has four values for each eight columns.
                 let (row, column) = place(Part::Sum, [16, 8, depth], *to_ty, lane, number % 4);
                 let column = column + number / 4 * 8;
                 let products = (0..depth).map(|i| a[(row * depth + i) as usize] * b[(column * depth + i) as usize]);
@@ -177,7 +177,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The bits of a sum. Sums of integers are exact in doubles, and wrap where they do not saturate.
+/// Returns the bits of a sum. Integer sums are exact in doubles, and wrap unless they saturate.
 fn of_sum(ty: Ty, sum: f64, saturates: bool) -> u64 {
     if !ty.is_integer() {
         return rounded(ty, sum);
@@ -191,7 +191,7 @@ fn of_sum(ty: Ty, sum: f64, saturates: bool) -> u64 {
 mod tests {
     use super::*;
 
-    /// Each layout maps the elements of a tile to places of their own, 16 bytes together, as the ISA's figures show.
+    /// Each layout maps the elements of a tile to distinct offsets, with 16 bytes together, as in the ISA's figures.
     #[test]
     fn places() {
         let descriptor = |width: u64, leading: u64, stride: u64| {
@@ -219,14 +219,14 @@ mod tests {
                 }
             }
         }
-        // sm_100 has a version, and other numbers: a pattern of 64 bytes.
+        // sm_100 descriptors have a version, and other numbers, here for a pattern of 64 bytes.
         let bits = 4 << 61 | 1 << 46 | 512 >> 4 << 32 | 1024 >> 4;
         let tensor = Descriptor::of_tensor(bits).expect("a descriptor");
         assert_eq!((tensor.start, tensor.stride, tensor.width), (1024, 512, 64));
         for other in [bits ^ 1 << 46, bits ^ 1 << 49, bits ^ 1 << 52, bits ^ 1 << 61, bits ^ 1 << 53] {
             assert!(Descriptor::of_tensor(other).is_none(), "{other:x}");
         }
-        // Row 1 of 128 bytes begins with the part that stood second.
+        // Row 1 of 128 bytes begins with the part that is second without swizzling.
         assert_eq!(descriptor(128, 0, 1024).address(1, 0, 2, false), 1024 + 128 + 16);
         assert_eq!(descriptor(128, 0, 1024).address(7, 8, 2, false), 1024 + 7 * 128 + (1 ^ 7) * 16);
     }

@@ -1,4 +1,4 @@
-//! Matrices that a warp holds, by the fragment layouts of the PTX ISA.
+//! Matrices in a warp's registers, by the fragment layouts of the PTX ISA.
 
 use super::access::{beyond, carry, noted, origin_of, read, target, write};
 use super::frame::Frame;
@@ -12,7 +12,7 @@ use crate::emulate::number::{BF16, E4M3, E5M2, F16, F32, Rounding, TF32};
 use crate::emulate::program::{Address, CarriedKind, Multiply, Row, Tile, WarpOp};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
-/// Runs an operation of all 32 threads.
+/// Executes an operation of all 32 threads.
 pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame, op: &WarpOp, line: u32) -> Ran<()> {
     match op {
         WarpOp::LoadMatrix { to, address, is_transposed, carried } => {
@@ -48,7 +48,7 @@ pub(super) fn run(world: &mut World<'_, '_>, warp: &mut Warp, frame: &mut Frame,
     }
 }
 
-/// Row `i` of matrix `m` lies where lane `8 * m + i` says; each lane gets two neighbours of a row.
+/// Lane `8 * m + i` has the address of row `i` of matrix `m`; each lane receives two neighbours of a row.
 fn load_matrices(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -58,7 +58,7 @@ fn load_matrices(
     is_transposed: bool,
     line: u32,
 ) -> Ran<()> {
-    // The address may be in a register that the first matrix goes to.
+    // The address register may be the destination of the first matrix.
     let mut matrices = Vec::with_capacity(to.len());
     let mut lane_accesses = world.lane_accesses(16);
     for (number, carried) in carried.iter().enumerate() {
@@ -124,7 +124,7 @@ fn store_matrices(
     Ok(())
 }
 
-/// Which of the four matrices of a product.
+/// Operand of a matrix product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Left,
@@ -132,7 +132,7 @@ pub(super) enum Part {
     Sum,
 }
 
-/// Row and column of element `number` of a lane.
+/// Returns row and column of element `number` of a lane.
 pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32) -> (u32, u32) {
     let (group, inside) = (lane / 4, lane % 4);
     if ty == Ty::F64 {
@@ -143,7 +143,7 @@ pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32)
             Part::Sum => (group + number / 2 * 8, 2 * inside + number % 2),
         };
     }
-    // So many elements stand side by side in a register.
+    // The number of elements in one register.
     let packed = 32 / ty.bits();
     let (register, within) = (number / packed, number % packed);
     match part {
@@ -160,7 +160,7 @@ pub(super) fn place(part: Part, shape: [u32; 3], ty: Ty, lane: u32, number: u32)
     }
 }
 
-/// Element `number` of a lane.
+/// Returns element `number` of a lane.
 pub(super) fn element(frame: &Frame, rows: &[Row], ty: Ty, lane: usize, number: u32) -> u64 {
     let packed = (32 / ty.bits()).max(1);
     let value = frame.value(rows[(number / packed) as usize], lane);
@@ -171,7 +171,7 @@ pub(super) fn float(ty: Ty, bits: u64) -> f64 {
     match ty {
         Ty::F16 => F16.value(bits),
         Ty::BF16 => BF16.value(bits),
-        // The low bits of a float are not looked at.
+        // The low bits of a float are ignored.
         Ty::TF32 => TF32.value(bits & !0x1fff),
         Ty::F64 => f64::from_bits(bits),
         Ty::E4M3 => E4M3.value(bits),
@@ -190,8 +190,8 @@ pub(super) fn rounded(ty: Ty, value: f64) -> u64 {
     }
 }
 
-/// What `held` says of the elements of a matrix, by its registers, its type, the lane and the number there: by [`place`], or
-/// by tiles, in rows.
+/// Gathers the elements of a matrix, in rows. `held` returns an element from the registers, the type, the lane and the
+/// element's number in the lane. The layout is [`place`], or the layout of tiles.
 fn gathered(multiply: &Multiply, part: Part, held: impl Fn(&[Row], Ty, usize, u32) -> u64) -> Vec<u64> {
     let Multiply { shape: [m, n, k], types, rows, is_tile, .. } = multiply;
     let (which, height, width) = match part {
@@ -217,7 +217,8 @@ fn gathered(multiply: &Multiply, part: Part, held: impl Fn(&[Row], Ty, usize, u3
     matrix
 }
 
-/// Which elements of a product are defined: those whose row on the left, whose column on the right and whose summand are.
+/// Returns for each element of a product whether it is defined: its row of the left factor, its column of the right
+/// factor and its addend must be.
 fn defined(frame: &Frame, multiply: &Multiply) -> Vec<bool> {
     let [m, n, k] = multiply.shape.map(|size| size as usize);
     let [left, right, sum] = [Part::Left, Part::Right, Part::Sum].map(|part| {
@@ -280,7 +281,7 @@ fn multiplied(world: &mut World<'_, '_>, frame: &mut Frame, multiply: &Multiply,
     }
 }
 
-/// Loads or stores a fragment of `wmma`.
+/// Executes a load or store of a `wmma` fragment.
 #[expect(clippy::too_many_arguments, reason = "the threads, and all that a tile is")]
 fn tiles(
     world: &mut World<'_, '_>,
@@ -303,7 +304,7 @@ fn tiles(
     }
     for lane in lanes(u32::MAX) {
         let first = target(world, frame, address, lane, bytes)?;
-        // The fragment may take the stride's register.
+        // The fragment may overwrite the stride's register.
         let stride = frame.value(stride, lane) as u32;
         for (number, &row) in rows.iter().enumerate() {
             let mut value = Some(0);
@@ -325,7 +326,7 @@ fn tiles(
                     let is_defined = frame.is_defined(row, 1 << lane);
                     let part = low(frame.value(row, lane) >> (within * tile.ty.bits() % 64), tile.ty.bits());
                     if !is_defined && matches!(place, Target::Global(_)) {
-                        return undefined(world, frame, row, "what is stored");
+                        return undefined(world, frame, row, "a stored value");
                     }
                     let none = Bytes { origin: origin(world, frame, row), ..Bytes::undefined(bytes as usize) };
                     let part = if is_defined { Bytes::whole(part) } else { none };

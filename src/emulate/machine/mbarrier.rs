@@ -19,7 +19,7 @@ pub(super) fn offset_of(world: &World<'_, '_>, frame: &Frame, address: Address, 
     }
 }
 
-/// Runs an operation on an mbarrier, lane by lane.
+/// Executes an operation on an mbarrier, lane by lane.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -77,7 +77,7 @@ pub(super) fn run(
             }
             MbarrierOp::Test { to, by, bit } => {
                 let parity = value(by) as u64 >> bit & 1;
-                // Threads that ask together ask once.
+                // Threads that test together count once.
                 let is_first = lane == active.trailing_zeros() as usize;
                 if is_first && mbarrier.phase & 1 == parity && mbarrier.waits_for_boxes() {
                     boxes_arrive(world, warp, frame, offset, lane, line)?;
@@ -98,7 +98,7 @@ pub(super) fn run(
     Ok(if is_polling { Next::Yield } else { Next::Go })
 }
 
-/// Copies of threads have arrived. Unless they count, the threads' own arrivals were planned for already.
+/// Counts the arrival of a thread's copies. Unless the copies are counted, the expected count includes them already.
 pub(super) fn arrive_of_copies(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -131,7 +131,7 @@ fn at<'w>(world: &'w mut World<'_, '_>, warp: &Warp, offset: u32) -> Ran<&'w mut
     }
 }
 
-/// Bytes have arrived that a warp sent.
+/// Counts bytes that a warp has sent.
 pub(super) fn completed(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, bytes: i64) -> Ran<()> {
     let mbarrier = at(world, warp, offset)?;
     mbarrier.bytes -= bytes;
@@ -141,7 +141,7 @@ pub(super) fn completed(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32,
     Ok(())
 }
 
-/// A box of a tensor is on its way.
+/// Adds a tensor box in transit.
 pub(super) fn started(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, one: TensorBox) -> Ran<()> {
     let mbarrier = at(world, warp, offset)?;
     mbarrier.boxes.push(one);
@@ -151,8 +151,8 @@ pub(super) fn started(world: &mut World<'_, '_>, warp: &mut Warp, offset: u32, o
     Ok(())
 }
 
-/// A thread asks whether a phase is over that ends with boxes of tensors: once it was asked often enough for all threads
-/// to have started theirs, all of them arrive.
+/// Counts a test of a phase that ends with tensor boxes. After enough tests, all threads have started their boxes, so
+/// all boxes arrive.
 fn boxes_arrive(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -170,7 +170,7 @@ fn boxes_arrive(
     let (boxes, clocks) = (std::mem::take(&mut mbarrier.boxes), mbarrier.clocks);
     let bytes = u32::try_from(mbarrier.bytes).ok();
     let Some(sizes) = bytes.and_then(|bytes| tensor::sizes(&boxes, bytes)) else {
-        return halt("boxes of tensors whose sizes do not follow from what an mbarrier waits for");
+        return halt("tensor boxes whose sizes do not follow from the bytes that an mbarrier expects");
     };
     warp.join(&clocks);
     let by = Write { thread: warp.global_thread(world, lane), function: frame.function as u32, line, kind: Kind::F16 };
@@ -181,5 +181,5 @@ fn boxes_arrive(
     Ok(())
 }
 
-/// So often warps ask before boxes of tensors arrive.
+/// The number of tests before tensor boxes arrive.
 const OFTEN: u32 = 512;

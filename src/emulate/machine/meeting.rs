@@ -1,10 +1,10 @@
-//! What threads that meet at a place hear of each other.
+//! Acquire and release at places where threads meet.
 
 use super::place::Target;
 use super::warp::Warp;
 use super::world::World;
 
-/// A thread acquires what others released at a place, or releases what it has heard of.
+/// Acquires the clocks that others released at a place, or releases the thread's own.
 pub(super) fn meet(world: &mut World<'_, '_>, warp: &mut Warp, place: Target, acquires: bool, releases: bool) {
     let key = match place {
         Target::Global(at) => at,

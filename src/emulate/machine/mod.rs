@@ -1,12 +1,13 @@
 //! Runs a launch.
 //!
-//! * [`world`]: what all threads share; [`block`], [`warp`], [`frame`]: blocks, warps and their frames; [`place`], [`pending`],
-//!   [`phase`], [`pool`]: addresses, copies on their way, mbarriers, and registers that warps share;
-//! * [`schedule`]: which warp runs next, and which of its threads; [`cycle`]: warps that repeat what they did;
-//! * [`traffic`]: what accesses move; [`trace`]: what each warp did, in order;
-//! * [`next`]: where threads go; [`meeting`]: what they hear of each other;
-//! * [`step`]: one instruction; [`partial`]: one of which sources are undefined in part; [`access`], [`atomic`], [`copies`], [`bulk`], [`span`], [`tensor`], [`tensor_memory`], [`tensor_product`], [`call`], [`barrier`], [`mbarrier`], [`collective`],
-//!   [`matrix`], [`group`], [`registers`]: those of a family.
+//! * [`world`]: state shared by all threads; [`block`], [`warp`], [`frame`]: blocks, warps and their frames; [`place`],
+//!   [`pending`], [`phase`], [`pool`]: addresses, pending copies, mbarriers, and the registers that warps share;
+//! * [`schedule`]: the order of warps and of their threads; [`cycle`]: warps that repeat their states;
+//! * [`traffic`]: sectors and passes of accesses; [`trace`]: each warp's instructions, in order;
+//! * [`next`]: control flow after an instruction; [`meeting`]: acquire and release;
+//! * [`step`]: one instruction; [`partial`]: instructions with partly undefined sources; [`access`], [`atomic`],
+//!   [`copies`], [`bulk`], [`span`], [`tensor`], [`tensor_memory`], [`tensor_product`], [`call`], [`barrier`],
+//!   [`mbarrier`], [`collective`], [`matrix`], [`group`], [`registers`]: families of instructions.
 
 mod access;
 mod atomic;
@@ -46,49 +47,49 @@ pub use trace::{AccessOfWarp, Step, WarpTrace};
 pub use traffic::{AccessSpace, Traffic};
 pub(super) use world::{Outcome, Setting, Turns};
 
-/// Why a run of a launch is given up.
+/// The way in which a run stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Nothing can be said of the launch.
+    /// The launch cannot be compared.
     Unsaid,
-    /// The program runs more instructions than allowed.
+    /// The program executes more instructions than allowed.
     Long,
     /// The program does not end.
     Endless,
 }
 
-/// A sentence on the end of a run, and which end it is.
+/// The reason why a run stopped, as a sentence, and the kind of stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Halt {
     reason: String,
     end: End,
 }
 
-/// A launch that was given up.
+/// A launch that was stopped.
 #[derive(Debug)]
 pub(super) struct AbandonedLaunch {
     pub(super) reason: String,
     pub(super) end: End,
-    /// What ran until then.
+    /// The results up to the stop.
     pub(super) outcome: Box<Outcome>,
 }
 
 impl AbandonedLaunch {
-    /// Why nothing can be said of the launch: of a program that does not end, that it does not.
+    /// Returns the reason why the launch cannot be compared. For a program that does not end, it is this fact.
     pub(super) fn told(&self) -> String {
         let reason = &self.reason;
         if self.end == End::Endless { format!("it does not end: {reason}") } else { reason.clone() }
     }
 }
 
-/// What a step gives, unless the launch ends.
+/// The result of a step, unless the launch stops.
 type Ran<T> = Result<T, Box<Halt>>;
 
 fn halt<T>(reason: impl Into<String>) -> Ran<T> {
     Err(Box::new(Halt { reason: reason.into(), end: End::Unsaid }))
 }
 
-/// Gives up a launch whose program does not end.
+/// Stops a launch whose program does not end.
 fn endless<T>(reason: impl Into<String>) -> Ran<T> {
     Err(Box::new(Halt { reason: reason.into(), end: End::Endless }))
 }

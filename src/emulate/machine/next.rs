@@ -1,4 +1,4 @@
-//! What comes behind an instruction: where threads go, or the end of the launch.
+//! Control flow after an instruction: where threads continue, or why the launch stops.
 
 use super::frame::Frame;
 use super::world::World;
@@ -6,28 +6,28 @@ use super::{Ran, halt};
 use crate::emulate::memory::Origin;
 use crate::emulate::program::{Init, Row, Special};
 
-/// Where the threads go.
+/// Where the threads continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// To the next instruction.
+    /// At the next instruction.
     Go,
-    /// All of them elsewhere.
+    /// All threads at another instruction.
     Jump(u32),
-    /// To the next instruction, after others.
+    /// At the next instruction, after other threads.
     Yield,
-    /// It is said already where each goes.
+    /// The instruction has already set each thread's position.
     Placed,
-    /// The same, after others.
+    /// The same, after other threads.
     Pause,
 }
 
-/// Ends a launch because of an undefined value.
+/// Stops a launch because of an undefined value.
 pub(super) fn undefined<T>(world: &World<'_, '_>, frame: &Frame, row: Row, what: &str) -> Ran<T> {
     let source = origin(world, frame, row).text(&world.specials);
     halt(format!("{what} depends on a value that is undefined or not modelled: {source}"))
 }
 
-/// Where what is undefined in a row comes from.
+/// Returns the origin of a row's undefined bytes.
 pub(super) fn origin(world: &World<'_, '_>, frame: &Frame, row: Row) -> Origin {
     match world.function(frame.function).rows[row.0 as usize].init {
         Init::Special(Special::Unknown(name)) => world.special(name),

@@ -1,4 +1,4 @@
-//! Instructions whose sources are undefined in part: which bytes of their results are defined.
+//! Instructions with partly undefined sources: the defined bytes of their results.
 
 use super::frame::Frame;
 use super::next::origin;
@@ -8,7 +8,7 @@ use crate::emulate::memory::{Bytes, Origin, bits_of, first_bytes};
 use crate::emulate::program::{Inst, Row};
 use crate::emulate::pure::{Lanes, MOST_SOURCES, Pure};
 
-/// Where what is undefined comes from in the first of some rows that is not defined.
+/// Returns the origin of the undefined bytes in the first of these rows that is not defined.
 pub(super) fn origin_of(world: &World<'_, '_>, frame: &Frame, rows: &[Row], active: u32, line: u32) -> Origin {
     let row = rows.iter().find(|&&row| !frame.is_defined(row, active));
     row.map_or(Origin::default(), |&row| origin(world, frame, row).or(Origin::unset(line)))
@@ -30,14 +30,14 @@ fn set(
     }
 }
 
-/// The bytes of a row that are defined, by lane.
+/// Returns the defined bytes of a row, by lane.
 fn defined(world: &World<'_, '_>, frame: &Frame, row: Row) -> [u8; 32] {
     let bits = world.function(frame.function).rows[row.0 as usize].bits;
     std::array::from_fn(|lane| frame.bytes(row, bits, lane).defined)
 }
 
-/// A function that only computes. Of one that moves bits or joins them bit by bit, a byte is defined that is the same
-/// whatever the undefined bytes of its sources are; of another one, all or none are.
+/// Executes a pure function. If it moves bits, or joins bits with bits, a result byte is defined if it does not depend
+/// on undefined bytes of the sources. Otherwise, all or no bytes of the result are defined.
 pub(super) fn computed(
     world: &World<'_, '_>,
     frame: &mut Frame,
@@ -90,14 +90,14 @@ pub(super) fn computed(
     }
 }
 
-/// A move, of a row of another width, too.
+/// Executes a move, also between rows of different widths.
 pub(super) fn moved(world: &World<'_, '_>, frame: &mut Frame, line: u32, to: Row, from: Row, active: u32) {
     let origin = origin_of(world, frame, &[from], active, line);
     let (values, defined) = (frame.values[from.0 as usize], defined(world, frame, from));
     set(world, frame, to, active, &values, &defined, origin);
 }
 
-/// A choice of one of two rows: what is not chosen may be undefined.
+/// Executes a selection of one of two rows. The other row may be undefined.
 pub(super) fn selected(
     world: &World<'_, '_>,
     frame: &mut Frame,
@@ -114,7 +114,7 @@ pub(super) fn selected(
     set(world, frame, to, active, &values, &defined, origin);
 }
 
-/// Parts of so many bits into one row.
+/// Joins parts of `bits` bits into one row.
 pub(super) fn packed(
     world: &World<'_, '_>,
     frame: &mut Frame,
@@ -131,7 +131,7 @@ pub(super) fn packed(
     set(world, frame, to, active, &joined.map(|one| one.value), &joined.map(|one| one.defined), origin);
 }
 
-/// One row into parts of so many bits.
+/// Splits one row into parts of `bits` bits.
 pub(super) fn unpacked(
     world: &World<'_, '_>,
     frame: &mut Frame,

@@ -1,14 +1,14 @@
-//! Copies of a thread that have not arrived.
+//! Pending copies of a thread.
 
 use std::collections::VecDeque;
 
 use super::place::Target;
 use crate::emulate::memory::Bytes;
 
-/// A word on its way: where it goes, how many bytes it has, and its value.
+/// A word in transit: destination, number of bytes, and value.
 pub(super) type Word = (Target, usize, Bytes);
 
-/// The copies of a thread that have not arrived.
+/// The pending copies of a thread.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Copies {
     pub(super) open: Vec<Word>,

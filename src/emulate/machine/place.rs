@@ -1,8 +1,8 @@
-//! Places that addresses name.
+//! Memory places of addresses.
 
 use crate::emulate::layout;
 
-/// A place that an address names.
+/// The memory place of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     Global(u64),
@@ -13,7 +13,7 @@ pub(super) enum Target {
 /// The most bytes of a thread's local memory.
 pub(super) const MOST_LOCAL: u64 = 1 << 22;
 
-/// The place of a generic address.
+/// Returns the place of a generic address.
 pub(super) fn generic(address: u64) -> Target {
     if layout::in_window(address, layout::SHARED) {
         Target::Shared((address - layout::SHARED) as u32)

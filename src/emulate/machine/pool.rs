@@ -1,15 +1,15 @@
-//! The registers of a block, of which its warps give some back and take some.
+//! The registers of a block. Warps return and take registers.
 
 use crate::target::machine::WARP_SIZE;
 
-/// Registers come in pieces of so many for each thread.
+/// Allocation unit of registers for each thread.
 const PIECE: u32 = 8;
 
-/// Threads of a warp that wait for so many registers each.
+/// Threads of a warp that wait for registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) warp: usize,
-    /// The warp's number in the block.
+    /// The warp's index in the block.
     pub(super) number: usize,
     pub(super) lanes: u32,
     pub(super) count: u32,
@@ -19,22 +19,22 @@ pub(super) struct Waiting {
 /// The registers of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
-    /// How many each thread has at entry.
+    /// Registers of each thread at entry.
     entry: u32,
-    /// How many each thread of a warp has, by the warp's number.
+    /// Registers of each thread of a warp, by the warp's index.
     held: Vec<u32>,
-    /// How many no warp has.
+    /// Registers that no warp has.
     free: u32,
     pub(super) waiting: Vec<Waiting>,
 }
 
 impl Pool {
-    /// The registers of a block of so many warps, each of whose threads has so many.
+    /// Returns the pool of a block with `warps` warps and `entry` registers for each thread.
     pub(super) fn new(entry: u32, warps: usize) -> Self {
         Self { entry, held: vec![entry.next_multiple_of(PIECE); warps], free: 0, waiting: Vec::new() }
     }
 
-    /// Gives each thread of a warp so many, if they are there.
+    /// Gives each thread of a warp `count` registers if the pool has them. Returns whether it has.
     pub(super) fn gives(&mut self, number: usize, count: u32) -> bool {
         let missing = count.saturating_sub(self.held[number]) * WARP_SIZE;
         let is_there = missing <= self.free;
@@ -45,7 +45,7 @@ impl Pool {
         is_there
     }
 
-    /// Takes from each thread of a warp what it has beyond so many. Returns whether there is anything.
+    /// Takes registers beyond `count` from each thread of a warp. Returns whether there are any.
     pub(super) fn takes(&mut self, number: usize, count: u32) -> bool {
         let spare = self.held[number].saturating_sub(count);
         self.free += spare * WARP_SIZE;
@@ -53,7 +53,7 @@ impl Pool {
         spare > 0
     }
 
-    /// Why a thread waits, if one does.
+    /// Returns the reason why a thread waits, if one waits.
     pub(super) fn reason(&self) -> Option<String> {
         let Self { entry, held, free, .. } = self;
         let Waiting { number, count, line, .. } = *self.waiting.first()?;

@@ -1,4 +1,4 @@
-//! `setmaxnreg`: warps give registers back and take some.
+//! `setmaxnreg`: warps return and take registers.
 
 use super::next::Next;
 use super::pool::Waiting;
@@ -6,7 +6,7 @@ use super::warp::{Warp, lanes};
 use super::world::{Wake, World};
 use crate::target::machine::Repartition;
 
-/// Threads of a warp run `setmaxnreg`. Where nothing says how many registers they have, it does nothing.
+/// Executes `setmaxnreg`. It does nothing if the number of registers is unknown.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -39,7 +39,7 @@ pub(super) fn run(
     }
 }
 
-/// Lets threads go on whose registers are there, in the order in which they came.
+/// Resumes waiting threads whose registers are available, in the order of their requests.
 fn serve(world: &mut World<'_, '_>, block: usize) {
     let Some(pool) = &mut world.blocks[block].pool else { return };
     for waiting in std::mem::take(&mut pool.waiting) {

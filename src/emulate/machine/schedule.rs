@@ -1,8 +1,9 @@
-//! Which warp runs next, and which of its threads.
+//! Order of warps, and of the threads in a warp.
 //!
-//! A drawn warp runs for a drawn number of steps. Of its threads, those run that are deepest in calls and earliest in the
-//! text, so that threads meet again behind what parted them; now and then others are let run, so that none waits for ever.
-//! To see whether results depend on that, the first or the last warp runs that can, and threads latest in the text.
+//! A drawn warp runs for a drawn number of steps. Among its threads, those with the deepest call and the earliest
+//! instruction in the PTX file run first, so that diverged threads reconverge. From time to time other threads run, so
+//! that no thread starves. To test whether results depend on the order, the first or the last runnable warp runs, and
+//! in the last case the threads at the latest instruction.
 
 use super::access::race;
 use super::block::Block;
@@ -17,13 +18,13 @@ use super::{AbandonedLaunch, End, Halt, Ran, endless, halt};
 use crate::emulate::memory::Image;
 use crate::emulate::program::Program;
 
-/// Warps that may run at a time; at least one block does.
+/// The most resident warps; at least one block is resident.
 const RESIDENT: usize = 64;
 
 /// Runs a launch.
 ///
 /// # Errors
-/// Says why nothing can be said of it.
+/// Returns the reason why the launch cannot be compared.
 pub(in crate::emulate) fn run(
     program: &Program,
     setting: &Setting,
@@ -47,7 +48,7 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
     let all: u32 = world.setting.grid.iter().product();
     let chosen = world.setting.blocks.as_deref();
     let blocks = chosen.map_or(all, |chosen| chosen.len() as u32);
-    // Which block of the grid is the next.
+    // The index of the n-th block that runs.
     let number = |at: u32| chosen.map_or(at, |chosen| chosen[at as usize]);
     let per_block = world.setting.block.iter().product::<u32>().div_ceil(32);
     let mut next_block = 0;
@@ -85,13 +86,14 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
         };
         if !is_over && is_still(index, world.changes) && !is_waiting(&warps[index]) {
             let all_are = running.iter().all(|&index| is_still(index, world.changes));
-            // A block that did not begin yet may write what these wait for, if they read it so that they may see that.
+            // If a thread read a value that depends on the order of threads, a block that has not begun may write the
+            // awaited value.
             if all_are && next_block < blocks && world.outcome.depends_on_order {
                 start_block(world, number(next_block), per_block, &mut warps, &mut running);
                 next_block += 1;
             } else if all_are {
                 let place = warps[index].as_ref().map_or_else(String::new, |warp| place_of(world, warp));
-                let repeats = format!("it comes into a state that it had before{place}");
+                let repeats = format!("it repeats an earlier state{place}");
                 return endless(lack_of_registers(world, &warps, &running).unwrap_or(repeats));
             }
         }
@@ -108,46 +110,46 @@ fn run_world(world: &mut World<'_, '_>) -> Ran<()> {
             return halt("it was interrupted");
         }
         if world.is_full() {
-            return halt("it touches more memory than is kept");
+            return halt("it accesses too much memory");
         }
     }
 }
 
-/// What is said of threads of which none can go on.
-const DEADLOCK: &str = "threads wait for each other and nothing can happen any more";
+/// The message if no thread can continue.
+const DEADLOCK: &str = "all threads wait for each other";
 
-/// Why a thread waits for registers, if one does.
+/// Returns the reason why a thread waits for registers, if one does.
 fn lack_of_registers(world: &World<'_, '_>, warps: &[Option<Box<Warp>>], running: &[usize]) -> Option<String> {
     let mut blocks = running.iter().filter_map(|&index| warps[index].as_ref()).map(|warp| warp.block);
     blocks.find_map(|block| world.blocks[block].pool.as_ref()?.reason())
 }
 
-/// Gives up a launch that is too long, or stored nothing new for so long that its program does not end.
+/// Stops a launch that is too long, or without a new store for so long that its program counts as endless.
 fn give_up(world: &World<'_, '_>) -> Ran<()> {
     let &Setting { most_steps, most_steps_in_all, most_quiet, .. } = world.setting;
     let steps = world.outcome.steps;
     if let Some(most) = most_quiet.filter(|&most| steps - world.last_store > most) {
-        return endless(format!("it runs for more than {most} instructions of warps without a new store"));
+        return endless(format!("it executes more than {most} warp instructions without a new store"));
     }
     let is_decided = most_quiet.is_none() || world.last_store > most_steps;
     if steps > most_steps && is_decided || steps > most_steps_in_all {
-        let reason = format!("it runs for more than {} instructions of warps", most_steps.min(most_steps_in_all));
+        let reason = format!("it executes more than {} warp instructions", most_steps.min(most_steps_in_all));
         return Err(Box::new(Halt { reason, end: End::Long }));
     }
     Ok(())
 }
 
-/// Where the first thread of a warp is that can run, as the end of a sentence.
+/// Describes the position of the first runnable thread of a warp, as the end of a sentence.
 fn place_of(world: &World<'_, '_>, warp: &Warp) -> String {
     let lane = (warp.live & !warp.blocked).trailing_zeros() as usize % 32;
     let frame = warp.frames[warp.frame[lane] as usize].as_ref();
     frame.map_or_else(String::new, |frame| describe(world, frame, warp.pc[lane], ""))
 }
 
-/// How often the warp whose turn it is runs: all but once in so many times. Then it is a drawn one.
+/// The first or last warp runs, except once in this number of turns, in which a drawn warp runs.
 const DRAWN_EACH: usize = 8;
 
-/// The warp that runs next, as a place among those that run.
+/// Returns the next warp, as an index into `running`.
 fn next_warp(world: &mut World<'_, '_>, warps: &[Option<Box<Warp>>], running: &[usize]) -> usize {
     let turns = world.setting.turns;
     if turns != Turns::Drawn && world.random(DRAWN_EACH) > 0 {
@@ -189,7 +191,7 @@ fn start_block(
     }
 }
 
-/// Lets threads go on that waited.
+/// Resumes threads that waited.
 fn wake(world: &mut World<'_, '_>, warps: &mut [Option<Box<Warp>>]) {
     for wake in std::mem::take(&mut world.wakes) {
         let Some(warp) = warps[wake.warp].as_mut() else { continue };
@@ -281,7 +283,7 @@ fn describe(world: &World<'_, '_>, frame: &Frame, pc: u32, reason: &str) -> Stri
     format!("{reason} ({} of {})", world.program.place(function.insts[pc as usize].line), function.name)
 }
 
-/// The threads that run next: a frame, an instruction, and the lanes that are there.
+/// Chooses the threads that run next: a frame, an instruction, and the lanes at it.
 fn choose(world: &mut World<'_, '_>, warp: &mut Warp, runnable: u32) -> (u32, u32, u32) {
     let first = runnable.trailing_zeros() as usize;
     let mut best = first;

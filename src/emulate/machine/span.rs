@@ -1,4 +1,4 @@
-//! Bytes side by side, copied word by word.
+//! Contiguous bytes, copied word by word.
 
 use super::access::{beyond, noted, origin_of, read, write};
 use super::place::Target;
@@ -8,10 +8,10 @@ use super::{Ran, halt};
 use crate::emulate::memory::{Bytes, Write};
 use crate::emulate::types::Kind;
 
-/// What addresses and sizes are multiples of.
+/// Alignment of addresses and sizes.
 pub(super) const UNIT: u32 = 16;
 
-/// Whether all of a place is where its first byte is.
+/// Returns whether all bytes of a span are in the same memory as the first byte.
 pub(super) fn is_inside(world: &World<'_, '_>, place: Target, bytes: u32) -> bool {
     match place {
         Target::Shared(offset) => offset.saturating_add(bytes) <= world.program.shared_end,
@@ -20,7 +20,7 @@ pub(super) fn is_inside(world: &World<'_, '_>, place: Target, bytes: u32) -> boo
     }
 }
 
-/// Copies bytes, of which some may be undefined.
+/// Copies bytes. Some of them may be undefined.
 pub(super) fn moved(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -30,7 +30,7 @@ pub(super) fn moved(
     by: Write,
 ) -> Ran<()> {
     if !is_inside(world, to, bytes) || !is_inside(world, from, bytes) {
-        return halt(format!("a bulk copy of {bytes} bytes beyond its place"));
+        return halt(format!("a bulk copy of {bytes} bytes beyond its memory"));
     }
     for word in 0..bytes / 4 {
         let (from, to) = (beyond(from, 4 * word), beyond(to, 4 * word));

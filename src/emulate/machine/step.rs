@@ -1,4 +1,4 @@
-//! One instruction of the threads of a warp that are there together.
+//! Executes one instruction of converged threads of a warp.
 
 use super::frame::Frame;
 use super::next::{Next, undefined};
@@ -13,7 +13,7 @@ use crate::emulate::program::{Inst, Op, Row, Space, WarpOp};
 use crate::emulate::types::{hash_of, low, mixed};
 use crate::emulate::ways::{FAILED, HELD, compares, relation};
 
-/// The lanes in which the guard of an instruction holds.
+/// Returns the lanes in which the guard of an instruction holds.
 fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> Ran<u32> {
     let Some((row, is_negated)) = inst.guard else { return Ok(mask) };
     if !frame.is_defined(row, mask) {
@@ -23,13 +23,14 @@ fn guarded(world: &mut World<'_, '_>, frame: &Frame, inst: &Inst, mask: u32) -> 
     Ok(mask & if is_negated { !holds } else { holds })
 }
 
-/// Which ways a predicate went that holds in some of the lanes.
+/// Returns the outcomes of a predicate that holds in some of the lanes.
 fn ways(holds: u32, mask: u32) -> u8 {
     let [held, failed] = [holds != 0, holds != mask];
     (HELD * u8::from(held)) | (FAILED * u8::from(failed))
 }
 
-/// How many steps an instruction is: a product of matrices takes as long as all the products that a thread computes for it.
+/// Returns the number of steps of an instruction. A matrix product takes as many steps as the products that each thread
+/// computes.
 fn steps(op: &Op) -> u64 {
     match op {
         Op::Warp { op: WarpOp::Multiply(multiply), .. } => multiply.products().max(1),
@@ -39,10 +40,10 @@ fn steps(op: &Op) -> u64 {
     }
 }
 
-/// The same of a product of 128 by 128 by 16, of which one thread asks.
+/// Steps of a product of 128 by 128 by 16, which one thread starts.
 const TENSOR_STEPS: u64 = 128 * 128 * 16 / 32;
 
-/// Runs an instruction.
+/// Executes an instruction.
 pub(super) fn step(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -56,7 +57,7 @@ pub(super) fn step(
     if inst.guard.is_some() {
         world.outcome.ways[frame.function][pc as usize] |= ways(active, mask);
     }
-    // Every statement counts once, whatever number of operations it becomes.
+    // Each statement counts once, however many operations it has.
     if inst.is_first {
         world.outcome.issued[frame.function][pc as usize] += 1;
         world.outcome.instructions += 1;
@@ -72,7 +73,7 @@ pub(super) fn step(
     let function = world.function(frame.function);
     world.outcome.covered[frame.function][pc as usize] = true;
     let threads = active;
-    // ptxas leaves out what only keeps a warp's threads together where they are: their accesses are in order.
+    // ptxas removes the synchronisation of a warp whose threads are already converged: their accesses are in order.
     if world.program.is_machine_code
         && mask == warp.live
         && matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Warp { .. })
@@ -175,7 +176,7 @@ pub(super) fn step(
         }
         Op::ActiveMask { to, is_known } => {
             if threads != warp.live && !is_known {
-                return halt("activemask depends on how threads run");
+                return halt("activemask depends on the order of threads");
             }
             frame.set_lanes(*to, bits(*to), active, &[threads.into(); 32], u32::MAX);
         }

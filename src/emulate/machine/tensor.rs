@@ -1,8 +1,9 @@
-//! Boxes of tensors, whose maps nobody knows.
+//! Boxes of tensors with unknown maps.
 //!
-//! A tensor's map has 128 bytes that NVIDIA does not document, and a kernel gets it from its caller. So a box is a piece of
-//! global memory of its own, which follows from where the map lies and from the coordinates. Its size follows from
-//! what the mbarrier expects: once all threads have arrived and wait, the bytes that are still to come are those of the boxes.
+//! A tensor map has 128 bytes in a format that NVIDIA does not document, and a kernel receives it from its caller. A
+//! box is therefore a separate piece of global memory, whose address follows from the address of the map and from the
+//! coordinates. Its size follows from the bytes that the mbarrier expects: once all threads have arrived and wait, the
+//! missing bytes are those of the boxes.
 
 use super::frame::Frame;
 use super::phase::TensorBox;
@@ -13,15 +14,15 @@ use crate::emulate::layout;
 use crate::emulate::program::AtomicOp;
 use crate::emulate::types::mixed;
 
-/// Where the box of a lane lies.
+/// Returns the address of a lane's box.
 pub(super) fn place(world: &World<'_, '_>, frame: &Frame, tensor: &Tensor, lane: usize) -> u64 {
     let map = frame.value(tensor.map.base, lane).wrapping_add(tensor.map.offset as u64);
     let coordinates = tensor.coordinates.iter().map(|&row| frame.value(row, lane) & 0xffff_ffff);
     layout::tensor_box(coordinates.fold(mixed(name(world, map)), |hash, one| mixed(hash ^ one)))
 }
 
-/// What a map is called, whatever the file: a map that is a parameter lies elsewhere among the parameters of machine
-/// code than among those of PTX.
+/// Returns a name of a map that is the same in all programs. A map that is a parameter has different addresses in
+/// machine code and in PTX.
 fn name(world: &World<'_, '_>, map: u64) -> u64 {
     if !layout::in_window(map, layout::PARAMETERS) {
         return map;
@@ -36,14 +37,15 @@ fn name(world: &World<'_, '_>, map: u64) -> u64 {
     found.map_or(map, |(number, inside)| layout::PARAMETERS | number << 16 | inside)
 }
 
-/// Where a reduction's operand is kept.
+/// Returns the address at which a reduction's operand is stored.
 pub(super) fn place_of_reduction(place: u64, op: AtomicOp) -> u64 {
     layout::tensor_box(mixed(place ^ (1 + op as u64)))
 }
 
-/// How many bytes each box has, of those that wait for so many together, in the order of their places in shared memory.
+/// Returns the bytes of each box, for boxes that together have `bytes` bytes, in the order of their addresses in shared
+/// memory.
 ///
-/// Boxes lie side by side, or all have the same size. None where neither can be.
+/// The boxes are contiguous, or all have the same size. `None` if neither is possible.
 pub(super) fn sizes(boxes: &[TensorBox], bytes: u32) -> Option<Vec<u32>> {
     let gaps: Vec<u32> = boxes.windows(2).map(|pair| pair[1].to - pair[0].to).collect();
     let side_by_side: u32 = gaps.iter().sum();
@@ -60,7 +62,7 @@ pub(super) fn sizes(boxes: &[TensorBox], bytes: u32) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    /// One box has all bytes; several have the same, or each as much as there is room for up to the next one.
+    /// One box has all bytes. Several boxes have equal sizes, or each extends to the next one.
     #[test]
     fn sizes_follow_from_all_bytes() {
         let boxes = |places: &[u32]| places.iter().map(|&to| TensorBox { to, from: 0 }).collect::<Vec<_>>();

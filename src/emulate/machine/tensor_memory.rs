@@ -1,7 +1,7 @@
-//! Tensor memory: allocated, loaded, stored.
+//! Tensor memory: allocation, loads and stores.
 //!
-//! It stands behind the end of shared memory here, column by column: whatever holds of shared memory, as what nobody wrote
-//! and accesses that are not ordered, holds of it.
+//! It is stored after the end of shared memory, column by column. The rules of shared memory for uninitialised words
+//! and unordered accesses apply to it.
 
 use super::access::{carry, noted, origin_of, read, target, write};
 use super::frame::Frame;
@@ -16,15 +16,15 @@ use crate::emulate::program::{Address, Row};
 use crate::emulate::tensor::{COLUMNS, LANES, Spot, TensorOp};
 use crate::emulate::types::Kind;
 
-/// Columns are allocated by so many, or twice as many, and so on.
+/// The smallest number of allocated columns. Larger allocations are powers of two.
 const FEWEST: u32 = 32;
 
-/// The word of a lane and a column.
+/// Returns the word of a lane and a column.
 pub(super) fn word(lane: u32, column: u32) -> Target {
     Target::Shared(layout::SHARED_END.next_multiple_of(4) + 4 * (column * LANES + lane))
 }
 
-/// The lane and column of an address, whose columns have to be allocated: `count` of them.
+/// Returns lane and column of an address. Its `count` columns must be allocated.
 pub(super) fn place(
     world: &World<'_, '_>,
     warp: &Warp,
@@ -41,7 +41,7 @@ pub(super) fn place(
         world.blocks[warp.block].tensor.iter().any(|&(first, columns)| (first..first + columns).contains(&column))
     };
     if lane >= LANES || !(column..column.saturating_add(count)).all(is_allocated) {
-        return halt(format!("an access of tensor memory at {at:#x}, which is not allocated"));
+        return halt(format!("an access to unallocated tensor memory at {at:#x}"));
     }
     Ok((lane, column))
 }
@@ -52,12 +52,12 @@ fn same(world: &World<'_, '_>, frame: &Frame, row: Row) -> Ran<u32> {
     }
     let first = frame.value(row, 0);
     if (1..32).any(|lane| frame.value(row, lane) != first) {
-        return halt("threads of a warp that do not agree on tensor memory");
+        return halt("different operands for tensor memory in one warp");
     }
     Ok(first as u32)
 }
 
-/// Runs an operation of a warp.
+/// Executes an operation of a warp.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -89,7 +89,9 @@ pub(super) fn run(
             let (at, columns) = (same(world, frame, spot.base)?, same(world, frame, *columns)?);
             let taken = &mut world.blocks[warp.block].tensor;
             let Some(found) = taken.iter().position(|&one| one == (at, columns)) else {
-                return halt(format!("tensor memory at {at:#x} is freed, which is not allocated so"));
+                return halt(format!(
+                    "{columns} columns of tensor memory at {at:#x} are freed, but no allocation has this start and size"
+                ));
             };
             taken.swap_remove(found);
             world.changed();
@@ -98,7 +100,7 @@ pub(super) fn run(
                 for lane in 0..LANES {
                     let thread = warp.global_thread(world, 0);
                     let by = Write { thread, function: frame.function as u32, line, ..Write::default() };
-                    // Whoever still reads there races, whatever is in the word.
+                    // Freeing columns races with later reads, whatever the contents are.
                     noted(world, warp, 0, word(lane, column), 4, Some(u64::MAX), false)?;
                     write(world, warp, 0, word(lane, column), 4, nothing, by);
                 }
@@ -140,7 +142,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The first lane and column of an access by a warp, which reaches a quarter of the lanes only.
+/// Returns the first lane and column of an access by a warp. A warp can access only a quarter of the lanes.
 fn first_of(world: &World<'_, '_>, warp: &Warp, frame: &Frame, spot: Spot, lanes: u32) -> Ran<(u32, u32)> {
     same(world, frame, spot.base)?;
     let (lane, column) = place(world, warp, frame, spot, (0, 1))?;
@@ -155,7 +157,7 @@ fn placed(world: &World<'_, '_>, warp: &Warp, first: (u32, u32), place: (u32, u3
     let (lane, column) = (first.0 + place.0, first.1 + place.1);
     let is_there = |&(at, count): &(u32, u32)| (at..at + count).contains(&column);
     if !world.blocks[warp.block].tensor.iter().any(is_there) {
-        return halt(format!("column {column} of tensor memory is not allocated"));
+        return halt(format!("column {column} of tensor memory is unallocated"));
     }
     Ok(word(lane, column))
 }

@@ -1,4 +1,4 @@
-//! `tcgen05.mma`: a product of matrices whose result is in tensor memory, by the descriptors of sm_100.
+//! `tcgen05.mma`: a matrix product with its result in tensor memory, by the descriptors of sm_100.
 
 use super::access::{noted, read, write};
 use super::frame::Frame;
@@ -15,7 +15,7 @@ use crate::emulate::program::Row;
 use crate::emulate::tensor::{Factor, Numbers, TensorMultiply};
 use crate::emulate::types::{Kind, Ty, low, signed};
 
-/// What the descriptor of a product says.
+/// Contents of a product's instruction descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Product {
     rows: u32,
@@ -24,11 +24,11 @@ struct Product {
     right: Ty,
     is_negative: bool,
     saturates: bool,
-    /// Whether the factors lie with their rows or columns side by side, instead of what is summed.
+    /// Whether the rows or columns of each factor are contiguous, instead of the summed dimension.
     order: [bool; 2],
 }
 
-/// Bits that are zero of whatever is modelled: sparsity, and what is reserved.
+/// Bits that are zero in all modelled products: sparsity and reserved bits.
 const UNKNOWN: u32 = 0b111 | 1 << 6 | 1 << 23 | 0b111 << 29;
 
 impl Product {
@@ -47,7 +47,7 @@ impl Product {
             })
         };
         let is_integer = numbers == Numbers::Integers;
-        // Halves as results are not modelled: how they lie in tensor memory is not known for sure.
+        // Half-precision results are not modelled: their layout in tensor memory is not certain.
         let is_sum_known = field(4, 2) == if is_integer { 2 } else { 1 };
         let (rows, columns, signs) = (field(24, 5) << 4, field(17, 6) << 3, field(13, 2));
         let is_known = bits & UNKNOWN == 0
@@ -67,7 +67,7 @@ impl Product {
         })
     }
 
-    /// The lane of a row: of 64 rows, 16 are in each quarter.
+    /// Returns the lane of a row: of 64 rows, each quarter has 16.
     fn lane(self, row: u32) -> u32 {
         if self.rows == 128 { row } else { row % 16 + row / 16 * 32 }
     }
@@ -83,12 +83,12 @@ fn number(ty: Ty, bits: u64) -> f64 {
 
 fn defined(world: &World<'_, '_>, frame: &Frame, row: Row, lane: usize) -> Ran<u64> {
     if !frame.is_defined(row, 1 << lane) {
-        return undefined(world, frame, row, "a product of matrices");
+        return undefined(world, frame, row, "a matrix product");
     }
     Ok(frame.value(row, lane))
 }
 
-/// Runs a product that a thread asks for.
+/// Executes a product that a thread starts.
 pub(super) fn run(
     world: &mut World<'_, '_>,
     warp: &mut Warp,
@@ -99,14 +99,14 @@ pub(super) fn run(
 ) -> Ran<()> {
     let bits = defined(world, frame, multiply.descriptor, lane)? as u32;
     let Some(product) = Product::new(multiply.numbers, bits) else {
-        return halt(format!("not modelled: a product of matrices as {bits:#010x} describes it"));
+        return halt(format!("not modelled: a matrix product with the descriptor {bits:#010x}"));
     };
     let Product { rows, columns, .. } = product;
     let adds = defined(world, frame, multiply.adds, lane)? != 0;
     let depth = 256 / multiply.numbers.bits();
     let shared = |world: &mut World<'_, '_>, warp: &Warp, row, count, ty, order| {
         let Some(descriptor) = Descriptor::of_tensor(defined(world, frame, row, lane)?) else {
-            return halt("not modelled: a descriptor of shared memory with such a layout");
+            return halt("not modelled: the layout of a shared-memory descriptor");
         };
         matrix(world, warp, lane, descriptor, (0, count, depth), (ty, order))
     };
@@ -116,7 +116,7 @@ pub(super) fn run(
             if product.order[0] {
                 return halt("a transposed factor in tensor memory");
             }
-            // Numbers of less than a word are beside each other in a column.
+            // Numbers of less than a word share a column.
             let packed = 32 / multiply.numbers.bits();
             let (first, column) = place(world, warp, frame, address, (lane, depth / packed))?;
             let mut values = Vec::with_capacity((rows * depth) as usize);
@@ -177,7 +177,7 @@ fn tensor_lane(first: u32, lane: u32) -> Ran<u32> {
     }
 }
 
-/// What is in a word, and a sum of products.
+/// Returns a word plus a sum of products.
 fn total(old: u64, sum: f64, is_integer: bool, saturates: bool) -> u64 {
     if !is_integer {
         return F32.round(F32.value(old) + sum, Rounding::Nearest, false);
@@ -190,8 +190,8 @@ fn total(old: u64, sum: f64, is_integer: bool, saturates: bool) -> u64 {
 mod tests {
     use super::*;
 
-    /// The descriptor of 128 rows and columns of halves, the right factor with its columns side by side; and one with
-    /// another bit is another product or none.
+    /// Parses the descriptor of 128 rows and columns of halves, with contiguous columns in the right factor. A
+    /// descriptor with another bit is another product or is refused.
     #[test]
     fn descriptors() {
         let plain = 0x0821_0010;
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!([lanes.lane(15), lanes.lane(16), lanes.lane(63)], [15, 32, 111]);
     }
 
-    /// Integers wrap or stop at their ends.
+    /// Integers wrap or saturate.
     #[test]
     fn integers() {
         let most = i32::MAX as u64;

@@ -1,41 +1,41 @@
-//! What each warp of a launch did, in order: what a model of time replays.
+//! Traces of warps: the instructions of each warp, in order, as a timing model replays them.
 
 use super::traffic::{AccessSpace, AccessTraffic};
 
 /// An instruction that a warp issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The function's number in the program.
+    /// The function's index in the program.
     pub function: u16,
-    /// The number of threads that were there.
+    /// The number of active threads.
     pub lanes: u8,
-    /// The line of the text; of machine code, the number in the function, from 1 on.
+    /// The line of the PTX file; in machine code, the instruction's number in the function, from 1.
     pub line: u32,
-    /// What it accessed: a number in the warp's accesses; [`u32::MAX`] where it accessed nothing.
+    /// The index of its access among the warp's accesses; [`u32::MAX`] without an access.
     pub access: u32,
 }
 
-/// What an instruction of a warp accessed.
+/// A memory access of an instruction of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessOfWarp {
-    /// The memory of most of its threads; shared memory of a copy to there is in `passes` alone.
+    /// The memory that most of its threads access. For a copy to shared memory, only `passes` counts the shared memory.
     pub space: AccessSpace,
     /// Passes through the banks of shared memory.
     pub passes: u32,
-    /// Sectors of 32 bytes, in order: numbers of global memory, or of the warp's own local memory.
+    /// Sectors of 32 bytes, in order: indices in global memory, or in the warp's own local memory.
     pub sectors: Vec<u64>,
 }
 
-/// What a warp did.
+/// The trace of a warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WarpTrace {
-    /// The block's number in the grid.
+    /// The block's index in the grid.
     pub block: u32,
-    /// The warp's number in the block.
+    /// The warp's index in the block.
     pub number: u32,
-    /// The instructions that it issued, in order.
+    /// The issued instructions, in order.
     pub steps: Vec<Step>,
-    /// What they accessed.
+    /// Their accesses.
     pub accesses: Vec<AccessOfWarp>,
 }
 
@@ -45,7 +45,7 @@ impl WarpTrace {
         self.steps.push(Step { function: function as u16, lanes, line, access: u32::MAX });
     }
 
-    /// Adds what the last instruction accessed. An instruction that is several operations has several such parts.
+    /// Adds an access of the last instruction. An instruction with several operations adds several.
     pub(super) fn access(&mut self, traffic: &AccessTraffic) {
         let Some(step) = self.steps.last_mut() else { return };
         if step.access == u32::MAX {

@@ -1,9 +1,9 @@
-//! What accesses of a warp move: sectors of global and local memory, and passes of shared memory.
+//! Traffic of a warp's accesses: sectors of global and local memory, and passes of shared memory.
 //!
-//! Global memory comes in sectors of 32 bytes, and the sectors that the lanes of a warp touch are what is moved (CUDA C++
-//! Programming Guide, Device Memory Accesses). Shared memory has 32 banks of 4 bytes; lanes that touch unlike words of one
-//! bank take turns, those that touch the same word do not. Wide accesses go by halves and quarters of a warp. Local memory
-//! is laid out so that the lanes' words of one offset stand beside each other.
+//! Global memory moves in sectors of 32 bytes: all sectors that the lanes of a warp touch (CUDA C++ Programming Guide,
+//! Device Memory Accesses). Shared memory has 32 banks of 4 bytes. Lanes that touch different words of one bank need
+//! separate passes; lanes that touch the same word do not. Wide accesses proceed by halves and quarters of a warp.
+//! Local memory interleaves the lanes, so words at the same offset are contiguous.
 
 use rustc_hash::FxHashSet;
 
@@ -11,14 +11,14 @@ use super::place::Target;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 32;
-/// Banks of shared memory, each of so many bytes.
+/// Number of banks of shared memory, and bytes of each.
 const BANKS: usize = 32;
 const WORD: u32 = 4;
 
-/// The number from which sectors are those of local memory.
+/// First index of local sectors.
 const LOCAL: u64 = u64::MAX / 2;
 
-/// Where an access goes.
+/// The memory of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessSpace {
     /// Global memory.
@@ -29,7 +29,7 @@ pub enum AccessSpace {
     Shared,
 }
 
-/// What an access of a warp moved.
+/// The traffic of one access of a warp.
 #[derive(Debug)]
 pub(super) struct AccessTraffic {
     pub(super) traffic: Traffic,
@@ -38,24 +38,24 @@ pub(super) struct AccessTraffic {
     pub(super) sectors: Vec<u64>,
 }
 
-/// What an instruction moved in all its runs.
+/// The traffic of an instruction, over all its executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Runs by warps of which a lane accessed memory.
+    /// Executions by warps in which a lane accessed memory.
     pub accesses: u64,
-    /// Sectors of 32 bytes of global and local memory.
+    /// Sectors of 32 bytes in global and local memory.
     pub sectors: u64,
-    /// Passes through the banks of shared memory: one for each access without conflicts of at most 4 bytes a lane.
+    /// Passes through the banks of shared memory. A conflict-free access of at most 4 bytes a lane has one.
     pub passes: u64,
 }
 
 impl Traffic {
-    /// Adds what another run moved.
+    /// Adds the traffic of another run.
     pub(in crate::emulate) fn add(&mut self, other: Self) {
         *self = self.sum(other);
     }
 
-    /// What two instructions moved together.
+    /// Returns the combined traffic of two instructions.
     pub fn sum(self, other: Self) -> Self {
         Self {
             accesses: self.accesses + other.accesses,
@@ -65,7 +65,7 @@ impl Traffic {
     }
 }
 
-/// The places that the lanes of a warp access, so many bytes each.
+/// The places that the lanes of a warp access, with `bytes` bytes each.
 #[derive(Debug)]
 pub(super) struct LaneAccesses {
     bytes: u32,
@@ -84,7 +84,7 @@ impl LaneAccesses {
         }
     }
 
-    /// What the access moved; nothing where that is not wanted.
+    /// Returns the traffic of the access; `None` if it is not recorded.
     pub(super) fn traffic(&self) -> Option<AccessTraffic> {
         (!self.places.is_empty()).then(|| self.all())
     }
@@ -97,7 +97,7 @@ impl LaneAccesses {
                 Target::Global(at) => {
                     sectors.extend(at / SECTOR..=(at + u64::from(self.bytes) - 1) / SECTOR);
                 }
-                // A word of each of the 32 threads, one behind the other.
+                // The words of the 32 threads are contiguous.
                 Target::Local(offset) => {
                     let words = offset / WORD..=(offset + self.bytes - 1) / WORD;
                     let place = |word: u32| (u64::from(word) * 32 + lane as u64) * u64::from(WORD) / SECTOR;
@@ -118,9 +118,9 @@ impl LaneAccesses {
     }
 }
 
-/// The passes that lanes need for accesses of so many bytes at offsets of shared memory.
+/// Returns the passes for accesses of `bytes` bytes at offsets of shared memory.
 fn passes(lanes: &[(usize, u32)], bytes: u32) -> u64 {
-    // Lanes that go together: all, halves or quarters.
+    // Lanes that access together: all, halves or quarters.
     let together = 32 / (bytes / WORD).max(1) as usize;
     let mut passes = 0;
     for group in 0..32 / together.max(1) {
@@ -143,7 +143,8 @@ mod tests {
         passes(&(0..32).map(|lane| (lane, offset(lane))).collect::<Vec<_>>(), bytes)
     }
 
-    /// Neighbouring words need one pass, a stride of two words two, and a column of 32 words 32; one word for all needs one.
+    /// Contiguous words need one pass, a stride of two words two, and a column of 32 words 32; one word for all lanes
+    /// needs one.
     #[test]
     fn conflicts() {
         assert_eq!([1, 2, 3, 32, 33].map(|stride| of(4, |lane| 4 * stride * lane as u32)), [1, 2, 1, 32, 1]);
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(passes(&[], 4), 0);
     }
 
-    /// Passes are at least the words that are touched over the banks, and at most one for each lane and word.
+    /// The passes are at least the touched words divided by the banks, and at most one for each lane and word.
     #[test]
     fn bounds() {
         arbtest::arbtest(|u| {
@@ -173,7 +174,8 @@ mod tests {
         });
     }
 
-    /// What lanes access of global memory is as many sectors as it has, and of local memory four for each word of all lanes.
+    /// An access to global memory counts the distinct sectors that its lanes touch; an access to local memory counts
+    /// four sectors for each word of all lanes.
     #[test]
     fn sectors() {
         let of = |target: &dyn Fn(usize) -> Target, bytes| {

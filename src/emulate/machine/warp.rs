@@ -1,4 +1,4 @@
-//! A warp: where its threads are.
+//! A warp and the positions of its threads.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::emulate::types::{low, mixed};
 /// A warp.
 #[derive(Debug)]
 pub(super) struct Warp {
-    /// The block's number, and the warp's in it.
+    /// The block's index, and the warp's index in the block.
     pub(super) block: usize,
     pub(super) number: u8,
-    /// Its number among the warps that run.
+    /// The index among the running warps.
     pub(super) index: usize,
     pub(super) live: u32,
-    /// The lanes that wait for something.
+    /// The lanes that wait.
     pub(super) blocked: u32,
-    /// Those of them that wait for lanes of the warp.
+    /// The waiting lanes that wait for other lanes of the warp.
     pub(super) gathering: u32,
-    /// The lanes that each of these waits for, as its mask was when it came.
+    /// The lanes for which each of these waits: its mask at arrival.
     pub(super) wanted: [u32; 32],
     pub(super) pc: [u32; 32],
     pub(super) frame: [u32; 32],
@@ -31,13 +31,13 @@ pub(super) struct Warp {
     pub(super) local: Vec<Flat>,
     pub(super) clocks: [u32; 32],
     pub(super) copies: Vec<Copies>,
-    /// Choices of lanes since others were let run.
+    /// Choices of lanes since other lanes last ran.
     pub(super) turns: u32,
     pub(super) cycle: Cycle,
 }
 
 impl Warp {
-    /// The warp with the first lanes of a block from a thread on.
+    /// Creates the warp with the given index in a block.
     pub(super) fn new(world: &World<'_, '_>, block: usize, number: u32, index: usize) -> Self {
         let threads: u32 = world.setting.block.iter().product();
         let count = (threads - 32 * number).min(32);
@@ -65,18 +65,18 @@ impl Warp {
         warp
     }
 
-    /// A thread's number in its block.
+    /// Returns a thread's index in its block.
     pub(super) fn thread(&self, lane: usize) -> u32 {
         u32::from(self.number) * 32 + lane as u32
     }
 
-    /// A thread's number in the grid.
+    /// Returns a thread's index in the grid.
     pub(super) fn global_thread(&self, world: &World<'_, '_>, lane: usize) -> u64 {
         let threads: u32 = world.setting.block.iter().product();
         u64::from(world.blocks[self.block].number) * u64::from(threads) + u64::from(self.thread(lane))
     }
 
-    /// A frame of a function, with its constants.
+    /// Enters a function: creates its frame, with its constants.
     pub(super) fn enter(
         &self,
         world: &World<'_, '_>,
@@ -153,7 +153,7 @@ impl Warp {
         }
     }
 
-    /// Looks whether the warp repeats what it did.
+    /// Checks whether the warp repeats its states.
     pub(super) fn check(&mut self, changes: u64) {
         let Self { live, blocked, gathering, pc, frame, .. } = *self;
         let now = State {
@@ -167,7 +167,7 @@ impl Warp {
         self.cycle.check(&now, changes);
     }
 
-    /// The stamp of an access of a lane.
+    /// Returns the stamp of an access of a lane.
     pub(super) fn stamp(&self, lane: usize, is_strong: bool) -> Stamp {
         Stamp {
             clock: self.clocks[usize::from(self.number)],
@@ -179,18 +179,18 @@ impl Warp {
         }
     }
 
-    /// Time passes: what the warp does next is later than what others have heard of.
+    /// Advances the clock: later accesses of the warp are not covered by clocks that others have received.
     pub(super) fn tick(&mut self) {
         self.clocks[usize::from(self.number)] += 1;
     }
 
-    /// Learns what others have heard of.
+    /// Joins the clocks of others.
     pub(super) fn join(&mut self, clocks: &[u32; 32]) {
         self.clocks.iter_mut().zip(clocks).for_each(|(own, &other)| *own = (*own).max(other));
     }
 }
 
-/// The lanes of a mask, in order.
+/// Returns the lanes of a mask, in order.
 pub(super) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         if mask == 0 {

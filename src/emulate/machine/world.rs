@@ -1,4 +1,4 @@
-//! What all threads of a launch share.
+//! State shared by all threads of a launch.
 
 use rustc_hash::FxHashMap;
 
@@ -11,105 +11,106 @@ use crate::emulate::program::{CarriedKind, Function, Init, Program, Special, Var
 use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wishes;
 
-/// Which threads run first. In any of these turns, others are let run now and then, so that none waits for ever.
+/// Order of threads. In each order, other threads run from time to time, so that no thread starves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) enum Turns {
-    /// Those of a drawn warp, and of these the earliest in the text.
+    /// Threads of a drawn warp, earliest instruction in the PTX file first.
     Drawn,
-    /// Those of the first warp, and of these the earliest in the text.
+    /// Threads of the first warp, earliest instruction first.
     FirstToLast,
-    /// Those of the last warp, and of these the latest in the text.
+    /// Threads of the last warp, latest instruction first.
     LastToFirst,
 }
 
-/// How a kernel is run.
+/// Setting of one run of a kernel.
 #[derive(Clone, Debug)]
 pub(in crate::emulate) struct Setting {
     pub(in crate::emulate) kernel: usize,
     pub(in crate::emulate) grid: [u32; 3],
     pub(in crate::emulate) block: [u32; 3],
-    /// What the schedule is drawn from.
+    /// The seed of the schedule.
     pub(in crate::emulate) schedule: u64,
     pub(in crate::emulate) turns: Turns,
-    /// An integer divided by zero gives what processors give. Compilers may take it for anything.
+    /// Whether an integer division by zero gives the processors' result. Compilers may assume any result.
     pub(in crate::emulate) divides_by_zero: bool,
-    /// The most steps of warps. Beyond them, a program whose last new store is not beyond them, too, runs on as long as
-    /// it is not decided whether it stores nothing for `most_quiet` steps.
+    /// The most warp steps. A program whose last new store is within this limit may exceed it, until it is decided
+    /// whether it stores nothing for `most_quiet` steps.
     pub(in crate::emulate) most_steps: u64,
-    /// The most steps of warps in any case.
+    /// The most warp steps in any case.
     pub(in crate::emulate) most_steps_in_all: u64,
-    /// A program that runs for more steps without a new store does not end.
+    /// A program without a new store for more steps counts as endless.
     pub(in crate::emulate) most_quiet: Option<u64>,
-    /// Whether it is noted what accesses of memory move.
+    /// Whether the traffic of memory accesses is recorded.
     pub(in crate::emulate) measures: bool,
-    /// Whether it is noted what each warp does, in order. Then nothing is undefined, and races end no launch.
+    /// Whether the instructions of each warp are recorded, in order. Then no value is undefined, and races stop no
+    /// launch.
     pub(in crate::emulate) traces: bool,
-    /// The numbers of the blocks that run, where not all do.
+    /// The indices of the blocks that run; `None` for all.
     pub(in crate::emulate) blocks: Option<Vec<u32>>,
-    /// Whether nobody wants the results any more.
+    /// Returns whether the results are not wanted any more.
     pub(in crate::emulate) is_unwanted: fn() -> bool,
-    /// The first thing that both programs must agree on: the bytes of dynamic shared memory.
+    /// The bytes of dynamic shared memory, equal for both programs.
     pub(in crate::emulate) shared_bytes: u32,
-    /// What loads of the first program find in place of what would be drawn.
+    /// Values for loads of the first program that replace drawn ones.
     pub(in crate::emulate) wishes: Wishes,
 }
 
-/// What became of a launch that ended.
+/// Results of a launch.
 #[derive(Debug, Default)]
 pub(in crate::emulate) struct Outcome {
-    /// What was written, by address.
+    /// Written words, by address.
     pub(in crate::emulate) written: Vec<Written>,
-    /// Of words that threads write in no order, what each thread wrote last, by thread and address.
+    /// The last write of each thread to words with racing writes, by thread and address.
     pub(in crate::emulate) apart: Vec<Written>,
-    /// Words with bytes that hold something undefined, and where that comes from.
+    /// Words with undefined bytes, and the origin of these.
     pub(in crate::emulate) undefined: Vec<(Written, String)>,
-    /// A sentence on the first two such writes.
+    /// A sentence on the first two racing writes.
     pub(in crate::emulate) race: Option<String>,
-    /// Which instructions of each function ran.
+    /// Whether each instruction of each function ran.
     pub(in crate::emulate) covered: Vec<Vec<bool>>,
-    /// How often warps issued each instruction, of each function.
+    /// How often warps issued each instruction of each function.
     pub(in crate::emulate) issued: Vec<Vec<u64>>,
-    /// What accesses of each moved, where that is noted.
+    /// The traffic of each instruction, if recorded.
     pub(in crate::emulate) traffic: Vec<Vec<Traffic>>,
-    /// What each warp did, where that is noted.
+    /// The trace of each warp, if recorded.
     pub(in crate::emulate) traces: Vec<WarpTrace>,
-    /// Which ways the predicate of each went that has one, as a guard or to choose: bits of [`crate::emulate::ways`].
+    /// Outcomes of each instruction's predicate, as a guard or for a selection: bits of [`crate::emulate::ways`].
     pub(in crate::emulate) ways: Vec<Vec<u8>>,
     /// How often each hashed instruction ran.
     pub(in crate::emulate) hashed: Vec<u64>,
-    /// Instructions of warps.
+    /// Warp instructions.
     pub(in crate::emulate) instructions: u64,
-    /// The same with a product of matrices as all of its products: what limits count.
+    /// Warp steps: a matrix product counts as all its products. Limits use this count.
     pub(in crate::emulate) steps: u64,
-    /// Instructions of threads.
+    /// Thread instructions.
     pub(in crate::emulate) thread_steps: u64,
-    /// Loads and stores of warps, each with a thread that accesses local memory.
+    /// Loads and stores of warps in which a thread accesses local memory.
     pub(in crate::emulate) local: u64,
-    /// The same of shared memory.
+    /// The same for shared memory.
     pub(in crate::emulate) shared: u64,
-    /// A thread read what depends on the order in which threads run.
+    /// Whether a thread read a value that depends on the order of threads.
     pub(in crate::emulate) depends_on_order: bool,
 }
 
 impl Outcome {
-    /// How many words were written.
+    /// Returns the number of written words.
     pub(in crate::emulate) fn num_written(&self) -> usize {
         self.written.len() + self.apart.len()
     }
 }
 
-/// What happens to threads that wait.
+/// The effect of an event on waiting threads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wake {
     pub(super) warp: usize,
     pub(super) lanes: u32,
-    /// A result for them: the frame, the row and the value.
+    /// Their result: frame, row and value.
     pub(super) result: Option<(u32, u32, u64)>,
-    /// What those that they waited for have heard of.
+    /// The joined clocks of the threads for which they waited.
     pub(super) clocks: [u32; 32],
 }
 
-/// What an atomic operation at a place passes on.
+/// The clocks that an atomic operation at a place passes on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
     pub(super) blocks: Vec<u64>,
@@ -117,37 +118,37 @@ pub(super) struct Location {
     pub(super) clocks: [u32; 32],
 }
 
-/// All that threads share.
+/// The state shared by all threads.
 #[derive(Debug)]
 pub(super) struct World<'p, 'i> {
     pub(super) program: &'p Program,
     pub(super) setting: &'p Setting,
     pub(super) global: Global<'i>,
-    /// The blocks, by number; those that do not run have no memory.
+    /// The blocks, by index. Blocks that do not run have no memory.
     pub(super) blocks: Vec<Block>,
     pub(super) wakes: Vec<Wake>,
     pub(super) locations: FxHashMap<u64, Location>,
     pub(super) outcome: Outcome,
-    /// The kinds of what registers carry from shared or local memory, by function and class.
+    /// Kinds of the values that registers carry from shared or local memory, by function and class.
     pub(super) carried: FxHashMap<(usize, CarriedKind), Kind>,
     /// The special registers that are not modelled.
     pub(super) specials: Vec<&'static str>,
-    /// The bytes of variables by their addresses; of those that are declared without a size, none.
+    /// The bytes of variables, by address; `None` for variables without a declared size.
     sizes: FxHashMap<u64, Option<u64>>,
     random: u64,
-    /// How often something changed that threads share, and the step of the last change.
+    /// The number of changes to shared state, and the step of the last change.
     pub(super) changes: u64,
     last_change: u64,
     /// The step of the last store that changed global or shared memory.
     pub(super) last_store: u64,
 }
 
-/// So many steps behind the last change, the states of warps are watched.
+/// The number of steps without a change after which warp states are checked.
 const QUIET: u64 = 4096;
 
 /// The most pages of global memory.
 const MOST_PAGES: usize = 16_384;
-/// The most words that are kept for each of the threads that wrote them.
+/// The most words that are kept separately for each writing thread.
 const MOST_APART: usize = 1 << 20;
 
 impl<'p, 'i> World<'p, 'i> {
@@ -187,7 +188,7 @@ impl<'p, 'i> World<'p, 'i> {
         }
     }
 
-    /// Notes what an access of a warp moved, by the warp's number among those that run, where that is wanted.
+    /// Records the traffic of a warp's access, by the warp's index among the running ones, if wanted.
     pub(super) fn record_traffic(&mut self, warp: usize, (function, pc): (usize, u32), lane_accesses: &LaneAccesses) {
         let Some(access) = lane_accesses.traffic() else { return };
         if let Some(traffic) = self.outcome.traffic.get_mut(function) {
@@ -198,36 +199,36 @@ impl<'p, 'i> World<'p, 'i> {
         }
     }
 
-    /// The same where only traces have it.
+    /// Records the traffic only in the trace.
     pub(super) fn traced(&mut self, warp: usize, lane_accesses: &LaneAccesses) {
         if let (Some(trace), Some(access)) = (self.outcome.traces.get_mut(warp), lane_accesses.traffic()) {
             trace.access(&access);
         }
     }
 
-    /// The places of an access of so many bytes a lane, where it is wanted what accesses move.
+    /// Returns the record for an access of `bytes` bytes a lane, if traffic is recorded.
     pub(super) fn lane_accesses(&self, bytes: u32) -> LaneAccesses {
         LaneAccesses::new(bytes, self.setting.measures || self.setting.traces)
     }
 
-    /// Something changes that threads share: a warp that repeats what it did may go another way from here on.
+    /// Counts a change to shared state: a warp that repeats its states may take another path from here.
     pub(super) fn changed(&mut self) {
         self.changes += 1;
         self.last_change = self.outcome.steps;
     }
 
-    /// A store changes global or shared memory.
+    /// Records a store that changes global or shared memory.
     pub(super) fn stored(&mut self) {
         self.changed();
         self.last_store = self.outcome.steps;
     }
 
-    /// Whether nothing changed for long.
+    /// Returns whether shared state has not changed for long.
     pub(super) fn is_quiet(&self) -> bool {
         self.outcome.steps - self.last_change > QUIET
     }
 
-    /// A drawn number below a limit.
+    /// Returns a drawn number below a limit.
     pub(super) fn random(&mut self, limit: usize) -> usize {
         self.random = mixed(self.random);
         (self.random >> 8) as usize % limit.max(1)
@@ -237,7 +238,7 @@ impl<'p, 'i> World<'p, 'i> {
         &self.program.functions[number]
     }
 
-    /// Whether so many bytes at an address are among those of variables and in none of them.
+    /// Returns whether `bytes` bytes at an address are in the range of variables but in no variable.
     pub(super) fn is_beyond_variables(&self, address: u64, bytes: u32) -> bool {
         layout::variable_of(address).is_some_and(|start| match self.sizes.get(&start) {
             Some(Some(size)) => address - start + u64::from(bytes) > *size,
@@ -246,12 +247,12 @@ impl<'p, 'i> World<'p, 'i> {
         })
     }
 
-    /// Whether memory grew too large.
+    /// Returns whether memory has grown too large.
     pub(super) fn is_full(&self) -> bool {
         self.global.num_pages() > MOST_PAGES || self.global.num_apart() > MOST_APART
     }
 
-    /// Where the value of a special register comes from that is not modelled.
+    /// Returns the origin of an unmodelled special register's value.
     pub(super) fn special(&self, name: &str) -> Origin {
         self.specials
             .iter()
@@ -260,7 +261,7 @@ impl<'p, 'i> World<'p, 'i> {
     }
 }
 
-/// The special registers of a program that are not modelled.
+/// Returns the special registers of a program that are not modelled.
 fn specials(program: &Program) -> Vec<&'static str> {
     let mut found = Vec::new();
     for row in program.functions.iter().flat_map(|function| &function.rows) {

@@ -1,13 +1,13 @@
-//! A value of which some bytes may be undefined.
+//! A value whose bytes may be undefined.
 
 use super::origin::Origin;
 
-/// The first so many bytes, as a mask.
+/// Returns the mask of the first `bytes` bytes.
 pub(in crate::emulate) fn first_bytes(bytes: usize) -> u8 {
     if bytes >= 8 { u8::MAX } else { (1 << bytes) - 1 }
 }
 
-/// The bits of the bytes of a mask.
+/// Returns the bits of the bytes in a mask.
 pub(in crate::emulate) fn bits_of(bytes: u8) -> u64 {
     match bytes {
         u8::MAX => u64::MAX,
@@ -15,27 +15,27 @@ pub(in crate::emulate) fn bits_of(bytes: u8) -> u64 {
     }
 }
 
-/// A value of at most eight bytes, and which of them are defined. Those beyond the value's own are.
+/// A value of at most eight bytes, and a mask of the defined bytes. Bytes beyond the value's width count as defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) struct Bytes {
     pub(in crate::emulate) value: u64,
     pub(in crate::emulate) defined: u8,
-    /// Where the others come from.
+    /// Origin of the undefined bytes.
     pub(in crate::emulate) origin: Origin,
 }
 
 impl Bytes {
-    /// A value that is defined.
+    /// Returns a defined value.
     pub(in crate::emulate) fn whole(value: u64) -> Self {
         Self { value, defined: u8::MAX, origin: Origin::default() }
     }
 
-    /// A value of so many bytes that is not.
+    /// Returns an undefined value of `bytes` bytes.
     pub(in crate::emulate) fn undefined(bytes: usize) -> Self {
         Self { value: 0, defined: !first_bytes(bytes), origin: Origin::default() }
     }
 
-    /// So many bytes, from one on.
+    /// Returns `bytes` bytes, beginning with byte `first`.
     pub(in crate::emulate) fn part(self, first: usize, bytes: usize) -> Self {
         let own = first_bytes(bytes);
         let value = self.value.checked_shr(8 * first as u32).unwrap_or_default() & bits_of(own);
@@ -43,7 +43,7 @@ impl Bytes {
         Self { value, defined, ..self }
     }
 
-    /// Values of so many bytes beside each other, of at most eight together.
+    /// Concatenates values of `bytes` bytes each, with at most eight bytes together.
     pub(in crate::emulate) fn joined(parts: impl IntoIterator<Item = Self>, bytes: usize) -> Self {
         let mut all = Self::whole(0);
         for (number, part) in parts.into_iter().take(8 / bytes).enumerate() {
@@ -55,12 +55,12 @@ impl Bytes {
         all
     }
 
-    /// The value, if it is defined.
+    /// Returns the value if all its bytes are defined.
     pub(in crate::emulate) fn known(self) -> Option<u64> {
         (self.defined == u8::MAX).then_some(self.value)
     }
 
-    /// Whether one of the first so many bytes is defined.
+    /// Returns whether one of the first `bytes` bytes is defined.
     pub(in crate::emulate) fn has_any(self, bytes: usize) -> bool {
         self.defined & first_bytes(bytes) != 0
     }
@@ -70,7 +70,7 @@ impl Bytes {
 mod tests {
     use super::*;
 
-    /// Parts put together again are the value, byte by byte.
+    /// Concatenated parts are the original value, byte by byte.
     #[test]
     fn parts() {
         for defined in 0..=u8::MAX {

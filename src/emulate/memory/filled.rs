@@ -1,16 +1,16 @@
-//! Places of memory that a rule fills: buffers of a real size, of which only what is read is made.
+//! Places of memory that a rule fills: buffers of realistic size, of which only the parts that are read exist.
 
 use crate::emulate::number::{F16, Rounding};
 use crate::emulate::types::mixed;
 
-/// What the elements of a place are.
+/// Rule for the elements of a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fill {
     /// All bits zero.
     Zeros,
-    /// So many times the number of the element.
+    /// The element's index times this number.
     Ramp(f64),
-    /// Drawn between two values: in types of integers both may come.
+    /// Drawn between two values. In integer types, both bounds are possible.
     Uniform(f64, f64),
     /// Whole numbers, drawn between two values.
     Whole(f64, f64),
@@ -19,7 +19,7 @@ pub enum Fill {
 /// The type of the elements of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
-    /// Integers of so many bytes.
+    /// Integers of this number of bytes.
     Integer(u8),
     /// Floating-point numbers of 2, 4 or 8 bytes.
     Float(u8),
@@ -47,9 +47,9 @@ impl Element {
 pub struct Filled {
     /// The address of the first byte.
     pub start: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// What it holds.
+    /// The type of the elements.
     pub element: Element,
     /// The rule.
     pub fill: Fill,
@@ -60,7 +60,7 @@ impl Filled {
         address.wrapping_sub(self.start) < self.bytes
     }
 
-    /// The bytes at an aligned address, at most eight.
+    /// Returns at most eight bytes at an aligned address.
     pub(super) fn value(&self, address: u64, bytes: usize, seed: u64) -> u64 {
         let size = self.element.bytes();
         (0..bytes as u64).fold(0, |all, byte| {

@@ -1,4 +1,4 @@
-//! Shared and local memory: what nobody wrote is undefined.
+//! Shared and local memory. Uninitialised bytes are undefined.
 
 use rustc_hash::FxHashMap;
 
@@ -6,18 +6,18 @@ use super::bytes::{Bytes, bits_of, first_bytes};
 use super::origin::Origin;
 use crate::emulate::types::Kind;
 
-/// Bytes from zero on, with a mark for each that is defined, and the kind of value that it is part of.
+/// Bytes from offset zero, with a mark for each defined byte, and the kind of the value to which it belongs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::emulate) struct Flat {
     data: Vec<u8>,
     present: Vec<bool>,
     kinds: Vec<Kind>,
-    /// Where undefined bytes come from that were written.
+    /// Origins of undefined bytes that were written.
     origins: FxHashMap<usize, Origin>,
 }
 
 impl Flat {
-    /// So many bytes at an offset.
+    /// Reads `bytes` bytes at an offset.
     pub(in crate::emulate) fn read(&self, offset: usize, bytes: usize) -> Bytes {
         if let Some(present) = self.present.get(offset..offset + bytes)
             && !present.contains(&false)
@@ -38,14 +38,14 @@ impl Flat {
         all
     }
 
-    /// The kind of so many bytes at an offset, if they have one.
+    /// Returns the common kind of `bytes` bytes at an offset, if there is one.
     pub(in crate::emulate) fn kind(&self, offset: usize, bytes: usize) -> Kind {
         let kinds = self.kinds.get(offset..offset + bytes).unwrap_or_default();
         let first = kinds.first().copied().unwrap_or_default();
         if kinds.iter().all(|&kind| kind == first) { first } else { Kind::default() }
     }
 
-    /// Writes bytes of a kind, and forgets those that are undefined. Returns whether that changes any.
+    /// Writes bytes of a kind, and removes the undefined ones. Returns whether any byte changes.
     pub(in crate::emulate) fn write(&mut self, offset: usize, bytes: usize, value: Bytes, kind: Kind) -> bool {
         if self.data.len() < offset + bytes {
             let length = (offset + bytes).next_multiple_of(256);
@@ -72,7 +72,7 @@ impl Flat {
 mod tests {
     use super::*;
 
-    /// What is written is read again, byte by byte; what nobody wrote is undefined, behind the end, too.
+    /// Written bytes are read back, byte by byte. Uninitialised bytes are undefined, also after the end.
     #[test]
     fn bytes() {
         let mut flat = Flat::default();

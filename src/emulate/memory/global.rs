@@ -1,4 +1,4 @@
-//! Global memory: pages that are made when they are touched.
+//! Global memory: pages that exist once an access touches them.
 
 use rustc_hash::FxHashMap;
 
@@ -17,11 +17,11 @@ struct Page {
     data: [u8; PAGE as usize],
     present: [u64; PAGE as usize / 64],
     written: [u64; PAGE as usize / 64],
-    /// The bytes into which something undefined was stored.
+    /// Bytes with an undefined stored value.
     undefined: [u64; PAGE as usize / 64],
     writes: [Write; WORDS],
     shadows: [Shadow; WORDS],
-    /// The words that threads write in no order.
+    /// Words with racing writes.
     raced: [u64; WORDS / 64],
 }
 
@@ -53,13 +53,13 @@ impl Page {
         self.number * PAGE + 4 * word as u64
     }
 
-    /// The bytes of a word that a set of the page's bytes has.
+    /// Returns the bytes of a word in a set of the page's bytes.
     fn of_word(bytes: &[u64; PAGE as usize / 64], word: usize) -> u8 {
         (bytes[word / 16] >> (word % 16 * 4) & 0xf) as u8
     }
 }
 
-/// Entries of the cache of page numbers.
+/// Number of entries in the cache of page numbers.
 const CACHED: usize = 256;
 
 /// Global memory of one run.
@@ -68,9 +68,9 @@ pub(in crate::emulate) struct Global<'i> {
     places: FxHashMap<u64, u32>,
     cache: [(u64, u32); CACHED],
     unordered: UnorderedWrites,
-    /// Where undefined bytes come from.
+    /// Origins of undefined bytes.
     origins: FxHashMap<u64, Origin>,
-    /// The first race of two writes: the one that came first.
+    /// The first race of two writes: the earlier write.
     pub(in crate::emulate) first_race: Option<Stamp>,
     pub(in crate::emulate) image: &'i mut Image,
 }
@@ -101,17 +101,17 @@ impl<'i> Global<'i> {
         place as usize
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     pub(in crate::emulate) fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
-    /// How many words are kept for each of the threads that wrote them.
+    /// Returns the number of words that are kept separately for each writing thread.
     pub(in crate::emulate) fn num_apart(&self) -> usize {
         self.unordered.len()
     }
 
-    /// Reads an aligned place of at most eight bytes. What is not known yet is made of that kind.
+    /// Reads at most eight bytes at an aligned address. Unknown contents are drawn with this kind.
     pub(in crate::emulate) fn read(&mut self, address: u64, bytes: usize, kind: Kind) -> Bytes {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
@@ -137,8 +137,8 @@ impl<'i> Global<'i> {
         Bytes { defined: !undefined as u8, origin: origin.unwrap_or_default(), ..value }
     }
 
-    /// Writes an aligned place of at most eight bytes. Returns whether that is a new store: the place was not written yet,
-    /// or it holds something else.
+    /// Writes at most eight bytes at an aligned address. Returns whether it is a new store: the place was not written
+    /// before, or its contents differ.
     pub(in crate::emulate) fn write(&mut self, address: u64, bytes: usize, value: Bytes, write: Write) -> bool {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
@@ -153,7 +153,7 @@ impl<'i> Global<'i> {
         page.present[number] |= mask;
         page.written[number] |= mask;
         let words = offset / 4..(offset + bytes).div_ceil(4);
-        // Of a word that threads write in no order, a byte is undefined once one of them stored something undefined.
+        // A byte of a word with racing writes is undefined once one thread has stored an undefined value to it.
         if !words.clone().any(|word| page.is_raced(word)) {
             page.undefined[number] &= !mask;
         }
@@ -169,7 +169,7 @@ impl<'i> Global<'i> {
         is_new
     }
 
-    /// Whether a place holds a value already.
+    /// Returns whether a place already holds a value.
     fn holds(&mut self, address: u64, bytes: usize, value: u64) -> bool {
         let place = self.page(address / PAGE);
         let offset = (address % PAGE) as usize;
@@ -178,8 +178,8 @@ impl<'i> Global<'i> {
         page.present[offset / 64] & mask == mask && page.data[offset..offset + bytes] == value.to_le_bytes()[..bytes]
     }
 
-    /// Notes an access; the one that it races with, if any. From a race of two plain writes on, what threads write to the
-    /// word is kept apart.
+    /// Records an access and returns the access with which it races, if any. From the first race of two plain writes,
+    /// the threads' writes to the word are kept separately.
     pub(in crate::emulate) fn note(
         &mut self,
         address: u64,
@@ -219,7 +219,7 @@ impl<'i> Global<'i> {
         None
     }
 
-    /// The words with bytes that hold something undefined, by address, and where that comes from.
+    /// Returns the words with undefined bytes, by address, and the origin of these.
     pub(in crate::emulate) fn undefined(&self) -> Vec<(Written, Origin)> {
         let mut found = Vec::new();
         for page in self.pages.iter().filter(|page| page.undefined.iter().any(|&bytes| bytes != 0)) {
@@ -235,7 +235,7 @@ impl<'i> Global<'i> {
         found
     }
 
-    /// All words that were written, by address, but for bytes that are undefined and those that threads write in no order.
+    /// Returns all written words, by address, without undefined bytes and without words with racing writes.
     pub(in crate::emulate) fn written(&self) -> Vec<Written> {
         let mut found = Vec::new();
         for page in &self.pages {
@@ -250,18 +250,18 @@ impl<'i> Global<'i> {
         found
     }
 
-    /// What each thread wrote last to the words that threads write in no order, by thread and address.
+    /// Returns the last write of each thread to words with racing writes, by thread and address.
     pub(in crate::emulate) fn written_apart(&self) -> Vec<Written> {
         self.unordered.written()
     }
 }
 
-/// Which bytes of its words an access touches, as bits: all of them, or some of one.
+/// Returns a mask of the bytes that an access touches in its words: all bytes, or some of one word.
 fn bytes_of_word(offset: usize, bytes: usize) -> u8 {
     if bytes >= 4 { 0xf } else { ((1 << bytes) - 1) << (offset % 4) }
 }
 
-/// Notes an access in the shadows of its words. `is_same` is given of writes.
+/// Records an access in the shadows of its words. `is_same` is only for writes.
 pub(in crate::emulate) fn note(
     shadows: &mut [Shadow],
     offset: usize,

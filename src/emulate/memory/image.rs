@@ -1,4 +1,4 @@
-//! What memory holds before a program runs.
+//! Contents of memory before a program runs.
 
 use rustc_hash::FxHashMap;
 
@@ -8,10 +8,10 @@ use crate::emulate::layout;
 use crate::emulate::types::{Kind, mixed};
 use crate::emulate::wishes::Wish;
 
-/// The bytes of a page.
+/// Bytes of a page.
 pub(super) const PAGE: u64 = 1024;
 
-/// What is mixed into the addresses of places that there is a wish for.
+/// Hash salt for addresses of places with a wish.
 const WISHED: u64 = 0x5eed << 48;
 
 #[derive(Clone)]
@@ -20,20 +20,20 @@ struct Page {
     present: [u64; PAGE as usize / 64],
 }
 
-/// The first content of memory, as far as it is known.
+/// The known initial contents of memory.
 #[derive(Clone, Default)]
 pub(in crate::emulate) struct Image {
     pages: FxHashMap<u64, Page>,
     seed: u64,
-    /// A second program runs: what it reads and the first did not is counted.
+    /// Whether the second program runs: places that it reads and the first did not are counted.
     is_second: bool,
     new_reads: u64,
-    /// What integer parameters are drawn from.
+    /// Candidates for integer parameters.
     sizes: Vec<u64>,
     values: Values,
-    /// Places that are filled by a rule, in order.
+    /// Places that a rule fills, by address.
     filled: Vec<Filled>,
-    /// Some buffers have flags and short counts alone.
+    /// Whether some buffers have only flags and small counts.
     narrows: bool,
 }
 
@@ -48,27 +48,27 @@ impl Image {
         Self { seed: mixed(seed), ..Self::default() }
     }
 
-    /// Says that the program that runs next is the second.
+    /// Marks the program that runs next as the second one.
     pub(in crate::emulate) fn begin_second(&mut self) {
         self.is_second = true;
         self.new_reads = 0;
     }
 
-    /// Says what integer parameters of the kernel are drawn from, which values everything else is, and whether the
-    /// integers of some buffers are smaller.
+    /// Sets the candidates for integer parameters, the kind of all other values, and whether the integers of some
+    /// buffers are smaller.
     pub(in crate::emulate) fn draw_from(&mut self, sizes: Vec<u64>, values: Values, narrows: bool) {
         self.sizes = sizes;
         self.narrows = narrows;
         self.values = values;
     }
 
-    /// Says which places are filled by a rule.
+    /// Sets the places that a rule fills.
     pub(in crate::emulate) fn fill(&mut self, mut filled: Vec<Filled>) {
         filled.sort_by_key(|one| one.start);
         self.filled = filled;
     }
 
-    /// A drawn value, or what a rule says.
+    /// Returns a value from a rule, or a drawn value.
     fn draw(&self, address: u64, bytes: usize, kind: Kind) -> u64 {
         let ahead = self.filled.partition_point(|one| one.start <= address);
         if let Some(one) = ahead.checked_sub(1).map(|at| &self.filled[at]).filter(|one| one.contains(address)) {
@@ -81,9 +81,9 @@ impl Image {
         }
         let offset = address - layout::PARAMETERS;
         match kind {
-            // Each buffer has 4 GiB of its own.
+            // Each buffer has a separate range of 4 GiB.
             Kind::Pointer if bytes == 8 => layout::BUFFERS + ((offset / 8 + 1) << 32),
-            // A `bool` most of all. Compilers differ where it is neither 0 nor 1.
+            // A byte is most often a `bool`. Compilers differ if it is neither 0 nor 1.
             Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer if bytes == 1 => mixed(key) % 2,
             Kind::Integer | Kind::Meeting | Kind::Bits | Kind::Pointer => {
                 self.sizes[mixed(key) as usize % self.sizes.len()]
@@ -92,12 +92,12 @@ impl Image {
         }
     }
 
-    /// How many places the second program read that the first did not.
+    /// Returns the number of places that the second program read and the first did not.
     pub(in crate::emulate) fn new_reads(&self) -> u64 {
         self.new_reads
     }
 
-    /// The bytes of an aligned place, at most eight.
+    /// Returns at most eight bytes at an aligned address.
     pub(in crate::emulate) fn read(&mut self, address: u64, bytes: usize, kind: Kind) -> u64 {
         let value = self.draw(address, bytes, kind);
         let page = self
@@ -123,7 +123,7 @@ impl Image {
         u64::from_le_bytes(value)
     }
 
-    /// Gives a place that nothing is known of what is wished for it. Of a wish that is not sure, a quarter is left out.
+    /// Sets a place without known contents to its wish. Uncertain wishes are ignored at a quarter of the places.
     pub(in crate::emulate) fn prefer(&mut self, address: u64, bytes: usize, wish: &Wish) {
         let hash = mixed(self.seed ^ mixed(address ^ WISHED));
         let mask = mask_of(bytes) << (address % PAGE % 64);
@@ -138,7 +138,7 @@ impl Image {
         self.set(address, &value.to_le_bytes()[..bytes]);
     }
 
-    /// The pages that are known, by address: each with its bytes, and a bit for each byte that is known.
+    /// Returns the known pages, by address, each with its bytes, and a bit for each known byte.
     pub(in crate::emulate) fn known(&self) -> Vec<(u64, &[u8], &[u64])> {
         let mut known: Vec<_> = self
             .pages
@@ -149,7 +149,7 @@ impl Image {
         known
     }
 
-    /// Says what a place holds.
+    /// Sets the contents of a place.
     pub(in crate::emulate) fn set(&mut self, address: u64, content: &[u8]) {
         for (number, &byte) in content.iter().enumerate() {
             let address = address + number as u64;
@@ -164,7 +164,7 @@ impl Image {
     }
 }
 
-/// A mask of so many bytes.
+/// Returns the mask of `bytes` bytes.
 pub(super) fn mask_of(bytes: usize) -> u64 {
     (1 << bytes) - 1
 }

@@ -1,11 +1,12 @@
-//! Memory: every address has a value.
+//! Memory in which every address has a value.
 //!
-//! * [`image`]: what memory holds before a program runs, made when the first program reads it and kept for the second;
-//! * [`values`]: the values that are drawn for it; [`filled`]: places that a rule fills;
-//! * [`global`]: pages of global memory with who wrote what; [`mod@write`]: that; [`unordered_writes`]: what threads write that race;
-//! * [`flat`]: shared and local memory, where what nobody wrote is undefined;
-//! * [`bytes`]: values of which some bytes are defined; [`origin`]: where the others come from;
-//! * [`shadow`]: who accessed a word last, for races.
+//! * [`image`]: memory before a program runs, drawn when the first program reads it and kept for the second;
+//! * [`values`]: drawn values; [`filled`]: places that a rule fills;
+//! * [`global`]: pages of global memory with their writers; [`mod@write`]: a written word; [`apart`]: racing writes of
+//!   threads;
+//! * [`flat`]: shared and local memory, in which uninitialised bytes are undefined;
+//! * [`bytes`]: values with undefined bytes; [`origin`]: the origin of these bytes;
+//! * [`shadow`]: the last accesses of a word, for race detection.
 
 mod bytes;
 mod filled;

@@ -1,6 +1,6 @@
-//! Where undefined values come from.
+//! Origins of undefined values.
 
-/// Where an undefined value comes from: a kind, and a line of the text or the number of a special register.
+/// The origin of an undefined value: a kind, and a line of the PTX file or the index of a special register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::emulate) struct Origin(u32);
 
@@ -10,7 +10,7 @@ const SHARED: u32 = 2;
 const LOCAL: u32 = 3;
 const DIVISION: u32 = 4;
 const SHUFFLE: u32 = 5;
-/// The bits of a line or number.
+/// Bits of a line or index.
 const BITS: u32 = 28;
 
 impl Origin {
@@ -18,57 +18,57 @@ impl Origin {
         Self(kind << BITS | line & ((1 << BITS) - 1))
     }
 
-    /// A register that is not set, read in a line.
+    /// An unset register, read in a line.
     pub(in crate::emulate) const fn unset(line: u32) -> Self {
         Self::new(UNSET, line)
     }
 
-    /// A special register, by its number among those that the program reads.
+    /// A special register, by its index among those that the program reads.
     pub(in crate::emulate) const fn special(number: u32) -> Self {
         Self::new(SPECIAL, number)
     }
 
-    /// Shared memory that nobody wrote, read in a line.
+    /// Uninitialised shared memory, read in a line.
     pub(in crate::emulate) const fn shared(line: u32) -> Self {
         Self::new(SHARED, line)
     }
 
-    /// Local memory that nobody wrote, read in a line.
+    /// Uninitialised local memory, read in a line.
     pub(in crate::emulate) const fn local(line: u32) -> Self {
         Self::new(LOCAL, line)
     }
 
-    /// An integer that is divided by zero in a line.
+    /// An integer division by zero in a line.
     pub(in crate::emulate) const fn division(line: u32) -> Self {
         Self::new(DIVISION, line)
     }
 
-    /// A shuffle in a line that reads a thread which does not take part.
+    /// A shuffle in a line that reads a thread outside its mask.
     pub(in crate::emulate) const fn shuffle(line: u32) -> Self {
         Self::new(SHUFFLE, line)
     }
 
-    /// Whether somebody said where the value comes from.
+    /// Returns whether the origin is known.
     pub(in crate::emulate) fn is_known(self) -> bool {
         self != Self::default()
     }
 
-    /// This one, or else another one.
+    /// Returns this origin, or the other one if this one is unknown.
     pub(in crate::emulate) fn or(self, other: Self) -> Self {
         if self.is_known() { self } else { other }
     }
 
-    /// The words for it, with the names of special registers.
+    /// Returns a description, with the names of special registers.
     pub(in crate::emulate) fn text(self, specials: &[&str]) -> String {
         let line = self.0 & ((1 << BITS) - 1);
         match self.0 >> BITS {
-            UNSET if line == 0 => "a register that is not set".into(),
-            UNSET => format!("a register that is not set, read in line {line}"),
+            UNSET if line == 0 => "an unset register".into(),
+            UNSET => format!("an unset register, read in line {line}"),
             SPECIAL => specials.get(line as usize).map_or_else(String::new, |name| (*name).to_owned()),
-            SHARED => format!("shared memory that nobody wrote, read in line {line}"),
-            LOCAL => format!("local memory that nobody wrote, read in line {line}"),
+            SHARED => format!("uninitialised shared memory, read in line {line}"),
+            LOCAL => format!("uninitialised local memory, read in line {line}"),
             DIVISION => format!("a division by zero in line {line}"),
-            _ => format!("a shuffle from a thread that does not take part, in line {line}"),
+            _ => format!("a shuffle from a thread outside the mask, in line {line}"),
         }
     }
 }

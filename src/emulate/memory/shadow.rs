@@ -1,39 +1,39 @@
-//! Who accessed a word last, and whether the next access is ordered behind that.
+//! The last accesses of a word, and whether the next access is ordered after them.
 //!
-//! Each warp of a block has a clock, and knows up to which time of the other warps it has heard: barriers, mbarriers and
-//! atomic operations pass that on. Two lanes of a warp are ordered if the warp has synchronised in between. Blocks are
-//! ordered once they have met at an atomic operation. Of the reads of a word, two are remembered: a race with a third
-//! may be missed, and none is found that is not there.
+//! Each warp of a block has a clock, and knows a time of each other warp, up to which their accesses are ordered before
+//! its own. Barriers, mbarriers and atomic operations pass these times on. Two lanes of a warp are ordered if the warp
+//! has synchronised in between. Blocks are ordered once they have met at an atomic operation. Only two reads of a word
+//! are remembered: a race with a third may be missed, but each reported race exists.
 
-/// When and by whom a word was accessed.
+/// Time and thread of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::emulate) struct Stamp {
-    /// Zero where nobody was there yet.
+    /// Zero without an access.
     pub(in crate::emulate) clock: u32,
     pub(in crate::emulate) block: u32,
     pub(in crate::emulate) warp: u8,
     pub(in crate::emulate) lane: u8,
-    /// The access was volatile or atomic.
+    /// Whether the access was volatile or atomic.
     pub(in crate::emulate) is_strong: bool,
-    /// The bytes of the word.
+    /// Mask of the accessed bytes of the word.
     pub(in crate::emulate) bytes: u8,
 }
 
-/// Two accesses of which neither is ordered ahead of the other, one of them a write.
+/// Two unordered accesses, of which at least one is a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) struct Race {
-    /// The one that came first.
+    /// The earlier access.
     pub(in crate::emulate) with: Stamp,
-    /// Both are writes, and nobody has read the word meanwhile whom the second does not follow.
+    /// Whether both are writes and the second follows all reads in between.
     pub(in crate::emulate) is_of_writes: bool,
 }
 
-/// What a warp has heard of.
+/// The times that a warp knows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::emulate) struct View<'a> {
     /// The clocks of the block's warps.
     pub(in crate::emulate) clocks: &'a [u32; 32],
-    /// The blocks that this one has met, as bits.
+    /// The blocks that this block has met, as bits.
     pub(in crate::emulate) blocks: &'a [u64],
 }
 
@@ -60,7 +60,7 @@ pub(in crate::emulate) struct Shadow {
 }
 
 impl Shadow {
-    /// A read; its race with a write, if any.
+    /// Records a read and returns its race with a write, if any.
     pub(in crate::emulate) fn read(&mut self, now: Stamp, view: View<'_>) -> Option<Race> {
         if !self.write.is_before(&now, view) {
             return Some(Race { with: self.write, is_of_writes: false });
@@ -71,7 +71,7 @@ impl Shadow {
         None
     }
 
-    /// A write; its race, if any. A write of what is there already changes nothing.
+    /// Records a write and returns its race, if any. A write of the present value changes nothing.
     pub(in crate::emulate) fn write(&mut self, now: Stamp, view: View<'_>, is_same: bool) -> Option<Race> {
         if !is_same {
             let before = [(self.reads[0], false), (self.reads[1], false), (self.write, true)];
@@ -83,7 +83,7 @@ impl Shadow {
         None
     }
 
-    /// A write, whether it races or not.
+    /// Records a write, whether it races or not.
     pub(in crate::emulate) fn add_write(&mut self, now: Stamp) {
         self.write = Stamp {
             bytes: if self.write.clock == now.clock { self.write.bytes | now.bytes } else { now.bytes },
@@ -91,7 +91,7 @@ impl Shadow {
         };
     }
 
-    /// The last write.
+    /// Returns the last write.
     pub(in crate::emulate) fn last_write(&self) -> Stamp {
         self.write
     }

@@ -1,10 +1,11 @@
-//! Values drawn for memory that nobody wrote.
+//! Drawn values of memory that was not written.
 
 use crate::emulate::layout;
 use crate::emulate::number::{BF16, F16, Rounding};
 use crate::emulate::types::{Kind, low, mixed};
 
-/// A number between -2 and 2. Some are of few, so that equal ones meet; others have bits enough for sums to be rounded.
+/// Returns a number between -2 and 2. Some come from a small set, so that equal numbers occur; others have enough bits
+/// for sums to be rounded.
 fn moderate(hash: u64) -> f64 {
     if hash.is_multiple_of(4) {
         return ((hash >> 8) % 9) as f64 / 2.0 - 2.0;
@@ -12,13 +13,13 @@ fn moderate(hash: u64) -> f64 {
     f64::from((hash >> 8 & 0xff_ffff) as u32) / 4_194_304.0 - 2.0
 }
 
-/// Which values are drawn.
+/// Kinds of drawn values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::emulate) enum Values {
     /// Small integers, and floating-point numbers between -2 and 2.
     #[default]
     Moderate,
-    /// The same with floating-point numbers above zero.
+    /// The same, with floating-point numbers above zero.
     Positive,
     /// Half of the floating-point numbers are infinite, NaN, subnormal, zero or the largest.
     ExtremeFloats,
@@ -26,19 +27,19 @@ pub(in crate::emulate) enum Values {
     Extreme,
 }
 
-/// Where extremes are drawn, every second value is one.
+/// Returns whether an extreme value is drawn: every second one.
 fn is_extreme(hash: u64) -> bool {
     hash >> 40 & 1 == 1
 }
 
-/// An integer at a limit of its width or near it.
+/// Returns an integer at or near a limit of its width.
 fn integer_limit(hash: u64, bits: u32) -> u64 {
     let top = 1 << (bits - 1);
     let limits: [u64; 6] = [u64::MAX, top, top - 1, top + 1, u64::MAX - 1, 0];
     low(limits[hash as usize % limits.len()], bits)
 }
 
-/// A floating-point number of a format with so many bits in its exponent and fraction that is not a usual one.
+/// Returns an unusual floating-point number of a format with these bits in exponent and fraction.
 fn odd_number(hash: u64, exponent: u32, fraction: u32) -> u64 {
     let infinity = ((1 << exponent) - 1) << fraction;
     let smallest_normal = 1 << fraction;
@@ -48,7 +49,7 @@ fn odd_number(hash: u64, exponent: u32, fraction: u32) -> u64 {
     number | (hash >> 32 & 1) << (exponent + fraction)
 }
 
-/// A floating-point number of a kind, as bits.
+/// Returns a floating-point number of a kind, as bits.
 fn number_of(kind: Kind, hash: u64, values: Values) -> u64 {
     let is_odd = matches!(values, Values::ExtremeFloats | Values::Extreme) && is_extreme(hash);
     if is_odd {
@@ -69,7 +70,7 @@ fn number_of(kind: Kind, hash: u64, values: Values) -> u64 {
     }
 }
 
-/// The integers that a buffer holds: how many different ones, in bytes and in larger places.
+/// The number of different integers in a buffer, for bytes and for wider elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::emulate) struct Range([u64; 2]);
 
@@ -80,15 +81,15 @@ impl Default for Range {
 }
 
 impl Range {
-    /// The range of the buffer that an address is in. Bytes that are flags are 0 or 1 in one of two buffers, and counts
-    /// that loops read are small in one of two.
+    /// Returns the range of the buffer that contains an address. Flag bytes are 0 or 1 in one of two buffers, and loop
+    /// counts are small in one of two.
     pub(in crate::emulate) fn of_buffer(seed: u64, address: u64) -> Self {
         let ranges = [Self::default(), Self([2, 97]), Self([64, 5]), Self([2, 3])];
         ranges[mixed(seed ^ (address >> 32)) as usize % ranges.len()]
     }
 }
 
-/// So many bytes of a kind, from a number that says which.
+/// Returns `bytes` bytes of a kind; `key` selects the value.
 pub(in crate::emulate) fn drawn(kind: Kind, bytes: usize, key: u64, values: Values, Range(range): Range) -> u64 {
     let hash = mixed(key);
     let size = kind.bytes();

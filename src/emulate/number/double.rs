@@ -1,4 +1,4 @@
-//! Arithmetic on doubles with a rounding.
+//! Arithmetic on doubles with a rounding mode.
 
 use rustc_apfloat::ieee::Double;
 use rustc_apfloat::{Float, Round};
@@ -23,7 +23,7 @@ fn back(value: Double) -> f64 {
     f64::from_bits(value.to_bits() as u64)
 }
 
-/// A sum.
+/// Returns a sum.
 pub(crate) fn double_add(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left + right,
@@ -31,7 +31,7 @@ pub(crate) fn double_add(left: f64, right: f64, rounding: Rounding) -> f64 {
     }
 }
 
-/// A product.
+/// Returns a product.
 pub(crate) fn double_mul(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left * right,
@@ -39,7 +39,7 @@ pub(crate) fn double_mul(left: f64, right: f64, rounding: Rounding) -> f64 {
     }
 }
 
-/// A product and a sum, rounded once.
+/// Returns a product plus an addend, rounded once.
 pub(crate) fn double_fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left.mul_add(right, addend),
@@ -47,7 +47,7 @@ pub(crate) fn double_fma(left: f64, right: f64, addend: f64, rounding: Rounding)
     }
 }
 
-/// A quotient.
+/// Returns a quotient.
 pub(crate) fn double_div(left: f64, right: f64, rounding: Rounding) -> f64 {
     match rounding {
         Rounding::Nearest => left / right,
@@ -55,18 +55,18 @@ pub(crate) fn double_div(left: f64, right: f64, rounding: Rounding) -> f64 {
     }
 }
 
-/// An integer of at most 64 bits.
+/// Converts an integer of at most 64 bits.
 pub(crate) fn double_of_integer(integer: i128, rounding: Rounding) -> f64 {
     back(Double::from_i128_r(integer, round_of(rounding)).value)
 }
 
-/// A square root. The nearest one is a step off at most, and its square says in which direction.
+/// Returns a square root. The nearest double is at most one step off, and its square shows the direction.
 pub(crate) fn double_sqrt(value: f64, rounding: Rounding) -> f64 {
     let root = value.sqrt();
     if matches!(rounding, Rounding::Nearest | Rounding::Away) || !root.is_finite() || root == 0.0 {
         return root;
     }
-    // Scaled by a power of four, so that the rest is no subnormal number.
+    // The scale is a power of four; it keeps the remainder from being subnormal.
     let scale = if value < f64::from_bits(1 << 61) { f64::from_bits((1023 + 600) << 52) } else { 1.0 };
     let scaled = root * scale;
     let half = if scale > 1.0 { f64::from_bits((1023 + 600) << 52) } else { 1.0 };

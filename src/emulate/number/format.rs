@@ -1,4 +1,4 @@
-//! Formats of at most 32 bits: from a double and back.
+//! Formats of at most 32 bits: conversions from and to double.
 
 use super::Rounding;
 
@@ -7,9 +7,9 @@ use super::Rounding;
 pub(crate) struct Format {
     exponent_bits: u32,
     mantissa_bits: u32,
-    /// Bits below the mantissa that are zero.
+    /// Zero bits below the mantissa.
     padding: u32,
-    /// The format has infinities; otherwise its last value alone is not a number.
+    /// Whether the format has infinities. Otherwise, only its last value is not a number.
     has_infinity: bool,
 }
 
@@ -33,7 +33,7 @@ impl Format {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
-    /// The first encoding, without sign, that is no finite number.
+    /// Returns the first encoding, without sign, that is not a finite number.
     const fn limit(self) -> u64 {
         if self.has_infinity {
             ((1 << self.exponent_bits) - 1) << self.mantissa_bits
@@ -42,17 +42,17 @@ impl Format {
         }
     }
 
-    /// The encoding that operations give where the result is no number: all bits but the sign.
+    /// Returns the encoding of a NaN result: all bits but the sign.
     pub(crate) fn nan(self) -> u64 {
         (self.sign_bit() - 1) << self.padding | ((1 << self.padding) - 1)
     }
 
-    /// The encoding of the largest finite number.
+    /// Returns the encoding of the largest finite number.
     fn largest(self) -> u64 {
         self.limit() - 1
     }
 
-    /// A double in this format. A finite number too large becomes the largest where `saturates`.
+    /// Rounds a double to this format. If `saturates`, a finite number that is too large becomes the largest one.
     pub(crate) fn round(self, value: f64, rounding: Rounding, saturates: bool) -> u64 {
         if value.is_nan() {
             return self.nan();
@@ -77,7 +77,7 @@ impl Format {
         (sign | finite) << self.padding
     }
 
-    /// The encoding without sign; from the limit on, the number is too large.
+    /// Returns the encoding without sign. From the limit on, the number is too large.
     fn magnitude(self, value: f64, rounding: Rounding) -> u64 {
         if value.is_infinite() {
             return self.limit();
@@ -86,7 +86,7 @@ impl Format {
         if mantissa == 0 {
             return 0;
         }
-        // The exponents of the least bit of the double, and of the least bit that the result can have.
+        // Exponents of the lowest bit of the double, and of the lowest bit that the result can have.
         let top = exponent + 63 - mantissa.leading_zeros() as i32;
         let lowest = 1 - self.bias() - self.mantissa_bits as i32;
         let least = (top - self.mantissa_bits as i32).max(lowest);
@@ -108,7 +108,7 @@ impl Format {
         (((least - lowest) as u64) << self.mantissa_bits) + kept + u64::from(is_up)
     }
 
-    /// The value of an encoding. Every value of these formats is a double.
+    /// Returns the value of an encoding. Every value of these formats is a double.
     pub(crate) fn value(self, bits: u64) -> f64 {
         let bits = bits >> self.padding;
         let magnitude = bits & (self.sign_bit() - 1);
@@ -124,7 +124,7 @@ impl Format {
     }
 }
 
-/// A double's magnitude as a number and a power of two.
+/// Returns a double's magnitude as an integer and a power of two.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits() & !(1 << 63);
     let (field, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));

@@ -1,8 +1,7 @@
-//! Floating-point numbers of every width, with every rounding.
+//! Floating-point numbers of every width, with every rounding mode.
 //!
-//! Halves, bf16, fp8 and floats are computed as doubles that are rounded to odd, which a second rounding to at most 24
-//! bits turns into the right result in each rounding mode. Doubles in modes other than the nearest are left to
-//! `rustc_apfloat`.
+//! Halves, bf16, fp8 and floats are computed as doubles that are rounded to odd. A second rounding to at most 24 bits
+//! then gives the right result in each rounding mode. Doubles in modes other than the nearest use `rustc_apfloat`.
 
 mod double;
 mod format;
@@ -14,7 +13,7 @@ pub(crate) use double::{double_add, double_div, double_fma, double_mul, double_o
 pub(crate) use format::{BF16, E4M3, E5M2, F16, F32, Format, TF32};
 pub(crate) use odd::{add, div, fma, mul, of_integer, sqrt};
 
-/// How a result is rounded.
+/// A rounding mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     /// `.rn`: to the nearest, ties to even.
@@ -30,7 +29,7 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
-    /// The rounding of a modifier, without its dot.
+    /// Returns the rounding of a modifier without its dot.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "rn" => Self::Nearest,
@@ -42,7 +41,7 @@ impl Rounding {
         })
     }
 
-    /// The rounding to an integer that a modifier of `cvt` names.
+    /// Returns the rounding to an integer of a `cvt` modifier.
     pub(crate) fn to_integer(word: &str) -> Option<Self> {
         Some(match word {
             "rni" => Self::Nearest,
@@ -53,7 +52,7 @@ impl Rounding {
         })
     }
 
-    /// A double rounded to an integer.
+    /// Rounds a double to an integer.
     pub(crate) fn integer(self, value: f64) -> f64 {
         match self {
             Self::Nearest => value.round_ties_even(),

@@ -1,12 +1,12 @@
 //! Arithmetic on values of at most 24 bits, as doubles rounded to odd.
 //!
-//! Where a result is no double, that neighbour is taken whose last bit is one. No second rounding can then mistake it for
-//! a number exactly between two others.
+//! If a result is no double, the result is the neighbour whose last bit is one. A second rounding then cannot mistake
+//! it for the midpoint of two numbers.
 
 use super::Rounding;
 use crate::emulate::types::low;
 
-/// `value` is the double nearest to a result, and `rest` has the sign of what is missing.
+/// Rounds to odd: `value` is the double nearest to a result, and `rest` has the sign of the error.
 fn to_odd(value: f64, rest: f64) -> f64 {
     if rest == 0.0 || !value.is_finite() || value == 0.0 || value.to_bits() & 1 == 1 || rest.is_nan() {
         return value;
@@ -15,7 +15,7 @@ fn to_odd(value: f64, rest: f64) -> f64 {
     f64::from_bits(if grows { value.to_bits() + 1 } else { value.to_bits() - 1 })
 }
 
-/// A sum.
+/// Returns a sum.
 pub(crate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 {
     let sum = left + right;
     if sum == 0.0 {
@@ -30,30 +30,30 @@ pub(crate) fn add(left: f64, right: f64, rounding: Rounding) -> f64 {
     to_odd(sum, (left - (sum - other)) + (right - other))
 }
 
-/// A product, which is exact.
+/// Returns a product, which is exact.
 pub(crate) fn mul(left: f64, right: f64) -> f64 {
     left * right
 }
 
-/// A product and a sum, rounded once.
+/// Returns a product plus an addend, rounded once.
 pub(crate) fn fma(left: f64, right: f64, addend: f64, rounding: Rounding) -> f64 {
     add(left * right, addend, rounding)
 }
 
-/// A quotient.
+/// Returns a quotient.
 pub(crate) fn div(left: f64, right: f64) -> f64 {
     let quotient = left / right;
     let rest = (-quotient).mul_add(right, left);
     to_odd(quotient, if right < 0.0 { -rest } else { rest })
 }
 
-/// A square root.
+/// Returns a square root.
 pub(crate) fn sqrt(value: f64) -> f64 {
     let root = value.sqrt();
     to_odd(root, (-root).mul_add(root, value))
 }
 
-/// An integer of at most 64 bits and a sign.
+/// Converts an integer of at most 64 bits and a sign.
 pub(crate) fn of_integer(integer: i128) -> f64 {
     let magnitude = integer.unsigned_abs() as u64;
     let extra = 11u32.saturating_sub(magnitude.leading_zeros());

@@ -1,4 +1,4 @@
-//! Every operation and rounding against `rustc_apfloat`, on drawn bits.
+//! Compares every operation and rounding with `rustc_apfloat`, on drawn bits.
 
 use arbtest::arbtest;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
@@ -14,7 +14,7 @@ const ROUNDINGS: [(Rounding, Round); 5] = [
     (Rounding::Up, Round::TowardPositive),
 ];
 
-/// The bits, or one encoding for all that is no number.
+/// Returns whether the bits are the same. All NaN encodings count as one.
 fn same<F: Float>(ours: u64, theirs: F, format: Format) -> bool {
     if theirs.is_nan() { format.value(ours).is_nan() } else { u128::from(ours) == theirs.to_bits() }
 }
@@ -36,7 +36,7 @@ fn all_of<F: Float>(format: Format, bits: [u64; 3]) {
     }
 }
 
-/// Bits that are often near the ends of the format.
+/// Draws bits that are often near the limits of the format.
 fn drawn(u: &mut arbitrary::Unstructured<'_>, width: u32) -> arbitrary::Result<u64> {
     let bits: u64 = u.arbitrary()?;
     Ok(match u.int_in_range(0..=3)? {
@@ -46,7 +46,7 @@ fn drawn(u: &mut arbitrary::Unstructured<'_>, width: u32) -> arbitrary::Result<u
     })
 }
 
-/// Sums, products, quotients and products with a sum of halves, bf16 and floats are rounded rightly.
+/// Sums, products, quotients and fused products of halves, bf16 and floats are rounded correctly.
 #[test]
 fn small_formats() {
     arbtest(|u| {
@@ -57,7 +57,7 @@ fn small_formats() {
     });
 }
 
-/// The root of a float: its neighbours' squares lie on the right sides of it.
+/// The square root of a float: the squares of its neighbours lie on either side of it.
 #[test]
 fn roots() {
     arbtest(|u| {
@@ -82,7 +82,7 @@ fn roots() {
     });
 }
 
-/// A float as a half or bf16, and a half as a float, in every rounding.
+/// Conversions between float and half or bf16, in every rounding.
 #[test]
 fn conversions() {
     arbtest(|u| {
@@ -99,7 +99,7 @@ fn conversions() {
     });
 }
 
-/// Every encoding of fp8 is read and written again, and values beyond the largest saturate.
+/// Every encoding of fp8 survives a conversion and back, and values beyond the largest saturate.
 #[test]
 fn eight_bits() {
     for format in [E4M3, E5M2] {

@@ -1,4 +1,4 @@
-//! Bits: logic, shifts, fields, permutations, and sums of products of bytes.
+//! Bit operations: logic, shifts, fields, permutations, and dot products of bytes.
 
 use super::Pure;
 use super::integer::extended;
@@ -7,7 +7,7 @@ use crate::emulate::types::{Ty, low, signed};
 
 const WORD: Ty = Ty::Unsigned(32);
 
-/// The function of a mnemonic.
+/// Returns the function of a mnemonic.
 pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let bits = ty.bits();
     if bits > 64 || ty.is_float() {
@@ -83,13 +83,13 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     })
 }
 
-/// What `.clamp` and `.wrap` make of a shift's amount.
+/// Returns the function that `.clamp` or `.wrap` applies to a shift amount.
 fn limiter(mnemonic: &Mnemonic<'_>, bits: u64) -> Option<impl Fn(u64) -> u64 + Send + Sync + Copy + 'static> {
     let is_clamp = mnemonic.one_of(&["clamp", "wrap"])? == "clamp";
     Some(move |amount: u64| if is_clamp { amount.min(bits) } else { amount & (bits - 1) })
 }
 
-/// The highest bit that differs from the sign.
+/// Returns the highest bit that differs from the sign.
 fn found(value: u64, ty: Ty, is_shift: bool) -> u64 {
     let bits = ty.bits();
     let value = if ty.is_signed() && signed(value, bits) < 0 { low(!value, bits) } else { value };
@@ -100,7 +100,7 @@ fn found(value: u64, ty: Ty, is_shift: bool) -> u64 {
     }
 }
 
-/// The `offset`th set bit from a place on.
+/// Returns the position of the `offset`th set bit, counted from a position.
 fn nth(mask: u64, base: u64, offset: i64) -> u64 {
     const NONE: u64 = 0xffff_ffff;
     let is_set = |place: i64| (0..32).contains(&place) && mask >> place & 1 == 1;
@@ -125,7 +125,7 @@ fn field(value: u64, place: u64, length: u64, ty: Ty) -> u64 {
         let last = (place + length - 1).min(u64::from(bits) - 1);
         value >> last & 1 == 1
     };
-    // Beyond the highest bit lie copies of the field's sign, however far the field begins.
+    // Bits beyond the highest bit are copies of the field's sign, whatever the field's start is.
     let filled = (u128::from(value) | if fill { u128::MAX << bits } else { 0 }) as i128;
     let moved = (filled >> place.min(127)) as u64;
     let length = length.min(64) as u32;

@@ -14,7 +14,7 @@ const COMPARISONS: [&str; 18] = [
 
 type Compare = Box<dyn Fn(u64, u64) -> bool + Send + Sync>;
 
-/// The value of a number of a floating-point type that has one value.
+/// Returns the decoder of a scalar floating-point type.
 fn float_value(ty: Ty, flushes: bool) -> Option<Box<dyn Fn(u64) -> f64 + Send + Sync>> {
     let least = f64::from(f32::MIN_POSITIVE);
     Some(match ty {
@@ -30,7 +30,7 @@ fn float_value(ty: Ty, flushes: bool) -> Option<Box<dyn Fn(u64) -> f64 + Send + 
     })
 }
 
-/// The comparison of a name on values of a type.
+/// Returns the comparison of a name on values of a type.
 pub(super) fn comparison(name: &str, ty: Ty, flushes: bool) -> Option<Compare> {
     if ty.is_float() {
         let value = float_value(ty, flushes)?;
@@ -76,7 +76,7 @@ pub(super) fn comparison(name: &str, ty: Ty, flushes: bool) -> Option<Compare> {
     })
 }
 
-/// The function of a mnemonic.
+/// Returns the function of a mnemonic.
 pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let bits = ty.bits();
     match mnemonic.word {
@@ -101,7 +101,7 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     }
 }
 
-/// `setp` and `set`: a comparison, perhaps joined with a predicate.
+/// Decodes `setp` and `set`: a comparison, optionally combined with a predicate.
 fn compared(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let flushes = mnemonic.has("ftz");
     let is_set = mnemonic.word == "set";

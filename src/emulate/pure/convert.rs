@@ -24,7 +24,7 @@ fn value_of(ty: Ty, bits: u64) -> f64 {
     format_of(ty).map_or_else(|| f64::from_bits(bits), |format| format.value(bits))
 }
 
-/// The function of a mnemonic.
+/// Returns the function of a mnemonic.
 pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     if mnemonic.has("pack") {
         return packed_integers(mnemonic);
@@ -55,7 +55,7 @@ fn integers(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     }
     let saturates = mnemonic.has("sat");
     let limits = if saturates { limits(to) } else { (i128::MIN, i128::MAX) };
-    // A narrow result fills a wider register with its sign or zeros.
+    // A narrow result is extended to a wider register by its sign or zeros.
     let is_signed_result = to.is_signed();
     let fill = move |value: i128| {
         let kept = extended(value as u64, bits, is_signed_result);
@@ -65,7 +65,7 @@ fn integers(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     Some(Pure::one(from, convert).results(&[to]).bit_by_bit(if saturates { &[] } else { &[0] }))
 }
 
-/// The least and the largest value of a type.
+/// Returns the smallest and the largest value of a type.
 fn limits(ty: Ty) -> (i128, i128) {
     let bits = ty.bits();
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
@@ -84,7 +84,7 @@ fn from_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     let convert = move |a: u64| {
         let integer = extended(a, bits, is_signed);
         let value = match format {
-            // An integer of 64 bits is no double: its last bits are rounded to odd ahead of the format's own rounding.
+            // A 64-bit integer may be no double, so its last bits are rounded to odd before the rounding of the format.
             Some(_) => of_integer(integer),
             None => double_of_integer(integer, rounding),
         };
@@ -106,7 +106,7 @@ fn to_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
         return None;
     }
     let (least, most) = limits(to);
-    // What is no number becomes zero; as 64 bits, and from doubles, it becomes the highest bit alone.
+    // NaN becomes zero. As 64 bits, and from doubles, it becomes only the highest bit.
     let nan = if from == Ty::F64 || bits == 64 { 1i128 << (bits - 1) } else { 0 };
     let is_signed = to.is_signed();
     let convert = move |a: u64| {
@@ -118,7 +118,7 @@ fn to_integer(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     Some(Pure::one(from, convert).results(&[to]))
 }
 
-/// What modifiers make of a value on its way between floating-point types.
+/// Returns the function that modifiers apply between floating-point types.
 fn adjusted(mnemonic: &Mnemonic<'_>) -> impl Fn(f64) -> f64 + Send + Sync + Copy + 'static {
     let (saturates, relu) = (mnemonic.has("sat"), mnemonic.has("relu"));
     move |value: f64| {
@@ -164,7 +164,7 @@ fn floats(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     Some(Pure::one(from, convert).results(&[to]))
 }
 
-/// Two floats become two halves: the first source is the upper one.
+/// Converts two floats to two halves. The first source becomes the upper half.
 fn pair(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     let (format, rounding, adjust) = (format_of(to)?, mnemonic.rounding(), adjusted(mnemonic));
     if from != Ty::F32 || mnemonic.has("ftz") {
@@ -175,7 +175,7 @@ fn pair(mnemonic: &Mnemonic<'_>, to: Ty, from: Ty) -> Option<Pure> {
     Some(Pure::two(from, move |a, b| one(a) << 16 | one(b)).results(&[to]))
 }
 
-/// Pairs of fp8: from two floats or halves, and to halves.
+/// Converts pairs of fp8: from two floats or halves, and to halves.
 fn eight_bits(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let format = |word: &str| match word {
         "e4m3x2" => Some((E4M3, Ty::E4M3)),
@@ -206,7 +206,7 @@ fn eight_bits(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     }
 }
 
-/// `cvt.pack.sat`: two integers become the lower part of a word, and what was there moves up.
+/// Decodes `cvt.pack.sat`: two integers become the lower part of a word, and the third source's bits move up.
 fn packed_integers(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let types = mnemonic.modifiers.iter().filter(|word| !matches!(**word, "pack" | "sat")).copied();
     let types: Vec<&str> = types.collect();

@@ -12,7 +12,7 @@ use crate::emulate::types::{Ty, low};
 const MODIFIERS: [&str; 14] =
     ["rn", "rz", "rm", "rp", "ftz", "sat", "approx", "full", "NaN", "relu", "xorsign", "abs", "wide", "oob"];
 
-/// What modifiers say of sources and results.
+/// Properties of sources and results that modifiers give.
 #[derive(Clone, Copy)]
 struct Style {
     format: Format,
@@ -23,12 +23,12 @@ struct Style {
 }
 
 impl Style {
-    /// The value of a source.
+    /// Returns the value of a source.
     fn value(self, bits: u64) -> f64 {
         flushed(self.format.value(bits), self.flushes)
     }
 
-    /// The bits of a result.
+    /// Returns the bits of a result.
     fn bits(self, result: f64) -> u64 {
         let bits = self.format.round(result, self.rounding, false);
         if !(self.flushes || self.saturates || self.relu) {
@@ -45,18 +45,18 @@ impl Style {
     }
 }
 
-/// A subnormal float becomes zero.
+/// Flushes a subnormal float to zero.
 fn flushed(value: f64, flushes: bool) -> f64 {
     if flushes && value.abs() < f64::from(f32::MIN_POSITIVE) { 0.0f64.copysign(value) } else { value }
 }
 
-/// The function of a mnemonic.
+/// Returns the function of a mnemonic.
 pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let is_class = mnemonic.word == "testp";
     if mnemonic.has("oob") || mnemonic.has("wide") || (!is_class && !mnemonic.only(&MODIFIERS)) {
         return None;
     }
-    // Operations on two types, as `fma.f32.f16`, are newer than this.
+    // Operations on two types, such as `fma.f32.f16`, are newer than this model.
     if mnemonic.types().len() > 1 {
         return None;
     }
@@ -75,7 +75,7 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     }
 }
 
-/// The commonest operations on floats, as the host has them.
+/// Returns the most common operations on floats, as host operations.
 fn plain(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     if !mnemonic.modifiers.iter().all(|modifier| matches!(*modifier, "rn" | "f32")) {
         return None;
@@ -92,7 +92,7 @@ fn plain(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     })
 }
 
-/// Operations on halves, bf16 and floats, by way of doubles.
+/// Returns operations on halves, bf16 and floats, computed in doubles.
 fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
     let style = Style {
         format,
@@ -103,7 +103,7 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
     };
     let (rounding, is_pair) = (style.rounding, matches!(ty, Ty::F16x2 | Ty::BF16x2));
     if is_pair || ty != Ty::F32 {
-        // Flushing of halves is at another limit, and rare.
+        // Flushing of halves has another limit, and is rare.
         if style.flushes && mnemonic.word != "ex2" {
             return small_flushed(mnemonic, ty, Style { flushes: false, ..style });
         }
@@ -140,13 +140,13 @@ fn small(mnemonic: &Mnemonic<'_>, ty: Ty, format: Format) -> Option<Pure> {
     }
 }
 
-/// `div.approx`: a product with the divisor's reciprocal, which is zero where the divisor is above 2^126.
+/// Computes `div.approx`: a product with the divisor's reciprocal, which is zero for a divisor above 2^126.
 fn approximate_quotient(dividend: f64, divisor: f64) -> f64 {
     let is_beyond = divisor.is_finite() && divisor.abs() > 2f64.powi(126);
     if is_beyond { dividend * 0.0f64.copysign(divisor) } else { div(dividend, divisor) }
 }
 
-/// Operations on halves that flush: sources and results below the least normal number are zero.
+/// Returns operations on halves that flush: sources and results below the smallest normal number become zero.
 fn small_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> {
     if style.format == F16 && matches!(mnemonic.word, "min" | "max") {
         return extremes_flushed(mnemonic, ty, style);
@@ -174,21 +174,21 @@ fn small_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> 
     })
 }
 
-/// The same of extremes.
+/// Returns the same for minimum and maximum.
 fn extremes_flushed(mnemonic: &Mnemonic<'_>, ty: Ty, style: Style) -> Option<Pure> {
     let mut found = extremes(mnemonic, ty, style)?;
     let inner = found.eval;
     let flush = |bits: u64| if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits };
     let all = move |bits: u64| flush(bits & 0xffff) | flush(bits >> 16) << 16;
     found.eval = Box::new(move |sources, mask, results| {
-        // A subnormal number is flushed to zero ahead of the comparison, so that nothing is left to flush behind it.
+        // Subnormal numbers are flushed to zero before the comparison, so the result needs no flushing.
         let flushed = sources.map(|source| source.map(all));
         inner(&std::array::from_fn(|at| &flushed[at]), mask, results);
     });
     Some(found)
 }
 
-/// The smaller or larger of two; of a number and no number the number, unless `.NaN` stands there.
+/// Returns the minimum or maximum of two numbers. Of a number and a NaN, it returns the number, except with `.NaN`.
 fn extreme(a: f64, b: f64, is_max: bool, keeps_nan: bool) -> f64 {
     if a.is_nan() || b.is_nan() {
         return match (keeps_nan, a.is_nan(), b.is_nan()) {
@@ -259,7 +259,7 @@ fn signs(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     Some(Pure::one(ty, move |a| low(if is_neg { flush(a) ^ sign } else { flush(a) & !sign }, bits)))
 }
 
-/// `testp`: to which class a number belongs.
+/// Decodes `testp`: the class of a number.
 fn class(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let [class, _] = *mnemonic.modifiers.as_slice() else { return None };
     let of = move |bits: u64| if ty == Ty::F64 { f64::from_bits(bits) } else { F32.value(bits) };

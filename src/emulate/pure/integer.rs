@@ -4,7 +4,7 @@ use super::Pure;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::types::{Ty, low, signed};
 
-/// The function of a mnemonic.
+/// Returns the function of a mnemonic.
 pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let bits = ty.bits();
     if !ty.is_integer() || bits > 64 || !mnemonic.only(&["lo", "hi", "wide", "sat", "cc", "relu"]) {
@@ -65,7 +65,7 @@ pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
 }
 
 impl Pure {
-    /// The result without the bits above its type.
+    /// Clears the bits above the result's type.
     fn masked(mut self, bits: u32) -> Self {
         let inner = self.eval;
         self.eval = Box::new(move |sources, mask, results| {
@@ -76,17 +76,17 @@ impl Pure {
     }
 }
 
-/// A value with all its bits and its sign.
+/// Returns a value with all its bits and its sign.
 pub(super) fn extended(value: u64, bits: u32, is_signed: bool) -> i128 {
     if is_signed { signed(value, bits).into() } else { low(value, bits).into() }
 }
 
-/// The lowest 24 bits.
+/// Returns the lowest 24 bits.
 fn short(value: u64, is_signed: bool) -> i64 {
     if is_signed { signed(value, 24) } else { low(value, 24) as i64 }
 }
 
-/// A 32-bit number limited to its type.
+/// Returns a function on 32-bit numbers that saturates to the type.
 fn saturated(ty: Ty, function: impl Fn(i64, i64) -> i64 + Send + Sync + 'static) -> Option<Pure> {
     let clamp = |value: i64| low(value.clamp(i32::MIN.into(), i32::MAX.into()) as u64, 32);
     (ty == Ty::Signed(32)).then(|| Pure::two(ty, move |a, b| clamp(function(signed(a, 32), signed(b, 32)))))
@@ -123,7 +123,7 @@ fn high_half(product: i128, bits: u32) -> i128 {
     product >> bits
 }
 
-/// Sums and products with a carry in, out, or both.
+/// Returns sums and products with a carry in, out, or both.
 fn with_carry(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let (bits, is_signed) = (ty.bits(), ty.is_signed());
     if !matches!(bits, 32 | 64) {

@@ -1,7 +1,7 @@
-//! Instructions that compute registers from registers and do nothing else.
+//! Instructions that only compute registers from registers.
 //!
-//! A mnemonic becomes a function on all lanes of a warp. Each family is a file; a modifier that a family does not know
-//! makes it decline, and the instruction is hashed.
+//! A mnemonic becomes a function on all lanes of a warp. Each family is a file. A family declines an instruction with
+//! an unknown modifier; the instruction is then hashed.
 
 mod bits;
 mod compare;
@@ -19,31 +19,31 @@ use super::types::Ty;
 /// The values of a register in the 32 lanes of a warp.
 pub(crate) type Lanes = [u64; 32];
 
-/// The most sources that an instruction has.
+/// The most sources of an instruction.
 pub(crate) const MOST_SOURCES: usize = 5;
 
-/// What an instruction computes in the lanes of a mask. Other lanes may be computed as well.
+/// The computation of an instruction in the lanes of a mask. It may also compute other lanes.
 pub(crate) type Eval = Box<dyn Fn(&[&Lanes; MOST_SOURCES], u32, &mut [Lanes; 2]) + Send + Sync>;
 
-/// An instruction that only computes.
+/// An instruction without effects besides its results.
 pub(crate) struct Pure {
     pub(crate) eval: Eval,
     /// The types of the results, one or two.
     pub(crate) results: Vec<Ty>,
     /// The types of the sources.
     pub(crate) sources: Vec<Ty>,
-    /// The last source is the carry.
+    /// Whether the last source is the carry.
     pub(crate) reads_carry: bool,
-    /// The last result is the carry.
+    /// Whether the last result is the carry.
     pub(crate) writes_carry: bool,
-    /// The sources are bits that are taken apart.
+    /// Whether the sources are bits that the operation takes apart.
     pub(crate) takes_apart: bool,
-    /// The sources of whose bits each bit of the result is a function, with the other sources given, as bits: each bit
-    /// comes from one bit of each of these at most, and from the same ones whatever they hold.
+    /// Mask of the sources of which the operation is bitwise, given the other sources. Each result bit depends on at
+    /// most one bit of each such source. Which bit does not depend on these sources' values.
     pub(crate) bitwise: u8,
-    /// The result may be an address if a source is.
+    /// Whether the result may be an address if a source is.
     pub(crate) may_be_address: bool,
-    /// The result is one of processors' own where the second source is zero.
+    /// Whether the result is processor-specific if the second source is zero.
     pub(crate) divides: bool,
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Pure {
     }
 }
 
-/// A function of one lane, run in all lanes of a mask.
+/// Creates an instruction from a function of one lane, which runs in all lanes of a mask.
 pub(crate) fn lanes<const N: usize, const M: usize>(
     function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static,
 ) -> Eval {
@@ -83,7 +83,7 @@ pub(crate) fn lanes<const N: usize, const M: usize>(
 }
 
 impl Pure {
-    /// A function whose operands all have one type.
+    /// Creates a function whose operands all have one type.
     pub(crate) fn new<const N: usize, const M: usize>(
         ty: Ty,
         function: impl Fn([u64; N]) -> [u64; M] + Send + Sync + 'static,
@@ -101,17 +101,17 @@ impl Pure {
         }
     }
 
-    /// A function of one source.
+    /// Creates a function of one source.
     pub(crate) fn one(ty: Ty, function: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a]| [function(a)])
     }
 
-    /// A function of two sources.
+    /// Creates a function of two sources.
     pub(crate) fn two(ty: Ty, function: impl Fn(u64, u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a, b]| [function(a, b)])
     }
 
-    /// A function of three sources.
+    /// Creates a function of three sources.
     pub(crate) fn three(ty: Ty, function: impl Fn(u64, u64, u64) -> u64 + Send + Sync + 'static) -> Self {
         Self::new(ty, move |[a, b, c]| [function(a, b, c)])
     }
@@ -131,7 +131,7 @@ impl Pure {
         self
     }
 
-    /// Each bit of the result is a function of bits of these sources.
+    /// Declares that each bit of the result is a function of bits of these sources.
     pub(crate) fn bit_by_bit(mut self, sources: &[u32]) -> Self {
         self.bitwise = sources.iter().fold(0, |mask, source| mask | 1 << source);
         self
@@ -143,7 +143,7 @@ impl Pure {
     }
 }
 
-/// The function of a mnemonic; `None` where it is not known or does more than compute.
+/// Returns the function of a mnemonic. `None` if it is unknown or has other effects.
 pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let ty = mnemonic.ty()?;
     let found = family(mnemonic, ty)?;

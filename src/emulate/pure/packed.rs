@@ -4,7 +4,7 @@ use super::Pure;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::types::Ty;
 
-/// A function on each half of its sources.
+/// Creates a function that applies to each half of its sources.
 pub(super) fn halves<const N: usize>(ty: Ty, function: impl Fn([u64; N]) -> u64 + Send + Sync + 'static) -> Pure {
     Pure::new(ty, move |sources: [u64; N]| {
         let at = |shift: u32| function(sources.map(|source| source >> shift & 0xffff)) << shift;
@@ -12,7 +12,7 @@ pub(super) fn halves<const N: usize>(ty: Ty, function: impl Fn([u64; N]) -> u64 
     })
 }
 
-/// The function of a mnemonic on two integers.
+/// Returns the function of a mnemonic on two integers.
 pub(super) fn find(mnemonic: &Mnemonic<'_>, ty: Ty) -> Option<Pure> {
     let is_signed = ty == Ty::S16x2;
     if !mnemonic.only(&["relu"]) || (mnemonic.has("relu") && !is_signed) {

@@ -1,11 +1,11 @@
-//! Instructions against plain Rust, on drawn operands.
+//! Compares instructions with plain Rust, on drawn operands.
 
 use arbtest::arbtest;
 
 use super::{Lanes, MOST_SOURCES, find};
 use crate::emulate::mnemonic::Mnemonic;
 
-/// The results of an instruction in a lane.
+/// Returns the results of an instruction in a lane.
 fn both(mnemonic: &str, sources: &[u64]) -> [u64; 2] {
     let pure = find(&Mnemonic::new(mnemonic)).unwrap_or_else(|| panic!("{mnemonic} is not known"));
     assert_eq!(pure.sources.len(), sources.len(), "{mnemonic}");
@@ -25,12 +25,12 @@ fn one(mnemonic: &str, sources: &[u64]) -> u64 {
     both(mnemonic, sources)[0]
 }
 
-/// A result of 32 bits.
+/// Returns a result of 32 bits.
 fn word(mnemonic: &str, sources: &[u64]) -> u32 {
     u32::try_from(one(mnemonic, sources)).expect("32 bits")
 }
 
-/// Numbers that are often small, or at the ends of their type.
+/// Draws numbers that are often small, or at the limits of their type.
 fn drawn(u: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<u64> {
     let value: u64 = u.arbitrary()?;
     Ok(match u.int_in_range(0..=4)? {
@@ -41,7 +41,7 @@ fn drawn(u: &mut arbitrary::Unstructured<'_>) -> arbitrary::Result<u64> {
     })
 }
 
-/// Sums, products and quotients of every width and sign, and what is left of a division.
+/// Sums, products, quotients and remainders of every width and sign.
 #[test]
 fn integers() {
     arbtest(|u| {
@@ -138,7 +138,7 @@ fn carries() {
     });
 }
 
-/// Fields, permutations and counts of bits, each written down bit by bit.
+/// Fields, permutations and bit counts equal bit-by-bit implementations.
 #[test]
 fn bits() {
     arbtest(|u| {
@@ -204,7 +204,7 @@ fn bits_of(value: f32) -> u64 {
     value.to_bits().into()
 }
 
-/// Floats as the host has them, with flushing, saturation and the two ways with what is no number.
+/// Float operations equal the host's, with flushing, saturation and both treatments of NaN.
 #[test]
 fn floats() {
     arbtest(|u| {
@@ -250,7 +250,7 @@ fn floats() {
     });
 }
 
-/// Conversions between integers and floats are Rust's, and narrow results keep their sign.
+/// Conversions between integers and floats equal Rust's, and narrow results keep their sign.
 #[test]
 fn conversions() {
     arbtest(|u| {
@@ -288,7 +288,7 @@ fn conversions() {
     });
 }
 
-/// What is approximate is close to what the host computes.
+/// Approximate results are close to the host's.
 #[test]
 fn approximations() {
     arbtest(|u| {

@@ -6,7 +6,7 @@ use super::integer::extended;
 use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::types::{Ty, low};
 
-/// The function of a mnemonic; that of parts of a word with its third source.
+/// Returns the function of a mnemonic. Instructions on parts of a word include their third source.
 pub(super) fn find(mnemonic: &Mnemonic<'_>) -> Option<Pure> {
     let stem = mnemonic.word.strip_prefix('v')?;
     if let Some(stem) = stem.strip_suffix('2') {
@@ -31,7 +31,7 @@ fn arithmetic(stem: &str) -> Option<Function> {
     })
 }
 
-/// Arithmetic on whole words.
+/// Returns arithmetic on whole words.
 fn word(mnemonic: &Mnemonic<'_>, stem: &str) -> Option<Pure> {
     let types = mnemonic.types();
     if stem == "set" {
@@ -72,12 +72,12 @@ fn word(mnemonic: &Mnemonic<'_>, stem: &str) -> Option<Pure> {
     }
 }
 
-/// A value limited to a type.
+/// Clamps a value to a type.
 fn clamped(value: i128, bits: u32, is_signed: bool) -> i128 {
     if is_signed { value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { value.clamp(0, (1 << bits) - 1) }
 }
 
-/// Arithmetic on parts of words. With `.add`, the parts of the result are added to the third source.
+/// Returns arithmetic on parts of words. With `.add`, the parts of the result are added to the third source.
 fn parts(mnemonic: &Mnemonic<'_>, stem: &str, bits: u32) -> Option<Pure> {
     let types = mnemonic.types();
     let sums = mnemonic.modifiers.last() == Some(&"add");
@@ -102,7 +102,7 @@ fn parts(mnemonic: &Mnemonic<'_>, stem: &str, bits: u32) -> Option<Pure> {
     }
     let [result, left, right] = *types.as_slice() else { return None };
     let function: Function = match stem {
-        // Rounded up. The ISA rounds away from zero where an operand has a sign; that is left to the hash.
+        // Rounds up. The ISA rounds away from zero if an operand is signed; signed averages are hashed.
         "avrg" if !left.is_signed() && !right.is_signed() => Box::new(|a, b| (a + b + 1) >> 1),
         "avrg" => return None,
         stem => arithmetic(stem)?,

@@ -1,4 +1,4 @@
-//! Two programs: what is the same, what differs, and what is not comparable.
+//! Comparisons of two programs: equal, different and not comparable.
 
 use super::{file, launches, program, stores};
 use crate::emulate::{Comparison, Differing, Launches, Verdict, compare_programs};
@@ -10,7 +10,7 @@ fn compared(first: &str, second: &str) -> Comparison {
 const SUM: &str = "mad.wide.u32 %d0, %t, 4, %in; ld.global.f32 %f0, [%d0]; ld.global.f32 %f1, [%d0+4];\n\
                    add.f32 %f2, %f0, %f1; st.global.f32 [%at], %f2;";
 
-/// Another order of code, other registers and another rounding are the same.
+/// Code order, register names and rounding errors make no difference.
 #[test]
 fn same() {
     let other = "mad.wide.u32 %d9, %t, 4, %in; ld.global.f32 %f9, [%d9+4]; ld.global.f32 %f8, [%d9];\n\
@@ -21,7 +21,7 @@ fn same() {
     assert_eq!(side.coverage.statements[0], side.coverage.statements[1]);
 }
 
-/// A parameter of one byte is 0 or 1, in launches that are drawn for comparisons, too: compilers test a `bool` in different
+/// A parameter of one byte is 0 or 1, also in launches drawn for comparisons: compilers test a `bool` in different
 /// ways.
 #[test]
 fn one_byte_is_a_flag() {
@@ -35,7 +35,7 @@ fn one_byte_is_a_flag() {
     assert!(compare(&less).difference().is_some(), "0 is drawn, too");
 }
 
-/// Each fault is found, with the address, the lines and the values.
+/// Each fault is found, with address, lines and values.
 #[test]
 fn different() {
     for (from, to) in [
@@ -47,7 +47,7 @@ fn different() {
     ] {
         let other = SUM.replacen(from, to, 1);
         assert_ne!(other, SUM);
-        // What is moved by a word may be a race where threads overlap.
+        // A store moved by one word may be a race if threads overlap.
         let comparison = compared(SUM, &other);
         let difference = comparison.difference().unwrap_or_else(|| panic!("{from} to {to}: {comparison:?}"));
         let Differing::Stores { buffer, stores, .. } = &difference.differing else { panic!("{difference}") };
@@ -56,7 +56,7 @@ fn different() {
     }
 }
 
-/// Results that depend on the order of threads are not comparable, and a reason stands there.
+/// Results that depend on the order of threads are not comparable, with a reason.
 #[test]
 fn depends_on_order() {
     let first = "atom.global.add.u32 %r0, [%in], 1; st.global.u32 [%at], %r0;";
@@ -69,7 +69,7 @@ fn depends_on_order() {
     assert!(comparison.launches.iter().all(|launched| reason(&launched.verdict)), "{comparison:?}");
 }
 
-/// An unknown function of registers is the same in both programs, and differs with its inputs.
+/// An unknown function of registers is equal in both programs, and differs with its inputs.
 #[test]
 fn hashed() {
     let one = |source: &str| {
@@ -85,7 +85,7 @@ fn hashed() {
     assert!(compared(&text, &other).difference().is_some());
 }
 
-/// The same seed gives the same launches, and another one others.
+/// The same seed gives the same launches, and another seed gives others.
 #[test]
 fn seeds() {
     let run = |seed| {
@@ -96,7 +96,7 @@ fn seeds() {
     assert_ne!(run(1), run(2));
 }
 
-/// What is known of launches bears on each: the most threads of a block where the kernel does not say, and the dynamic
+/// Known properties affect each launch: the most threads of a block if the kernel has no directive, and the dynamic
 /// shared memory.
 #[test]
 fn known_launches() {
@@ -110,8 +110,8 @@ fn known_launches() {
     assert_eq!(run(&said).shape[1], [128, 1, 1]);
 }
 
-/// Shared memory ends behind the variables of a program, unless one has an unknown size: threads that are too many for an array
-/// go too far.
+/// Shared memory ends after the variables of a program, unless one has an unknown size: too many threads for an array
+/// exceed it.
 #[test]
 fn the_end_of_shared_memory() {
     let body = "mov.u32 %r0, part; mad.lo.u32 %r0, %t, 4, %r0; st.shared.u32 [%r0], %t;";
@@ -120,7 +120,7 @@ fn the_end_of_shared_memory() {
     let fits = |before: &str, threads| stores(&file(before, body), &launches(threads, &[1])).is_ok();
     assert!(fits(part, 32) && !fits(part, 64) && fits(&rest, 64));
 
-    // A block may use 227 KiB: an array of 25 KiB, and 202 behind it.
+    // A block may use 227 KiB: an array of 25 KiB, and 202 KiB after it.
     let before = ".shared .align 1024 .b8 part[25600];\n.extern .shared .align 16 .b8 rest[];";
     let fits = |offset| {
         let body = format!("mov.u32 %r0, rest; st.shared.u32 [%r0+{offset}], 1;");
@@ -129,8 +129,7 @@ fn the_end_of_shared_memory() {
     assert!(fits(202 * 1024 - 4) && !fits(202 * 1024));
 }
 
-/// Both programs together run no more than is allowed, whatever they are, and the launches that this leaves out are not
-/// told of.
+/// Both programs together execute no more than the instruction limit. Launches beyond the limit are not reported.
 #[test]
 fn a_limit_for_all_launches() {
     let endless = program(&file("", "loop: bra loop;"));
@@ -152,13 +151,13 @@ fn a_limit_for_all_launches() {
     );
 }
 
-/// A launch whose results are mostly NaN is drawn again; where each draw gives such results, nothing is said.
+/// A launch whose results are mostly NaN is drawn again. If each draw has such results, the launch has no verdict.
 #[test]
 fn wild_launches() {
     let of = |operation: &str| {
         format!("mad.wide.u32 %d0, %t, 4, %in; ld.global.f32 %f0, [%d0]; {operation} st.global.f32 [%at], %f1;")
     };
-    // Of numbers below zero, which the first draw has, the logarithm is NaN.
+    // The logarithm of numbers below zero, which the first draw has, is NaN.
     let logarithm = of("lg2.approx.f32 %f1, %f0;");
     assert!(compared(&logarithm, &logarithm).is_same());
     let other = of("lg2.approx.f32 %f1, %f0; add.f32 %f1, %f1, 0f3F800000;");
@@ -168,11 +167,11 @@ fn wild_launches() {
     assert_eq!(comparison.equal(), 0, "{comparison:?}");
     let says = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { reason, .. } if reason.contains("NaN"));
     assert!(comparison.launches.iter().all(|launched| says(&launched.verdict)), "{comparison:?}");
-    // What differs is a difference all the same.
+    // A difference still counts.
     assert!(compared(&infinite, &of("mov.f32 %f1, 0f3F800000;")).difference().is_some());
 }
 
-/// A difference names the lines of the source, as the `.loc` ahead of each store says.
+/// A difference contains the source lines from the `.loc` before each store.
 #[test]
 fn source_lines() {
     let before = ".file 1 \"first.cu\"\n.file 2 \"dir/second.cu\"\n\
@@ -191,11 +190,11 @@ fn source_lines() {
     };
     let found = lines([".loc 1 5 3", ".loc 2 8 1, function_name $L, inlined_at 1 5 3"], [".loc 1 6 3", ""]);
     assert_eq!(found, [Some("dir/second.cu:8".into()), Some("first.cu:6".into())]);
-    // Nothing holds over from another function, and line 0 is none.
+    // A `.loc` does not extend to another function, and line 0 is no line.
     assert_eq!(lines(["", ""], ["", ".loc 1 0 0"]), [None, None]);
 }
 
-/// Extremes tell apart what moderate values do not: infinities, the limits of integers, and the bits of a NaN.
+/// Extremes reveal differences that moderate values do not: infinities, the limits of integers, and the bits of a NaN.
 #[test]
 fn extremes() {
     let of = |operation: &str| {
@@ -222,7 +221,7 @@ fn extremes() {
     }
 }
 
-/// A parameter that says it is an address points to a buffer, though only a function that is called uses it.
+/// A parameter that is declared as an address points to a buffer, even if only a called function uses it.
 #[test]
 fn addresses_that_callees_use() {
     let text = ".version 9.0\n.target sm_90\n.address_size 64\n\
@@ -236,8 +235,8 @@ fn addresses_that_callees_use() {
     assert!(comparison.is_same(), "{comparison:?}");
 }
 
-/// A value that is only loaded from shared memory and stored is what was put there: floats may be rounded otherwise,
-/// integers may not.
+/// A value that is only loaded from shared memory and stored has the kind of the stored value: floats may be rounded
+/// otherwise, integers may not.
 #[test]
 fn kinds_through_shared_memory() {
     let of = |value: &str, store: &str| {
@@ -258,7 +257,7 @@ fn kinds_through_shared_memory() {
     assert!(compared(&integers, false).difference().is_some());
 }
 
-/// A launch whose results nobody wants any more ends at the next turn of a warp, and nothing is said of the programs.
+/// A launch whose results are not wanted any more ends at the next turn of a warp, without a verdict.
 #[test]
 fn unwanted() {
     let launches = Launches { is_unwanted: || true, ..Launches::default() };
@@ -271,8 +270,8 @@ fn unwanted() {
     assert!(!comparison.is_same());
 }
 
-/// Threads that write a word in no order: what each of them writes is compared. Whoever reads such a word, or adds to it,
-/// cannot be compared, and nothing is told of what it holds at the end.
+/// If threads write a word without order, the writes of each thread are compared. A thread that reads such a word, or
+/// adds to it, cannot be compared, and no final value is reported.
 #[test]
 fn writes_that_race() {
     let of = |value: &str, behind: &str| {
@@ -290,7 +289,7 @@ fn writes_that_race() {
     assert!(comparison.is_same(), "{comparison:?}");
     assert!(comparison.launches[0].stores >= 64, "{comparison:?}");
 
-    // Of all threads, one stores another value, and it is the one that is told.
+    // One of all threads stores another value, and the message reports this thread.
     let odd = of("mul.lo.u32 %r1, %t, 3; setp.eq.u32 %p0, %t, 41; @%p0 mov.u32 %r1, 5", "");
     let comparison = compared(&first, &odd);
     let difference = comparison.difference().unwrap_or_else(|| panic!("{comparison:?}"));
@@ -300,7 +299,7 @@ fn writes_that_race() {
     let none = of("setp.eq.u32 %p0, %t, %t; @%p0 bra L; mul.lo.u32 %r1, %t, 3", "L:");
     assert!(compared(&first, &none).difference().is_some(), "nobody stores anything");
 
-    // A race that the first program has not says nothing of the second.
+    // A race that the first program does not have makes the second incomparable.
     let beside = |value: &str| format!("mov.u32 %r3, {value}; st.global.u32 [%out+-4], %r3;");
     let comparison = compared(&of("mul.lo.u32 %r1, 3, 3", &beside("5")), &of("mul.lo.u32 %r1, 3, 3", &beside("%t")));
     let is_of_second = |verdict: &Verdict| matches!(verdict, Verdict::NotComparable { program: 1, reason } if reason.contains("a race"));
@@ -317,8 +316,8 @@ fn writes_that_race() {
     assert!(reason.contains("a race: a write"), "{reason}");
 }
 
-/// Of both programs, the same launches count: those that both end. An instruction of a warp that accesses local or shared memory
-/// counts once, by a generic address, too.
+/// Counts of both programs cover the same launches: those that both end. A warp instruction that accesses local or
+/// shared memory counts once, also by a generic address.
 #[test]
 fn executed() {
     let loads = |count: usize, end: &str| {
@@ -340,7 +339,7 @@ fn executed() {
     assert_eq!(first, second);
     assert_eq!(first.local, 3 * 2 * 3, "a store and two loads of two warps in three launches");
     let [first, second] = compared(&loads(1, ""), &loads(3, "")).executed.expect("both end, whatever they store");
-    // Results differ in the first launch, which is the last one then.
+    // Results differ in the first launch, which is then the last one.
     assert_eq!((first.local, second.local, second.instructions - first.instructions), (2 * 3, 2 * 5, 2 * 4));
     assert_eq!(compared(&loads(1, ""), &loads(1, "again: bra again;")).executed, None);
     let slots = ".shared .b32 slots[64];\n";

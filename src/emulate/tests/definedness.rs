@@ -1,4 +1,4 @@
-//! Registers and memory of which some bytes are defined and others are not.
+//! Registers and memory with defined and undefined bytes.
 
 use super::{file, program, reason};
 use crate::emulate::{Comparison, Launches, Verdict, compare_programs};
@@ -11,7 +11,7 @@ fn compared(first: &str, second: &str) -> Comparison {
     compare_programs(&program(&file(BEFORE, first)), &program(&file(BEFORE, second)), "k", &launches)
 }
 
-/// Why nothing can be said of a program alone.
+/// Returns the reason why a program alone cannot be compared.
 fn doubt(comparison: &Comparison, which: usize) -> &str {
     match &comparison.launches[0].verdict {
         Verdict::NotComparable { program, reason } if *program == which => reason,
@@ -19,10 +19,10 @@ fn doubt(comparison: &Comparison, which: usize) -> &str {
     }
 }
 
-/// A register of which half is loaded, and half is not set; `{fill}` sets it.
+/// A register with one loaded and one unset half; `{fill}` sets the latter.
 const HALF: &str = "mad.wide.u32 %d0, %t, 4, %in; ld.global.u16 %h0, [%d0]; {fill} mov.b32 %r0, {%h0, %h1};";
 
-/// Ways on which the defined half comes to a store, which is that of `{half}`.
+/// Paths of the defined half to a store of `{half}`.
 const WAYS: [&str; 16] = [
     "shfl.sync.down.b32 %r1, %r0, 1, 31, -1; cvt.u16.u32 %h3, %r1;",
     "shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1; mov.b32 {%h3, %h4}, %r1;",
@@ -60,8 +60,9 @@ fn the_defined_half_is_compared() {
     }
 }
 
-/// Stores of which half is undefined: the other half is compared. What is undefined in the first program may be anything in
-/// the second; what is undefined in the second alone leaves a doubt, and so does what is undefined as a whole.
+/// In stores of which half is undefined, the other half is compared. The second program may store anything for an
+/// undefined half of the first. If only the second program's half is undefined, the launch is not comparable; likewise
+/// if the whole value is.
 #[test]
 fn half_of_a_store() {
     let half = HALF.replace("{fill}", "");
@@ -78,26 +79,26 @@ fn half_of_a_store() {
         assert!(compared(&of(&half, ""), &of(&half, more)).difference().is_some(), "{store}");
         assert!(compared(&of(&half, ""), &of(&filled, more)).difference().is_some(), "{store}");
         let comparison = compared(&of(&filled, ""), &of(&half, ""));
-        let said = "are undefined, and not in the first program: a register that is not set, read in line ";
+        let said = "are undefined, but defined in the first program: an unset register, read in line ";
         assert!(doubt(&comparison, 1).contains(said), "{comparison:?}");
         assert!(compared(&of(&filled, ""), &of(&half, more)).difference().is_some(), "{store}");
     }
     let none = "st.global.v2.b32 [%out], {%r1, %r2};";
-    assert!(doubt(&compared(none, none), 0).contains("what is stored depends on a value that is undefined"));
+    assert!(doubt(&compared(none, none), 0).contains("a stored value depends on a value that is undefined"));
 }
 
-/// The reason names where the undefined value comes from, whatever else is undefined.
+/// The reason contains the origin of the undefined value, whatever else is undefined.
 #[test]
 fn true_reasons() {
     let sum = "add.u32 %r1, %r0, 1; st.global.u32 [%at], %r1;";
     for (what, text) in [
-        ("a register that is not set, read in line 13", "shfl.sync.idx.b32 %r0, %r9, 0, 31, -1;"),
+        ("an unset register, read in line 13", "shfl.sync.idx.b32 %r0, %r9, 0, 31, -1;"),
         (
-            "a register that is not set, read in line 13",
+            "an unset register, read in line 13",
             "shfl.sync.down.b32 %r8, %t, 1, 15, 0xffffffff; mov.b32 %r0, {%h5, %h6};",
         ),
         (
-            "shared memory that nobody wrote, read in line 13",
+            "uninitialised shared memory, read in line 13",
             "mov.u32 %r7, %clock; ld.shared.u32 %r0, [box]; shl.b32 %r7, %r7, 1;",
         ),
         (
@@ -105,17 +106,14 @@ fn true_reasons() {
             "ld.shared.u32 %r8, [box]; mov.u32 %r7, %clock; shl.b32 %r7, %r7, 1; shfl.sync.idx.b32 %r0, %r7, 0, 31, -1;",
         ),
         ("a division by zero in line 13", "mov.u32 %r5, 0; div.u32 %r0, %t, %r5; mov.b32 %r8, {%h5, %h6};"),
-        (
-            "a register that is not set, read in line 13",
-            "mov.u32 %r7, box; st.shared.b32 [%r7], %r9; ld.shared.b32 %r0, [%r7];",
-        ),
+        ("an unset register, read in line 13", "mov.u32 %r7, box; st.shared.b32 [%r7], %r9; ld.shared.b32 %r0, [%r7];"),
     ] {
         let reason = reason(&file(BEFORE, &format!("{text}\n{sum}")), 1);
         assert!(reason.contains(&format!("not modelled: {what}")), "{text}: {reason}");
     }
 }
 
-/// Whatever an undefined half is, a program of random moves of bits leaves the same in the bytes that count as defined.
+/// A program of random bit moves leaves the same in the bytes that count as defined, whatever an undefined half is.
 #[test]
 fn nothing_that_counts_as_defined_depends_on_what_is_not() {
     let mut state = 7u64;

@@ -1,4 +1,5 @@
-//! Programs whose results are undefined, or depend on the order of threads: another result is no difference.
+//! Programs with undefined results, or with results that depend on the order of threads: another result is no
+//! difference.
 
 use super::{file, program, reason};
 use crate::emulate::{Comparison, Launches, Verdict, compare_programs};
@@ -19,7 +20,8 @@ fn seeds(grid: u32, threads: u32) -> impl Iterator<Item = Launches> {
     (1..=48).map(of)
 }
 
-/// LLVM divides 64 bits as 32 where both sides have no more. By zero, that gives something else, and may.
+/// LLVM divides 64 bits as 32 bits if both operands fit. For a division by zero, this gives another result, which is
+/// permitted.
 #[test]
 fn division_by_zero() {
     let load = "mad.wide.u32 %d0, %t, 8, %in; ld.global.u64 %d1, [%d0]; cvt.u32.u64 %r1, %d1; mul.lo.u32 %r0, %t, 9;";
@@ -33,19 +35,19 @@ fn division_by_zero() {
         assert!(compared(&narrow, &wide, &launches).difference().is_none());
         assert!(compared(&narrow, &other, &launches).difference().is_some());
     }
-    // Passes that keep each operation keep what it gives there, too.
+    // Passes that keep each operation also keep this result.
     let exact = Launches { is_exact: true, ..Launches::default() };
     let by_zero = "mov.u32 %r0, 0; div.s32 %r1, %t, %r0; st.global.u32 [%at], %r1;";
     assert!(reason(&file("", by_zero), 32).contains("a division by zero in line"));
     assert!(compared(by_zero, by_zero, &exact).is_same());
     assert!(compared(by_zero, &by_zero.replace("div", "rem"), &exact).difference().is_some());
-    // What is not chosen may be undefined.
+    // The operand that is not selected may be undefined.
     let chosen = "and.b32 %r0, %t, 1; rem.u32 %r1, 7, %r0; setp.eq.u32 %p0, %r0, 0; selp.u32 %r1, 5, %r1, %p0;\n\
                   st.global.u32 [%at], %r1;";
     assert!(compared(chosen, chosen, &Launches::default()).is_same());
 }
 
-/// Memory beyond a variable belongs to nobody. A variable of unknown size has no end.
+/// Memory beyond a variable is invalid. A variable of unknown size has no end.
 #[test]
 fn beyond_variables() {
     let of = |load: &str| {
@@ -61,8 +63,8 @@ fn beyond_variables() {
     }
 }
 
-/// Each of two blocks takes a place. In the second program the first block takes longer, and comes last in most seeds. Parts
-/// of a warp take places, too, in the order in which the text has them.
+/// Each of two blocks takes a slot. In the second program, the first block takes longer, and comes last with most
+/// seeds. Parts of a warp take slots, too, in the order of the PTX file.
 #[test]
 fn places_in_turn() {
     let take = "atom.global.add.u32 %r1, [%in], 1; mad.wide.u32 %d0, %r1, 4, %out;";
@@ -90,7 +92,8 @@ fn places_in_turn() {
     }
 }
 
-/// A program that reads what depends on the order, and whose results do not, is told from another: the last block stores.
+/// A program that reads order-dependent values, but whose results do not depend on the order, is distinguished from
+/// another: the last block stores.
 #[test]
 fn last_of_all() {
     let of = |value: u32| {
@@ -106,7 +109,8 @@ fn last_of_all() {
     }
 }
 
-/// Where shared memory holds values of several kinds, each that is only loaded and stored has the kind of what was there.
+/// If shared memory holds values of several kinds, each value that is only loaded and stored has the kind of the value
+/// there.
 #[test]
 fn mixed_kinds_through_shared_memory() {
     let of = |float: &str, integer: &str| {

@@ -1,9 +1,9 @@
-//! Programs that do not end: a difference where another one ends, and nothing that can be said where neither does.
+//! Programs that do not end: a difference if the other program ends, and not comparable if neither does.
 
 use super::{file, launches, program, stores};
 use crate::emulate::{Comparison, Differing, Launches, Verdict, compare_programs};
 
-/// Launches of two warps, few enough for loops that run for long.
+/// Returns launches of two warps, few enough for long loops.
 fn few() -> Launches {
     let (grid, block) = (Some([1, 1, 1]), Some([64, 1, 1]));
     Launches { count: 1, more: 0, grid, block, most_steps: 20_000, least_steps: 20, ..Launches::default() }
@@ -14,7 +14,7 @@ fn compared(first: &str, second: &str, launches: &Launches) -> Comparison {
     compare_programs(&of(first), &of(second), "k", launches)
 }
 
-/// The program that does not end, and why.
+/// Returns the program that does not end, and the reason.
 fn endless(comparison: &Comparison) -> Option<(usize, &str)> {
     match &comparison.difference()?.differing {
         Differing::End { endless, reason, .. } => Some((*endless, reason)),
@@ -25,24 +25,24 @@ fn endless(comparison: &Comparison) -> Option<(usize, &str)> {
 const ENDS: &str =
     "mov.u32 %r0, 3; L: sub.u32 %r0, %r0, 1; setp.ne.u32 %p0, %r0, 0; @%p0 bra L; st.global.u32 [%at], %r0;";
 
-const REPEATS: &str = "a state that it had before";
+const REPEATS: &str = "it repeats an earlier state";
 const QUIET: &str = "without a new store";
 
-/// Loops without an end, and what is said of each.
+/// Endless loops, and the reason for each.
 const LOOPS: [(&str, &str); 8] = [
     ("L: bra L;", REPEATS),
-    // Each thread goes round by itself.
+    // Each thread loops separately.
     ("setp.lt.u32 %p0, %t, 9; @%p0 bra M; L: bra L; M: xor.b32 %r0, %t, 1; bra M;", REPEATS),
     (
         "mov.u32 %r0, 0; L: add.u32 %r0, %r0, 64; and.b32 %r0, %r0, 0xfff; setp.ne.u32 %p0, %r0, 1; @%p0 bra L;\n\
       st.global.u32 [%at], %r0;",
         REPEATS,
     ),
-    // The same is stored again and again.
+    // The same value is stored again and again.
     ("L: st.global.u32 [%at], %t; shfl.sync.down.b32 %r1, %t, 1, 31, -1; bra L;", REPEATS),
-    // What nobody writes is waited for.
+    // The awaited value is never written.
     ("L: ld.relaxed.gpu.global.u32 %r0, [%in]; setp.ne.u32 %p0, %r0, 0x12345678; @%p0 bra L;", REPEATS),
-    // A counter steps over its limit: its values repeat after 2^31 turns alone.
+    // A counter steps over its limit: its values repeat only after 2^31 iterations.
     (
         "mov.u32 %r0, 0; L: add.u32 %r0, %r0, 2; setp.ne.u32 %p0, %r0, 7; @%p0 bra L;\n\
       st.global.u32 [%at], %r0;",
@@ -56,7 +56,7 @@ const LOOPS: [(&str, &str); 8] = [
     ("setp.lt.u32 %p0, %t, 32; @%p0 bra L; bar.sync 0, 96; L: st.global.u32 [%at], 0;", "wait for each other"),
 ];
 
-/// The launches of a loop: of one that is run for long, a single thread.
+/// Returns the launches of a loop: a single thread for a long loop.
 fn launches_of(reason: &str) -> Launches {
     let block = if reason == QUIET { Some([1, 1, 1]) } else { few().block };
     Launches { block, ..few() }
@@ -76,7 +76,7 @@ fn a_loop_without_an_end_differs_from_one_that_ends() {
         let turned = compared(text, ENDS, &launches);
         assert_eq!(endless(&turned).map(|found| found.0), Some(0), "{text}: {turned:?}");
     }
-    // The same programs give the same again.
+    // The same programs give the same verdict again.
     let text = LOOPS[0].0;
     let [once, again] = [(); 2].map(|()| format!("{:?}", compared(ENDS, text, &few())));
     assert_eq!(once, again);
@@ -92,7 +92,7 @@ fn nothing_is_said_where_neither_ends() {
     }
 }
 
-/// New stores without an end are too many instructions, as before.
+/// New stores without an end exceed the instruction limit.
 #[test]
 fn a_loop_that_stores_on_and_on_is_long() {
     let text = "mov.u32 %r0, 0; L: add.u32 %r0, %r0, 1; st.global.u32 [%at], %r0; bra L;";
@@ -100,11 +100,11 @@ fn a_loop_that_stores_on_and_on_is_long() {
     let Verdict::NotComparable { program: 1, reason } = &comparison.launches[0].verdict else {
         panic!("{comparison:?}")
     };
-    assert!(reason.contains("runs for more than 20000 instructions"), "{reason}");
+    assert!(reason.contains("executes more than 20000 warp instructions"), "{reason}");
 }
 
-/// Threads that wait for a long time for what others write: in the same warp, in another one, and in a block that begins when
-/// no other can go on.
+/// Threads wait long for writes of others: in the same warp, in another one, and in a block that begins when no other
+/// can continue.
 #[test]
 fn those_who_wait_are_let_go() {
     let of = |who: &str, turns: u32, threads: u32, grid: u32| {
@@ -123,7 +123,7 @@ fn those_who_wait_are_let_go() {
     of("setp.eq.u32 %p0, %r7, 65;", 500, 1, 66);
 }
 
-/// A program that ends after many times as many instructions ends.
+/// A program that ends after many times as many instructions counts as ending.
 #[test]
 fn a_slow_program_ends() {
     let long = Launches { most_steps: 300_000, least_steps: 1_000, ..few() };
@@ -136,7 +136,7 @@ fn a_slow_program_ends() {
     assert!(local.is_same(), "{local:?}");
 }
 
-/// The instructions of both programs are known, of one that does not end, too, and each statement counts once.
+/// The instructions of both programs are known, also for an endless one, and each statement counts once.
 #[test]
 fn instructions_are_counted() {
     let text = "st.global.u32 [%at], %t;";
@@ -144,7 +144,7 @@ fn instructions_are_counted() {
                bar.red.popc.u32 %r3, 0, !%p0; st.global.u32 [%at], %t;";
     let comparison = compared(text, not, &few());
     assert!(comparison.is_same(), "{comparison:?}");
-    // The statements ahead of the body are seven, and two warps run.
+    // The body follows seven statements, and two warps run.
     let equal = comparison.equal() as u64;
     assert_eq!(comparison.executed.map(|both| both.map(|one| one.instructions)), Some([18 * equal, 28 * equal]));
     assert_eq!(comparison.sides.each_ref().map(|side| side.thread_steps), [18 * 32 * equal, 28 * 32 * equal]);

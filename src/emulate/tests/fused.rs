@@ -1,10 +1,10 @@
-//! Products that PTX allows to fuse with their sums.
+//! Products that PTX permits to fuse with their sums.
 
 use super::{file, launches, program};
 use crate::emulate::{Allowed, Launches, Preference, Program, Reference, Verdict, all_fused, fused};
 use crate::ptx::Module;
 
-/// A kernel that computes `%f9` of `%f1`, `%f2` and `%f3`, which it loads.
+/// Returns a kernel that computes `%f9` from the loaded `%f1`, `%f2` and `%f3`.
 fn text(body: &str) -> String {
     file(
         "",
@@ -26,7 +26,7 @@ fn exact() -> Launches {
     Launches { count: 1, more: 0, is_exact: true, is_assembled: true, ..launches(32, &inputs) }
 }
 
-/// The verdict on a second body, with the products of the first one fused in all ways.
+/// Returns the verdict on a second body, with the first one's products fused in all ways.
 fn verdict(first: &str, second: &str) -> Verdict {
     let (one, two) = (program(&text(first)), program(&text(second)));
     let text = text(first);
@@ -40,7 +40,7 @@ fn verdict(first: &str, second: &str) -> Verdict {
 
 const SUM: &str = "mul.f32 %f4, %f1, %f2; add.f32 %f9, %f4, %f3;";
 
-/// A sum takes in the product ahead of it, and lines keep their numbers.
+/// A sum absorbs the product before it, and line numbers stay the same.
 #[test]
 fn sums() {
     let fused = of(SUM, Preference::First).expect("it is open");
@@ -53,7 +53,7 @@ fn sums() {
     assert!(of(both, Preference::Second).expect("it is open").contains("fma.rn.f32 %f9, fused__a, %f3, %f4;"));
 }
 
-/// Where rounding is said, where a factor changes, and behind a label nothing is fused.
+/// Nothing is fused with an explicit rounding, after a factor changes, and after a label.
 #[test]
 fn what_is_not_open() {
     for body in [
@@ -69,7 +69,7 @@ fn what_is_not_open() {
     }
 }
 
-/// A fused product is right, and so is one that is not; another result is wrong.
+/// A fused and an unfused product are both permitted; another result is wrong.
 #[test]
 fn both_are_right() {
     let sub = "mul.f32 %f4, %f1, %f2; sub.f32 %f9, %f3, %f4;";
@@ -84,7 +84,7 @@ fn both_are_right() {
     assert!(matches!(verdict("mul.rn.f32 %f4, %f1, %f2; add.f32 %f9, %f4, %f3;", fnma), Verdict::Different(_)));
 }
 
-/// A mixture of choices is right, too, and a result that is far from all of them is not.
+/// A mixture of choices is permitted, and a result far from all of them is not.
 #[test]
 fn mixtures() {
     let body = |kind: &str| {

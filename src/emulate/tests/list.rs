@@ -1,9 +1,9 @@
-//! The list of instructions of `tests/ptx`: each is run, hashed, or refused with a reason.
+//! The list of instructions in `tests/ptx`: each is executed, hashed, or refused with a reason.
 
 use super::{Launches, file, program};
 use crate::emulate::program::Op;
 
-/// The instructions of the list, with patterns expanded.
+/// Returns the instructions of the list, with patterns expanded.
 fn instructions() -> Vec<String> {
     let text = include_str!("../../../tests/ptx/instructions.txt");
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '[']));
@@ -25,7 +25,7 @@ fn expanded(pattern: &str) -> Vec<String> {
     choices.split(',').flat_map(joined).collect()
 }
 
-/// What becomes of an instruction.
+/// Returns how an instruction is treated.
 fn kind(instruction: &str) -> &'static str {
     let targets = if instruction.ends_with(" T;") { "T: .branchtargets L, M;\n" } else { "" };
     let before = ".func (.reg .b32 a) callee(.reg .b32 b)\n{\nadd.s32 a, b, 1;\nret;\n}\n";
@@ -40,13 +40,13 @@ fn kind(instruction: &str) -> &'static str {
             _ => {}
         }
     }
-    // It runs, or ends with a reason, but never in a panic.
+    // It runs, or stops with a reason, but never panics.
     let launches = Launches { count: 1, most_steps: 10_000, ..super::launches(32, &[0; 64]) };
     _ = super::run(&program, "k", &launches);
     found
 }
 
-/// What is hashed and what is refused stays as it is: a family that is modelled no more is noticed.
+/// The lists of hashed and refused instructions are exact: a family that loses its model is noticed.
 #[test]
 fn every_instruction() {
     let (mut hashed, mut refused, mut run) = (Vec::new(), Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Products of matrices against plain ones, through the fragment layouts that the PTX ISA draws.
+//! Compares matrix products with plain ones, through the fragment layouts in the PTX ISA.
 
 use super::{file, reason, words};
 use crate::emulate::number::{F16, Rounding};
@@ -7,7 +7,7 @@ fn half(value: f64) -> u32 {
     F16.round(value, Rounding::Nearest, false) as u32
 }
 
-/// Two halves of each word, in rows of `width` halves.
+/// Packs two halves into each word, row by row.
 fn halves(matrix: &[Vec<f64>]) -> Vec<u32> {
     matrix.iter().flat_map(|row| row.chunks(2).map(|pair| half(pair[0]) | half(pair[1]) << 16)).collect()
 }
@@ -17,7 +17,7 @@ fn matrix(rows: usize, columns: usize, seed: usize) -> Vec<Vec<f64>> {
     (0..rows).map(|row| (0..columns).map(|column| value(row, column)).collect()).collect()
 }
 
-/// A is loaded by `ldmatrix`, B transposed, and the product of 16 by 16 and 16 by 8 is stored by the layout of floats.
+/// `ldmatrix` loads A, and B transposed; the product of 16 by 16 and 16 by 8 is stored by the layout of floats.
 #[test]
 fn halves_from_shared_memory() {
     let (a, b) = (matrix(16, 16, 3), matrix(16, 8, 5));
@@ -48,12 +48,12 @@ fn halves_from_shared_memory() {
     }
 }
 
-/// Bytes: the product of 16 by 32 and 32 by 8, each fragment loaded as the layout says.
+/// Bytes: the product of 16 by 32 and 32 by 8, with each fragment loaded by the layout.
 #[test]
 fn bytes() {
     let value = |row: usize, column: usize, seed: usize| ((row * 31 + column * 17 + seed) % 251) as u8 as i8;
     let a: Vec<Vec<i8>> = (0..16).map(|row| (0..32).map(|column| value(row, column, 1)).collect()).collect();
-    // Columns of B lie side by side.
+    // Columns of B are contiguous.
     let b: Vec<Vec<i8>> = (0..8).map(|column| (0..32).map(|row| value(row, column, 9)).collect()).collect();
     let pack = |row: &Vec<i8>| {
         row.chunks(4).map(|four| u32::from_le_bytes(std::array::from_fn(|i| four[i] as u8))).collect::<Vec<_>>()
@@ -110,7 +110,7 @@ fn tiles() {
     }
 }
 
-/// A matrix of 8 by 8 is transposed in registers, and once more is the same.
+/// A matrix of 8 by 8 is transposed in registers; transposed twice, it is the original.
 #[test]
 fn transposed() {
     let text = file(
@@ -128,7 +128,7 @@ fn transposed() {
     }
 }
 
-/// Rows of a product whose rows on the left nobody has set are undefined, and so are columns; the others are not.
+/// Rows of a product with unset rows of the left factor are undefined, and columns likewise; others are not.
 #[test]
 fn undefined_rows_and_columns() {
     let product = |stored: &str, lanes: &str| {
@@ -141,7 +141,8 @@ fn undefined_rows_and_columns() {
         );
         file("", &body)
     };
-    // 16 products of 1 and 2, and 1. Half of the columns on the right are set, and half of the lanes store those.
+    // 16 products of 1 and 2, plus 1. Half of the columns of the right factor are set, and half of the lanes store
+    // these.
     let expected: Vec<u32> = (0..32u32).map(|t| if t % 4 < 2 { 33f32.to_bits() } else { 0 }).collect();
     assert_eq!(words(&product("%f1", "16"), 32, &[], 32), expected);
     for (stored, lanes) in [("%f3", "32"), ("%f1", "8")] {
@@ -150,8 +151,9 @@ fn undefined_rows_and_columns() {
     }
 }
 
-/// A block of 128 threads: one of them multiplies so many rows and 16 columns by 16 halves, twice, and every thread reads
-/// its lane. The factors lie in shared memory in parts of 8 rows of 16 bytes, or the left one in tensor memory.
+/// Returns a block of 128 threads. One thread multiplies `rows` rows and 16 columns by 16 halves, twice, and every
+/// thread reads its lane. The factors are in shared memory in parts of 8 rows of 16 bytes, or the left one is in tensor
+/// memory.
 fn tensor(rows: u32, left: &str) -> String {
     let descriptor = 1 << 4 | 2 << 17 | (rows / 16) << 24;
     let (shape, half) = if rows == 64 { ("16x32bx2", ", 8") } else { ("32x32b", "") };
@@ -183,13 +185,13 @@ const ROWS_OF_LEFT: &str = "mad.wide.u32 %d5, %t, 32, %in; ld.global.v4.u32 {%r1
      ld.global.v4.u32 {%r14, %r15, %r16, %r17}, [%d5+16];\n\
      tcgen05.st.sync.aligned.32x32b.x8.b32 [%r5+32], {%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17};";
 
-/// The words of a matrix of halves as descriptors with 128 bytes from part to part have them.
+/// Returns the words of a matrix of halves, in the layout of descriptors with 128 bytes between parts.
 fn in_parts(matrix: &[Vec<f64>]) -> Vec<u32> {
     let words = matrix.len() * matrix[0].len() / 2;
     let mut found = vec![0; words];
     for (row, values) in matrix.iter().enumerate() {
         for (pair, two) in values.chunks(2).enumerate() {
-            // 8 rows of 16 bytes are a part; the two parts of a row lie side by side.
+            // 8 rows of 16 bytes are a part; the two parts of a row are contiguous.
             let at = row / 8 * 64 + pair / 4 * 32 + row % 8 * 4 + pair % 4;
             found[at] = half(two[0]) | half(two[1]) << 16;
         }
@@ -197,7 +199,7 @@ fn in_parts(matrix: &[Vec<f64>]) -> Vec<u32> {
     found
 }
 
-/// Rows of 128 or 64 by 16 columns: the product is added to itself, and lies in the lanes that the ISA says.
+/// Rows of 128 or 64 by 16 columns: the product is added to itself, and is in the lanes that the ISA defines.
 #[test]
 fn tensor_memory() {
     for (rows, left) in [(128, ""), (64, ""), (128, ROWS_OF_LEFT)] {
@@ -221,17 +223,17 @@ fn tensor_memory() {
     }
 }
 
-/// What is not modelled of tensor memory, and what is not allowed, ends a launch with a reason.
+/// Unmodelled and invalid uses of tensor memory stop a launch with a reason.
 #[test]
 fn tensor_memory_refuses() {
     let plain = tensor(128, "");
     let cases = [
-        ("mov.b32 %r7, 134479888", "mov.b32 %r7, 134479889", "as 0x08040011 describes it"),
-        ("or.b64 %d2, %d1, 0x00004", "or.b64 %d2, %d1, 0x20004", "such a layout"),
-        ("[%r4+0], %d2", "[%r4+60], %d2", "not allocated"),
-        ("shl.b32 %r5, %r5, 21", "shl.b32 %r5, %r5, 22", "of tensor memory"),
+        ("mov.b32 %r7, 134479888", "mov.b32 %r7, 134479889", "the descriptor 0x08040011"),
+        ("or.b64 %d2, %d1, 0x00004", "or.b64 %d2, %d1, 0x20004", "the layout of a shared-memory descriptor"),
+        ("[%r4+0], %d2", "[%r4+60], %d2", "unallocated"),
+        ("shl.b32 %r5, %r5, 21", "shl.b32 %r5, %r5, 22", "tensor memory"),
         ("bar.sync 0; @%p0 tcgen05.dealloc", "@%p0 tcgen05.dealloc", "tensor memory"),
-        ("%r4, 64;", "%r4, 32;", "which is not allocated so"),
+        ("%r4, 64;", "%r4, 32;", "no allocation has this start and size"),
         ("[%r0], 64;", "[%r0], 48;", "48 columns"),
         ("kind::f16", "kind::mxf4", "kind::mxf4"),
     ];
@@ -241,9 +243,9 @@ fn tensor_memory_refuses() {
         let reason = reason(&text, 128);
         assert!(reason.contains(expected), "{from}: {reason}");
     }
-    // Threads that do not wait for the product race with it, or read what is not there yet.
+    // Threads that do not wait for the product race with it, or read undefined values.
     let text = plain.replace("W: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r0+8], 0; @!%p5 bra W;", "");
     assert_ne!(text, plain);
     let reason = reason(&text, 128);
-    assert!(["race", "nobody wrote"].iter().any(|known| reason.contains(known)), "{reason}");
+    assert!(["race", "uninitialised"].iter().any(|known| reason.contains(known)), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! Programs as text, run and compared.
+//! Runs and compares programs written as text.
 
 mod comparisons;
 mod definedness;
@@ -18,12 +18,12 @@ use super::program::Program;
 use super::run::{Stores, run};
 use crate::ptx::Module;
 
-/// Where the buffer of results is.
+/// Address of the buffer of results.
 const OUT: u64 = 0x10_0000_0000;
-/// Where the buffer of inputs is.
+/// Address of the buffer of inputs.
 const IN: u64 = 0x20_0000_0000;
 
-/// A file with a kernel `k` that has `%out`, `%in`, its thread's number `%t`, and registers of every class.
+/// Returns a PTX module with a kernel `k` that has `%out`, `%in`, its thread index `%t`, and registers of every class.
 fn file(before: &str, body: &str) -> String {
     format!(
         ".version 9.0\n.target sm_90a\n.address_size 64\n{before}\n\
@@ -40,7 +40,7 @@ fn program(text: &str) -> Program {
     Program::new(&Module::read("k.ptx", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")))
 }
 
-/// A launch of one block with inputs.
+/// Returns a launch of one block with inputs.
 fn launches(threads: u32, input: &[u32]) -> Launches {
     let bytes = input.iter().flat_map(|word| word.to_le_bytes()).collect();
     Launches {
@@ -56,12 +56,12 @@ fn launches(threads: u32, input: &[u32]) -> Launches {
     }
 }
 
-/// What the kernel stores.
+/// Returns the kernel's stores.
 fn stores(text: &str, launches: &Launches) -> Result<Stores, String> {
     run(&program(text), "k", launches)
 }
 
-/// The words that the kernel leaves at the start of its results.
+/// Returns the words at the start of the kernel's results.
 fn words(text: &str, threads: u32, input: &[u32], count: usize) -> Vec<u32> {
     let stores = stores(text, &launches(threads, input)).unwrap_or_else(|reason| panic!("{reason}\n{text}"));
     let word = |number: usize| {
@@ -75,7 +75,7 @@ fn words(text: &str, threads: u32, input: &[u32], count: usize) -> Vec<u32> {
     (0..count).map(word).collect()
 }
 
-/// Why nothing can be said of a kernel.
+/// Returns the reason why a kernel cannot be compared.
 fn reason(text: &str, threads: u32) -> String {
     match stores(text, &launches(threads, &[0; 64])) {
         Ok(_) => panic!("it ran"),

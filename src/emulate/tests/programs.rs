@@ -1,8 +1,8 @@
-//! Control flow, memory, calls, and what threads do together.
+//! Control flow, memory, calls, and collective operations.
 
 use super::{IN, OUT, file, launches, reason, stores, words};
 
-/// Threads part and meet again: each counts its own loop.
+/// Threads diverge and reconverge: each counts its own loop.
 #[test]
 fn divergence() {
     let text = file(
@@ -19,7 +19,7 @@ fn divergence() {
     assert_eq!(words(&text, 64, &[], 64), expected);
 }
 
-/// A branch by an index goes to its label, and scopes hide names.
+/// An indexed branch goes to its label, and scopes hide names.
 #[test]
 fn indexed_branches_and_scopes() {
     let text = file(
@@ -36,7 +36,7 @@ fn indexed_branches_and_scopes() {
     assert_eq!(words(&text, 8, &[], 8), [10, 20, 30, 10, 10, 20, 30, 10]);
 }
 
-/// Variables hold what their initialisers say, and addresses in them lead to other variables.
+/// Variables hold their initial values, and addresses in them point to other variables.
 #[test]
 fn variables() {
     let text = file(
@@ -49,7 +49,7 @@ fn variables() {
     assert_eq!(words(&text, 1, &[], 6), [2, 0x30, 105, 0, 0x3f80_0000, u32::MAX]);
 }
 
-/// Functions have frames of their own: recursion, parameters in memory, and results.
+/// Functions have separate frames: recursion, parameters in memory, and results.
 #[test]
 fn calls() {
     let text = file(
@@ -71,7 +71,7 @@ fn calls() {
     assert_eq!(words(&text, 10, &[], 10), expected);
 }
 
-/// Local memory is each thread's own, by its own and by generic addresses.
+/// Local memory is private to each thread, by local and by generic addresses.
 #[test]
 fn local_memory() {
     let text = file(
@@ -106,7 +106,7 @@ fn block_sum() {
     assert_eq!(words(&text, 128, &input, 128), [input.iter().sum::<u32>(); 128]);
 }
 
-/// Votes, matches, reductions and elections see the threads that take part.
+/// Votes, matches, reductions and elections cover the participating threads.
 #[test]
 fn votes() {
     let text = file(
@@ -126,7 +126,7 @@ fn votes() {
     }
 }
 
-/// Parts of a warp meet at a shuffle that names them, wherever they come from.
+/// Parts of a warp meet at a shuffle with their mask, wherever they come from.
 #[test]
 fn parted_shuffles() {
     let text = file(
@@ -161,7 +161,7 @@ fn atomics() {
     assert_eq!(f32::from_bits(value(8) as u32), 48.0);
 }
 
-/// Warps hand over through named barriers.
+/// Warps pass data through named barriers.
 #[test]
 fn named_barriers() {
     let text = file(
@@ -178,7 +178,7 @@ fn named_barriers() {
     assert_eq!(found[64..], [23; 64]);
 }
 
-/// A copy arrives when it is waited for, and an mbarrier counts threads by phases.
+/// A copy arrives at its wait, and an mbarrier counts threads by phases.
 #[test]
 fn copies_and_mbarriers() {
     let text = file(
@@ -195,7 +195,7 @@ fn copies_and_mbarriers() {
     assert_eq!(words(&text, 32, &input, 32), expected);
 }
 
-/// A bulk copy's bytes end a phase of an mbarrier, and a state says how many threads were to arrive.
+/// A bulk copy's bytes end a phase of an mbarrier, and a state contains the expected arrivals.
 #[test]
 fn bulk_copies() {
     let text = file(
@@ -214,7 +214,7 @@ fn bulk_copies() {
     assert_eq!(found[64..], [3, 2]);
 }
 
-/// A tensor's box follows from its map and its coordinates, and has as many bytes as its mbarrier waits for.
+/// A tensor's box follows from its map and its coordinates, and has as many bytes as its mbarrier expects.
 #[test]
 fn boxes_of_tensors() {
     let text = |second: &str| {
@@ -234,17 +234,17 @@ fn boxes_of_tensors() {
     assert_ne!(found[..32], found[32..]);
 }
 
-/// What nothing can be said of is not comparable, with the reason.
+/// A program without a defined result is not comparable, with the reason.
 #[test]
 fn reasons() {
     for (what, body) in [
         ("a race", "mov.u32 %r0, box; st.shared.u32 [%r0], %t; ld.shared.u32 %r1, [%r0]; st.global.u32 [%at], %r1;"),
-        ("shared memory that nobody wrote", "ld.shared.u32 %r0, [box]; st.global.u32 [%at], %r0;"),
+        ("uninitialised shared memory", "ld.shared.u32 %r0, [box]; st.global.u32 [%at], %r0;"),
         ("undefined", "st.global.u32 [%at], %r9;"),
         ("%clock", "mov.u32 %r0, %clock; st.global.u32 [%at], %r0;"),
         ("%smid", "mov.u32 %r0, %smid; setp.eq.u32 %p0, %r0, 1; @%p0 bra L; L:"),
-        ("does not end: it comes into a state that it had before (line ", "L: bra L;"),
-        ("runs for more than", "mov.u32 %r0, 0; L: add.u32 %r0, %r0, 1; st.global.u32 [%at], %r0; bra L;"),
+        ("does not end: it repeats an earlier state (line ", "L: bra L;"),
+        ("executes more than", "mov.u32 %r0, 0; L: add.u32 %r0, %r0, 1; st.global.u32 [%at], %r0; bra L;"),
         ("wait for each other", "setp.eq.u32 %p0, %t, 0; @%p0 bra L; bar.warp.sync -1; bar.sync 0; L: bar.sync 1;"),
         ("traps", "trap;"),
         ("an access of 4 bytes", "st.global.u32 [%out+2], %t;"),
@@ -258,7 +258,7 @@ fn reasons() {
     }
 }
 
-/// A barrier orders what was a race without it, and so does an atomic operation between blocks.
+/// A barrier orders accesses that race without it, and so does an atomic operation between blocks.
 #[test]
 fn order() {
     let text = |between: &str| {
@@ -268,10 +268,10 @@ fn order() {
         );
         file(".shared .align 4 .b32 box[64];", &body)
     };
-    // What is read too early is a race, or was not written by anybody yet.
+    // An early read is a race, or reads uninitialised memory.
     for between in ["", "bar.warp.sync -1;"] {
         let reason = reason(&text(between), 64);
-        assert!(reason.contains("a race") || reason.contains("nobody wrote"), "{reason}");
+        assert!(reason.contains("a race") || reason.contains("uninitialised"), "{reason}");
     }
     let expected: Vec<u32> = (0..64).map(|t| t ^ 33).collect();
     assert_eq!(words(&text("bar.sync 0;"), 64, &[], 64), expected);
@@ -292,7 +292,7 @@ fn parts() {
     let _ = IN;
 }
 
-/// The least and greatest of three floats; no number is passed over.
+/// Minimum and maximum of three floats ignore NaN.
 #[test]
 fn extremes_of_three() {
     let text = file(

@@ -1,4 +1,4 @@
-//! Launches that are recorded, and why others are not.
+//! Launches that are recorded, and reasons why others are not.
 
 use super::{file, program};
 use crate::emulate::launch::Launches;

@@ -1,9 +1,9 @@
-//! Registers that warps give back and take (`setmaxnreg`).
+//! Registers that warps return and take (`setmaxnreg`).
 
 use super::{file, launches, program, stores};
 use crate::emulate::{Differing, Launches, compare_programs};
 
-/// A kernel of two groups of 128 threads: one gives registers back, the other takes some.
+/// Returns a kernel of two groups of 128 threads: one returns registers, the other takes some.
 fn groups(bounds: &str, dec: u32, inc: u32, ahead: &str) -> String {
     let body = format!(
         "setp.lt.u32 %p0, %t, 128; @%p0 bra D; setmaxnreg.inc.sync.aligned.u32 {inc}; bra X;\n\
@@ -16,7 +16,7 @@ fn block() -> Launches {
     Launches { grid: Some([2, 1, 1]), ..launches(256, &[0]) }
 }
 
-/// An increase is met where the registers are there, at once or later, and the program does not end where they never are.
+/// An increase succeeds once the registers are available. If they never are, the program does not end.
 #[test]
 fn the_pool() {
     let bounds = |most: u32| format!(".maxntid 256\n.maxnreg {most}");
@@ -32,13 +32,13 @@ fn the_pool() {
         assert!(reason.contains("does not end: setmaxnreg.inc in line "), "{reason}");
         assert!(reason.contains(&format!("256 times {most} registers")), "{reason}");
     }
-    // Where the pool is not known, and where ptxas ignores the requests, nothing waits.
+    // If the pool is unknown, or if ptxas ignores the requests, no thread waits.
     for bounds in [".maxntid 256", ""] {
         assert_eq!(ran(&groups(bounds, 40, 232, "")), Ok(256), "{bounds}");
     }
 }
 
-/// A limit that leaves too few registers is told from the kernel without it.
+/// A limit that leaves too few registers is distinguished from the kernel without it.
 #[test]
 fn a_limit_that_leaves_too_few_differs() {
     let [stock, limited] = [".maxntid 256\n.minnctapersm 1", ".maxntid 256\n.minnctapersm 1\n.maxnreg 80"]

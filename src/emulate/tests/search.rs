@@ -1,9 +1,9 @@
-//! Launches behind the drawn ones: what they reach that the drawn ones do not.
+//! Additional launches reach code that the drawn ones do not.
 
 use super::{file, program};
 use crate::emulate::{Comparison, Launches, compare_programs};
 
-/// A kernel that stores one number in a place that is seldom reached, compared with one that stores another there.
+/// Compares a kernel that stores a number at a rarely reached point with one that stores another number there.
 fn compared(reach: &str, launches: &Launches) -> Comparison {
     let of = |value: u32| {
         let body = format!("st.global.u32 [%at], %n;\n{reach}\nst.global.u32 [%at+4096], {value};\ndone:");
@@ -12,8 +12,8 @@ fn compared(reach: &str, launches: &Launches) -> Comparison {
     compare_programs(&of(1), &of(2), "k", launches)
 }
 
-/// Ways to code that no drawn launch takes: by a parameter, what is loaded, the grid and the block, through arithmetic,
-/// shared memory and joined predicates.
+/// Conditions of code that no drawn launch reaches: on a parameter, loaded values, grid and block, through arithmetic,
+/// shared memory and combined predicates.
 const WAYS: [&str; 10] = [
     "setp.ne.u32 %p0, %n, 54321; @%p0 bra done;",
     "setp.lt.u32 %p0, %n, 54321; @%p0 bra done;",
@@ -39,7 +39,7 @@ fn what_is_seldom_reached() {
     }
 }
 
-/// What nothing reaches is left, and the search ends.
+/// Unreachable code stays unreached, and the search ends.
 #[test]
 fn what_is_never_reached() {
     let reach = "setp.lt.u32 %p0, %n, 5; setp.gt.u32 %p1, %n, 7; and.pred %p2, %p0, %p1; @!%p2 bra done;";
@@ -49,8 +49,8 @@ fn what_is_never_reached() {
     assert_eq!(all - ran, 1);
 }
 
-/// The same seed gives the same launches, a limit of instructions holds for them, too, and where all ran and each
-/// branch went both ways there are few.
+/// The same seed gives the same launches. The instruction limit applies to them, too. If all code ran and each branch
+/// went both ways, there are few.
 #[test]
 fn found_launches() {
     let of = |launches: &Launches| {
@@ -66,8 +66,8 @@ fn found_launches() {
     assert_eq!(compare_programs(&straight, &straight, "k", &Launches::default()).launches.len(), 4);
 }
 
-/// Values at, just above and just below what a number is compared with tell neighbouring constants apart, though each
-/// branch goes both ways already.
+/// Values at, just above and just below the constant of a comparison distinguish neighbouring constants, even if each
+/// branch already goes both ways.
 #[test]
 fn close_calls() {
     let of = |compare: &str| {

@@ -1,4 +1,5 @@
-//! SIMD video instructions and what `nvptx-simd-video` makes of them, on all pairs of bytes and on halves at their limits.
+//! SIMD video instructions and their replacements by `nvptx-simd-video`, on all pairs of bytes and on halves at their
+//! limits.
 
 use arbtest::arbtest;
 use rustc_hash::FxHashMap;
@@ -7,7 +8,7 @@ use crate::emulate::mnemonic::Mnemonic;
 use crate::emulate::pure::{Lanes, MOST_SOURCES, find};
 use crate::function::simd_video::expanded;
 
-/// The instructions that become others.
+/// Returns the instructions that are replaced.
 fn mnemonics() -> Vec<String> {
     let mut all = Vec::new();
     for parts in ["2", "4"] {
@@ -31,7 +32,7 @@ fn mnemonics() -> Vec<String> {
     all
 }
 
-/// What an instruction gives in all lanes.
+/// Returns the results of an instruction in all lanes.
 fn computed(mnemonic: &str, sources: &[Lanes]) -> Lanes {
     let pure = find(&Mnemonic::new(mnemonic)).unwrap_or_else(|| panic!("{mnemonic} is not known"));
     let mut rows: [Lanes; MOST_SOURCES] = [[0; 32]; MOST_SOURCES];
@@ -41,7 +42,7 @@ fn computed(mnemonic: &str, sources: &[Lanes]) -> Lanes {
     results[0]
 }
 
-/// What the text gives that `mnemonic $0, $1, $2, $3` becomes.
+/// Returns the results of the replacement of `mnemonic $0, $1, $2, $3`.
 fn computed_in_others(mnemonic: &str, a: Lanes, b: Lanes) -> Lanes {
     let text = expanded(&format!("{mnemonic} $0, $1, $2, $3;")).unwrap_or_else(|| panic!("{mnemonic} stays"));
     let mut values: FxHashMap<&str, Lanes> = FxHashMap::from_iter([("$1", a), ("$2", b)]);
@@ -68,11 +69,12 @@ fn check(mnemonic: &str, a: Lanes, b: Lanes) {
     }
 }
 
-/// Each pair of bytes stands once in each place of a word, beside other pairs: the result of each byte is the instruction's.
+/// Each pair of bytes occurs once at each position of a word, beside other pairs: the result of each byte is the
+/// instruction's.
 #[test]
 fn all_pairs_of_bytes() {
     let word = |first: u64| -> (u64, u64) {
-        // Four pairs far apart, so that neighbours differ.
+        // Four distant pairs, so that neighbours differ.
         let pairs = [0, 0x5a5a, 0xc3c3, 0x9696].map(|other| first ^ other);
         let of = |shift: u32| pairs.iter().enumerate().map(|(place, pair)| (pair >> shift & 0xff) << (8 * place)).sum();
         (of(0), of(8))
@@ -88,7 +90,7 @@ fn all_pairs_of_bytes() {
     }
 }
 
-/// Words that are drawn, and with parts at their limits.
+/// Drawn words, and words with parts at their limits.
 #[test]
 fn drawn_words() {
     arbtest(|u| {

@@ -1,5 +1,5 @@
-//! Rows of atomic operations. Each thread has a place of its own where the value before the operation is stored; threads
-//! meet where nothing depends on their order.
+//! Rows of atomic operations. Each thread stores the value before the operation at a separate place. Threads share a
+//! place only if the results do not depend on their order.
 
 use super::rows::{Row, row};
 

@@ -1,4 +1,4 @@
-//! Rows of products by four warps, with factors in shared memory and in registers.
+//! Rows of matrix products by four warps, with factors in shared memory and in registers.
 
 use super::rows::{Row, row};
 

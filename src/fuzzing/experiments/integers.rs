@@ -1,8 +1,8 @@
 //! Rows of integers, bits, and comparisons.
 //!
-//! A register is a letter and a number: `%p` predicates, `%h` 16 bits, `%r` 32, `%d` 64; `%t` has the last type of the
-//! mnemonic, `%u` the first one, and `%w` twice the bits of the last one. What stands first is the result. `%z` is `%t`
-//! without the value zero, `%m` is `%r` below 32, and `%b` below 256. `#` is a constant that is drawn.
+//! A register is a letter and a number: `%p` is a predicate, `%h` has 16 bits, `%r` 32, `%d` 64. `%t` has the last type
+//! of the mnemonic, `%u` the first one, and `%w` twice the bits of the last one. The first operand is the result. `%z`
+//! is `%t` without the value zero, `%m` is `%r` below 32, and `%b` below 256. `#` is a drawn constant.
 
 use super::rows::{Row, row};
 
@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
             "mov.b{16,32,64} %t0, %t1",
         ],
     ),
-    // Products and sums as compilers write them: addresses, polynomials, magic numbers.
+    // Products and sums as in compilers' code: addresses, polynomials, magic numbers.
     row(
         "chains",
         &[

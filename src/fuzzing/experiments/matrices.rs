@@ -1,6 +1,6 @@
-//! Rows of matrices: fragments loaded, stored, moved and multiplied.
+//! Rows of matrices: fragments are loaded, stored, moved and multiplied.
 //!
-//! Factors and addends are small integers, so that sums are exact in whichever order they are made.
+//! Factors and addends are small integers, so sums are exact in any order.
 
 use super::rows::{Row, row};
 

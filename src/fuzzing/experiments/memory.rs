@@ -1,4 +1,4 @@
-//! Rows of loads, stores, and copies that end later.
+//! Rows of loads, stores, and asynchronous copies.
 
 use super::rows::{Row, row};
 

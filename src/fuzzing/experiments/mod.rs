@@ -1,8 +1,9 @@
-//! Experiments: small kernels, one for each mnemonic of PTX with its modifiers, that PTX and machine code are run on.
+//! Experiments: small kernels, one for each PTX mnemonic with its modifiers, that run as PTX and as machine code.
 //!
-//! An experiment is a file of PTX. Its kernels load their inputs from memory, so that drawn and extreme values arrive, use
-//! the operands of one instruction in unlike ways, and store all results. They have no races and read nothing undefined.
-//! A [row](rows) has a pattern for each family of mnemonics; what needs more than registers is written out.
+//! An experiment is a PTX module. Its kernels load their inputs from memory, so that drawn and extreme values occur,
+//! use the operands of one instruction in different ways, and store all results. They have no races and read no
+//! undefined values. A [row](rows) has a pattern for each family of mnemonics. Instructions that need more than
+//! registers have whole kernels.
 
 mod atomics;
 mod bulk;
@@ -20,22 +21,22 @@ mod rows;
 mod warps;
 mod wholes;
 
-/// A file of small kernels.
+/// A PTX module of small kernels.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The name of the file, without its ending.
+    /// The name of the file, without its extension.
     pub name: String,
-    /// The text.
+    /// The PTX module.
     pub text: String,
-    /// The first processor that has the instructions: 80 for sm_80.
+    /// The first processor with these instructions: 80 for sm_80.
     pub processor: u32,
-    /// Whether no newer processor has them: the target is `sm_90a`.
+    /// Whether no newer processor has these instructions: the target is `sm_90a`.
     pub is_specific: bool,
-    /// Whether PTX says every bit of the results.
+    /// Whether PTX defines every bit of the results.
     pub is_exact: bool,
 }
 
-/// All experiments. The same seed gives the same text.
+/// Returns all experiments. The same seed gives the same PTX modules.
 pub fn experiments(seed: u64) -> Vec<Experiment> {
     let tables = [integers::ROWS, floats::ROWS, conversions::ROWS].concat();
     let mut all: Vec<Experiment> = tables.iter().map(|row| pure::experiment(row, seed)).collect();
@@ -45,7 +46,7 @@ pub fn experiments(seed: u64) -> Vec<Experiment> {
     all
 }
 
-/// The head of a file.
+/// Returns the header of a PTX module.
 fn head(processor: u32, is_specific: bool) -> String {
     let suffix = if is_specific { "a" } else { "" };
     format!(".version 8.6\n.target sm_{processor}{suffix}\n.address_size 64\n\n")

@@ -1,8 +1,8 @@
-//! Registers of an instruction, and the ways that their values come about.
+//! Registers of an instruction, and the sources of their values.
 
 use std::fmt::Write;
 
-/// The words of a mnemonic that are types, with their bits.
+/// Returns the bits of a type in a mnemonic.
 fn type_bits(word: &str) -> Option<u32> {
     Some(match word {
         "pred" => 1,
@@ -13,7 +13,7 @@ fn type_bits(word: &str) -> Option<u32> {
     })
 }
 
-/// The types that a mnemonic names.
+/// Returns the types in a mnemonic.
 pub(super) fn types(mnemonic: &str) -> Vec<&str> {
     mnemonic.split('.').filter(|word| type_bits(word).is_some()).collect()
 }
@@ -27,11 +27,11 @@ fn class_of(bits: u32) -> char {
     }
 }
 
-/// What makes a value one that an instruction may take: an instruction, and its second operand.
+/// The limit of a register's value: an instruction and its second operand.
 pub(super) type Limit = (&'static str, u32);
 
-/// An instruction with the classes of its registers in place of `%t`, `%u`, `%w` and `%z`. The second part has the
-/// registers whose values are limited: by an instruction and a constant.
+/// Replaces the classes `%t`, `%u`, `%w` and `%z` in an instruction's registers. The second part has the registers with
+/// limited values: an instruction and a constant for each.
 pub(super) fn resolved(text: &str) -> (String, Vec<(String, Limit)>) {
     let mut limits = Vec::new();
     let parts = text.split(';').map(str::trim).map(|part| {
@@ -67,7 +67,7 @@ pub(super) fn resolved(text: &str) -> (String, Vec<(String, Limit)>) {
     (parts.collect::<Vec<_>>().join("; "), limits)
 }
 
-/// The registers in a text, each once, in order.
+/// Returns the registers in a text, each once, in order.
 pub(super) fn registers(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (at, _) in text.match_indices('%') {
@@ -80,7 +80,7 @@ pub(super) fn registers(text: &str) -> Vec<String> {
     found
 }
 
-/// The results of instructions: what stands first in each.
+/// Returns the results of instructions: the first operand of each.
 pub(super) fn results(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split(';').map(str::trim) {
@@ -95,24 +95,24 @@ pub(super) fn results(text: &str) -> Vec<String> {
     found
 }
 
-/// How the value of a source comes about.
+/// The source of an operand's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Loaded as a number of its type.
     Loaded,
-    /// Loaded as bits, all of which are drawn.
+    /// Loaded as bits, all of which are random.
     Bits,
     /// A constant.
     Constant(u64),
     /// A parameter, the same in all threads.
     Parameter,
-    /// The negative of what is loaded.
+    /// The negative of a loaded value.
     Negated,
-    /// What is loaded without its sign.
+    /// The absolute value of a loaded value.
     Absolute,
 }
 
-/// PTX's type of a class, for moves.
+/// Returns the PTX type of a class, for moves.
 pub(super) fn type_of(class: char) -> &'static str {
     match class {
         'p' => "pred",
@@ -122,8 +122,8 @@ pub(super) fn type_of(class: char) -> &'static str {
     }
 }
 
-/// Writes statements that give a register its value. Loads are at `[%in+at]`, eight bytes each; `ty` is the type that
-/// signs are changed by, and `number` says which parameter is taken.
+/// Writes statements that give a register its value. Loads are at `[%in+at]`, with eight bytes each; `ty` is the type
+/// of sign changes, and `number` selects the parameter.
 pub(super) fn source(text: &mut String, register: &str, way: Way, at: usize, ty: &str, number: usize) {
     let class = register.as_bytes()[1] as char;
     let name = &register[1..];
@@ -155,7 +155,7 @@ pub(super) fn source(text: &mut String, register: &str, way: Way, at: usize, ty:
         ('h', Way::Parameter) => writeln!(text, "ld.param.b16 {register}, [w{number}];"),
         ('r', Way::Parameter) => writeln!(text, "ld.param.b32 {register}, [w{number}];"),
         (_, Way::Parameter) => writeln!(text, "ld.param.b64 {register}, [l{number}];"),
-        // A permutation that changes nothing takes a word apart, so that the emulator draws all of its bits.
+        // A permutation without effect takes a word apart, so the emulator draws all of its bits.
         ('h', Way::Bits) => writeln!(
             text,
             "ld.global.b32 %x{name}, [%in+{at}]; prmt.b32 %x{name}, %x{name}, 0, 0x3210; cvt.u16.u32 {register}, %x{name};"

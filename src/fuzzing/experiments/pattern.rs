@@ -1,8 +1,8 @@
 //! Patterns of mnemonics: `{a,b}` is `a` or `b`.
 
-/// All that a pattern stands for.
+/// Returns all expansions of a pattern.
 pub(super) fn expanded(pattern: &str) -> Vec<String> {
-    // A brace behind a blank is a vector of registers.
+    // A brace after a blank is a vector of registers.
     let choice = pattern.match_indices('{').map(|(at, _)| at).find(|&at| !pattern[at + 1..].starts_with('%'));
     let Some(open) = choice else { return vec![pattern.to_owned()] };
     let Some(close) = pattern[open..].find('}').map(|at| open + at) else { return vec![pattern.to_owned()] };

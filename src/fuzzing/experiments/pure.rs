@@ -1,4 +1,4 @@
-//! Kernels around instructions that only compute: the operands come about in unlike ways.
+//! Kernels around pure instructions, with different sources of their operands.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use super::pattern::expanded;
 use super::rows::{Bits, Row};
 use super::{Experiment, head};
 
-/// The file of a row.
+/// Returns the PTX module of a row.
 pub(super) fn experiment(row: &Row, seed: u64) -> Experiment {
     let mut text = head(row.processor, false);
     let of_row = row.name.bytes().fold(seed, |hash, byte| Drawn(hash ^ u64::from(byte)).next());
@@ -24,7 +24,7 @@ pub(super) fn experiment(row: &Row, seed: u64) -> Experiment {
     }
 }
 
-/// Numbers that look drawn: splitmix64.
+/// Pseudo-random numbers: splitmix64.
 struct Drawn(u64);
 
 impl Drawn {
@@ -36,7 +36,7 @@ impl Drawn {
         value ^ (value >> 31)
     }
 
-    /// A constant: one at a limit, a small one, a floating-point number, or any bits.
+    /// Draws a constant: one at a limit, a small one, a floating-point number, or any bits.
     fn constant(&mut self, ty: &str) -> u64 {
         const LIMITS: [u64; 6] = [u64::MAX, 0, 1, 0x8000_0000_8000_8000, 0x7fff_ffff_7fff_ffff, 0xffff];
         const FLOATS: [u32; 6] = [0x3f80_0000, 0xbf00_0000, 0x7f80_0000, 0x0000_0005, 0x4049_0fdb, 0xff7f_ffff];
@@ -57,12 +57,12 @@ impl Drawn {
     }
 }
 
-/// Whether a result has the sign of what may be no number.
+/// Returns whether a result depends on the sign of a NaN.
 fn takes_signs(mnemonic: &str) -> bool {
     ["copysign", "testp"].iter().any(|word| mnemonic.starts_with(word)) || mnemonic.contains("xorsign")
 }
 
-/// The ways of all sources in each variant of a kernel.
+/// Returns the sources of all operands in each variant of a kernel.
 fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Vec<Way>> {
     let mut all = vec![vec![Way::Loaded; count], vec![Way::Bits; count]];
     for number in 0..count {
@@ -71,7 +71,7 @@ fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Ve
             ways[number] = way;
             all.push(ways);
         }
-        // PTX does not say what the absolute value of the least integer is, nor the sign of the negative of what is no number.
+        // PTX does not define the absolute value of the smallest integer, nor the sign of a negated NaN.
         let signs: &[Way] = match ty {
             "f32" | "f64" | "f16" | "f16x2" | "bf16" | "bf16x2" if takes_signs(mnemonic) => &[],
             "f32" if mnemonic.starts_with("slct") => &[Way::Negated],
@@ -85,12 +85,12 @@ fn variants(count: usize, mnemonic: &str, ty: &str, drawn: &mut Drawn) -> Vec<Ve
             all.push(ways);
         }
     }
-    // Everything the same in all threads.
+    // All operands are the same in all threads.
     all.push(vec![Way::Parameter; count]);
     all
 }
 
-/// A kernel of instructions, written behind the text.
+/// Appends a kernel of instructions to the PTX module.
 fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: bool, drawn: &mut Drawn) {
     let mnemonic = instructions.split(' ').next().unwrap_or_default();
     let name: String = mnemonic.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
@@ -111,7 +111,7 @@ fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: 
     };
     let mut variants = variants(sources.len(), mnemonic, &ty, drawn);
     if is_approximate {
-        // PTX bounds the error of some functions near zero alone, and of others of numbers above zero.
+        // PTX bounds the error of some functions only near zero, and of others only for numbers above zero.
         let ways = variants.iter_mut().flatten().filter(|way| !matches!(way, Way::Loaded | Way::Parameter));
         ways.for_each(|way| *way = Way::Absolute);
     }
@@ -127,8 +127,8 @@ fn kernel(text: &mut String, instructions: &str, number: usize, is_approximate: 
     );
     let mut from = 0;
     let mut to = 0;
-    // The second variant is done again with all sources of a class the same, and under a predicate.
-    // ptxas drops the predicate of some, or of a part of them: rows of their own have these under one.
+    // The second variant is repeated with equal sources of each class, and under a predicate. ptxas drops the predicate
+    // of some instructions, or of a part of them: separate rows have these instructions under a predicate.
     let is_spoiled = mnemonic.starts_with("testp.") || mnemonic.starts_with("set.");
     let extra = [(1, true, false), (0, false, !is_spoiled)];
     let plain = (0..variants.len()).map(|variant| (variant, false, false));

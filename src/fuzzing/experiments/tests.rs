@@ -1,11 +1,11 @@
-//! Every experiment can be compared with itself.
+//! Every experiment compares equal to itself.
 
 use super::{Experiment, experiments};
 use crate::emulate::{Launches, Program, Reference, Verdict};
 use crate::ptx::Module;
 
 fn reasons(experiment: &Experiment) -> Vec<String> {
-    // A few kernels of each; tests/bench/experiments.py runs all.
+    // A few kernels of each experiment; tests/bench/experiments.py runs all.
     let parts: Vec<&str> = experiment.text.split("\n\n").collect();
     let text = [&parts[..1], &parts[1..].iter().step_by(24).copied().collect::<Vec<_>>()].concat().join("\n\n");
     let module = Module::read(&experiment.name, text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
@@ -23,7 +23,7 @@ fn reasons(experiment: &Experiment) -> Vec<String> {
     reasons
 }
 
-/// Nothing is undefined and no threads race, so that a difference is one of meaning.
+/// No value is undefined and no threads race, so a difference is a difference in meaning.
 #[test]
 fn experiments_can_be_compared() {
     let all = experiments(1);

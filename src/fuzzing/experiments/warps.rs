@@ -1,4 +1,4 @@
-//! Rows of what the threads of a warp and of a block do together.
+//! Rows of collective operations of a warp and of a block.
 
 use super::rows::{Row, row};
 

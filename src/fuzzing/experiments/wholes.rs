@@ -1,10 +1,10 @@
-//! Kernels that are written out: instructions that need more than registers.
+//! Whole kernels: instructions that need more than registers.
 //!
-//! A pattern is the body of a kernel. `%in` and `%out` are the addresses of a thread's own 256 bytes of input and output,
-//! `%t` is its number in the block, `%c` the block's, and `%i` the thread's number in the grid; `from` and `to` are the
-//! buffers, `w0` and `w1` integers that are parameters. Registers %r0 to %r31, %h0 to %h15, %d0 to %d31 and %p0 to %p15 are
-//! declared. What stands ahead of `---` is put ahead of the kernel. `#` is the number of the kernel, so that no two symbols
-//! of a file share a name; `<` and `>` are braces that are no choice.
+//! A pattern is the body of a kernel. `%in` and `%out` are the addresses of a thread's own 256 bytes of input and
+//! output. `%t` is its index in the block, `%c` the block's index, and `%i` the thread's index in the grid. `from` and
+//! `to` are the buffers, `w0` and `w1` integer parameters. Registers %r0 to %r31, %h0 to %h15, %d0 to %d31 and %p0 to
+//! %p15 are declared. The part before `---` precedes the kernel. `#` is the number of the kernel, so that no two
+//! symbols of a file share a name; `<` and `>` are braces without choices.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::pattern::expanded;
 use super::rows::{Bits, Row};
 use super::{Experiment, head};
 
-/// The file of a row.
+/// Returns the PTX module of a row.
 pub(super) fn experiment(row: &Row) -> Experiment {
     let mut text = head(row.processor, row.is_specific);
     for (number, body) in row.patterns.iter().flat_map(|pattern| expanded(pattern)).enumerate() {

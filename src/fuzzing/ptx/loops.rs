@@ -1,13 +1,13 @@
-//! Programs of loops that count in registers and end in many forms, most in two jumps.
+//! Programs of loops with counters in registers and many forms of exits, most with two jumps.
 
 use std::fmt::Write as _;
 
 use arbitrary::{Result, Unstructured};
 
-/// Registers that bodies compute with: %r2 and up.
+/// Registers for computations in bodies: %r2 and up.
 const VALUES: usize = 4;
 
-/// Draws a kernel of one to three loops, one behind the other. Most of them end soon.
+/// Draws a kernel of one to three consecutive loops. Most of them end soon.
 pub(super) fn program(u: &mut Unstructured<'_>) -> Result<String> {
     let mut text =
         ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n{\n\

@@ -1,42 +1,42 @@
-//! Runs a program in PTX, one thread of it, and tells what it stores. It reads statements and knows nothing of views.
+//! Runs one thread of a PTX program and returns its stores. It reads statements and does not use views.
 
 use std::collections::BTreeMap;
 
 use crate::fuzzing::value::mix;
 use crate::ptx::{File, Instruction, Name, Number, Operand, Parts, Statement, StatementKind, Text};
 
-/// A program that runs longer is taken to run for ever.
+/// A program with more steps counts as endless.
 const MOST_STEPS: usize = 20_000;
 
-/// Where the variables of shared and of local memory are.
+/// Addresses of shared and local variables.
 const SHARED: u64 = 1 << 40;
 const LOCAL: u64 = 1 << 41;
 
-/// Where the program's own shared memory is, which 32 bits address.
+/// Address of the program's own shared memory, which 32 bits address.
 const OWN_SHARED: u64 = 1 << 42;
 
 struct Machine<'t, 'a> {
     text: &'t Text<'a>,
-    /// The registers of each scope, the function's first.
+    /// Registers of each scope, the function's first.
     scopes: Vec<BTreeMap<String, u64>>,
-    /// The names that each scope declares: single ones, and the beginnings of families.
+    /// Names that each scope declares: single names, and prefixes of families.
     declared: Vec<Vec<(String, bool)>>,
     memory: BTreeMap<u64, u32>,
     stores: Stores,
     seed: u64,
 }
 
-/// Stores with their values, in their order.
+/// Stores with their values, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Stores {
     global: Vec<(u64, u32)>,
-    /// To the program's own shared memory. Nothing orders these among the others.
+    /// Stores to the program's own shared memory. They are not ordered with the others.
     shared: Vec<(u64, u32)>,
-    /// Whether the program ran longer than it is run.
+    /// Whether the program exceeded its steps.
     pub(super) is_cut: bool,
 }
 
-/// The stores that the function of a text makes.
+/// Returns the stores of the function in a PTX module.
 pub(super) fn run(text: &str, seed: u64) -> Stores {
     let file = File::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let statements: Vec<Statement> = file.statements().ids().collect();
@@ -102,7 +102,7 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// The scope that has a register of that name.
+    /// Returns the scope that declares a register of this name.
     fn scope_of(&self, name: &str) -> usize {
         let bare = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let has = |names: &Vec<(String, bool)>| {
@@ -136,12 +136,12 @@ impl Machine<'_, '_> {
             "%nctaid.z" => 3,
             "k_param_0" => 0,
             "k_param_1" => 77,
-            // Each run of a pass has an array with one underscore more.
+            // Each run of a pass adds an array with one more underscore.
             _ if name.starts_with("nvptx_ra_spills") => SHARED + ((name.len() as u64) << 20),
             _ if name.starts_with("nvptx_ra_local") => LOCAL + ((name.len() as u64) << 20),
             _ => {
                 let scope = self.scope_of(&name);
-                // What nobody has written may be anything, and another thing under another name.
+                // An uninitialised register may have any value, which differs by its name.
                 let unknown = name.bytes().fold(self.seed, |hash, byte| mix(hash, u64::from(byte)));
                 self.scopes[scope].get(&name).copied().unwrap_or(unknown)
             }

@@ -1,6 +1,6 @@
-//! PTX: the reader on any bytes, and passes on programs whose definitions stand under predicates.
+//! Tests the PTX parser on any bytes, and passes on programs whose definitions have predicates.
 //!
-//! The oracle runs the text itself, before and after, and knows nothing of views.
+//! The oracle runs the PTX module itself, before and after the passes, and does not use views.
 
 mod loops;
 mod machine;
@@ -21,7 +21,7 @@ use crate::ptx::{File, Module, Patch};
 use machine::run;
 use program::program;
 
-/// Checks that the reader takes any bytes without a panic, and prints what it takes byte for byte.
+/// Checks that the parser does not panic on any bytes, and prints accepted bytes exactly.
 pub fn check_ptx_text(u: &mut Unstructured<'_>) -> Result<()> {
     let bytes = u.bytes(u.len())?;
     let file = File::read("-", bytes);
@@ -33,7 +33,7 @@ pub fn check_ptx_text(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes every view that a text has. Either answer is right; a panic is not.
+/// Creates every view of a PTX module. It may succeed or fail, but must not panic.
 fn show_all(bytes: &[u8]) {
     if let Ok(module) = Module::read("-", bytes) {
         for body in module.bodies() {
@@ -44,7 +44,7 @@ fn show_all(bytes: &[u8]) {
     }
 }
 
-/// Checks that a text with some bytes changed is refused or printed byte for byte.
+/// Checks that a PTX module with some changed bytes is refused or printed exactly.
 pub fn check_ptx_changed(u: &mut Unstructured<'_>) -> Result<()> {
     let mut bytes = program(u)?.into_bytes();
     for _ in 0..u.int_in_range(1..=6)? {
@@ -64,7 +64,7 @@ pub fn check_ptx_changed(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A pass and its options.
+/// Draws a pass and its options.
 fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
     Ok(match u.int_in_range(0..=6u8)? {
         0 => (COPY_COALESCER, String::new()),
@@ -84,12 +84,12 @@ fn draw_pass(u: &mut Unstructured<'_>) -> Result<(&'static str, String)> {
     })
 }
 
-/// Checks that passes on a program keep what it stores, and that the text says what the edited view says.
+/// Checks that passes preserve a program's stores, and that the PTX module has the edited view.
 pub fn check_ptx_passes(u: &mut Unstructured<'_>) -> Result<()> {
     passes_keep_the_meaning(u, false).map(|_| ())
 }
 
-/// Checks that accesses to a tile go where they went, with one register for addresses that differ by a number.
+/// Checks that accesses to a tile keep their addresses, with one register for addresses that differ by a constant.
 pub fn check_shared_addresses(u: &mut Unstructured<'_>) -> Result<()> {
     let text = program::tile(u)?;
     let changed = passed_by(SHARED_ADDRESSES, &text);
@@ -99,14 +99,14 @@ pub fn check_shared_addresses(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Checks that loops whose last branch is turned do what they did. The checker has to prove it.
+/// Checks that loops with an inverted last branch keep their meaning, and that the checker proves this.
 pub fn check_loop_shape(u: &mut Unstructured<'_>) -> Result<()> {
     let text = loops::program(u)?;
     let changed = passed_by(LOOP_SHAPE, &text);
     reached("a loop is turned", changed != text);
     let seed = u.arbitrary()?;
     let (before, after) = (run(&text, seed), run(&changed, seed));
-    // A loop that goes on for ever is cut at another place.
+    // An endless loop is cut off at another point.
     if !before.is_cut {
         reached("a loop that ends is turned", changed != text);
         assert_eq!(before, after, "{text}\n{changed}");
@@ -116,7 +116,7 @@ pub fn check_loop_shape(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A text behind a pass and the checker.
+/// Returns a PTX module after a pass and the checker.
 fn passed_by(pass: &str, text: &str) -> String {
     let step = Step { name: pass.to_owned(), parameters: String::new() };
     let wanted = PtxRun { steps: vec![step], options: "verify", ..PtxRun::default() };
@@ -124,8 +124,8 @@ fn passed_by(pass: &str, text: &str) -> String {
     String::from_utf8(output.text).expect("the text was UTF-8")
 }
 
-/// Runs passes on a program. Whether it still does the same; `forgets`: views forget that definitions under a predicate
-/// read the old value.
+/// Runs passes on a program and returns whether its stores are the same. `forgets`: views ignore that definitions under
+/// a predicate read the old value.
 fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bool> {
     let ([first, second], seed) = passed(u, forgets)?;
     let (before, after) = (run(&first, seed), run(&second, seed));
@@ -133,7 +133,7 @@ fn passes_keep_the_meaning(u: &mut Unstructured<'_>, forgets: bool) -> Result<bo
     Ok(before == after)
 }
 
-/// Checks that the emulator tells a program from what passes made of it only where this room's own interpreter does.
+/// Checks that the emulator finds a difference after passes only if this room's own interpreter does.
 #[cfg(test)]
 fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     let forgets = u.ratio(1, 2)?;
@@ -142,7 +142,7 @@ fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     let read = |text| Program::new(&Module::read("-", text).unwrap_or_else(|error| panic!("{error}")));
     let programs = [read(first.as_bytes()), read(second.as_bytes())];
     let Some(kernel) = programs[0].kernels().next() else { return Ok(()) };
-    // One thread, as the interpreter has it.
+    // One thread, as in the interpreter.
     let (grid, block) = (Some([1; 3]), Some([1; 3]));
     let launches =
         Launches { count: 2, more: 0, seed, grid, block, is_exact: true, most_steps: 20_000, ..Launches::default() };
@@ -154,7 +154,7 @@ fn check_emulator(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A program, what passes make of it, and a seed.
+/// Draws a program and a seed, and runs passes on the program.
 fn passed(u: &mut Unstructured<'_>, forgets: bool) -> Result<([String; 2], u64)> {
     let original = program(u)?;
     let mut text = original.clone();
@@ -192,7 +192,7 @@ fn passed(u: &mut Unstructured<'_>, forgets: bool) -> Result<([String; 2], u64)>
     Ok(([original, text], seed))
 }
 
-/// Checks that the view of a text is the edited view, but for the numbers of registers and how moves are named.
+/// Checks that the view of a PTX module is the edited view, except for register numbers and the names of moves.
 fn check_same_view(text: &str, expected: &Function) {
     let module = Module::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let body = module.bodies().first().expect("a function");
@@ -202,14 +202,14 @@ fn check_same_view(text: &str, expected: &Function) {
     own.iter().zip(&expected).for_each(|(one, other)| assert_eq!(one, other, "{text}"));
 }
 
-/// The instructions without the numbers of registers: which definitions are one register, a view finds out anew. What
-/// registers hold, the run of the program tells.
+/// Returns the instructions without register numbers: a new view decides anew which definitions share a register. The
+/// run of the program compares register contents.
 fn skeleton(function: &Function) -> Vec<String> {
     let mut lines = Vec::new();
     for block in function.blocks() {
         for inst in function.block_insts(block) {
             let name = function.opcodes().name(function.opcode(inst));
-            // Which operands a scope has, its registers tell, too: two of them may be one.
+            // The operands of a scope depend on its registers, too: two of them may be one.
             if name == "INLINEASM" {
                 lines.push(name.to_owned());
                 continue;
@@ -224,7 +224,7 @@ fn skeleton(function: &Function) -> Vec<String> {
                     format!("{}{}", if is_def { "def " } else { "" }, function.class(reg).name())
                 }
                 Value::Symbol(symbol) => function.symbol(symbol).to_owned(),
-                // A block without instructions is none in the text.
+                // An empty block does not exist in the PTX module.
                 Value::Block(_) => "block".to_owned(),
                 other => format!("{other:?}"),
             });
@@ -239,7 +239,7 @@ mod tests {
     use super::super::explore;
     use super::*;
 
-    /// Hardly any bytes at random are PTX: what is read is the next test's.
+    /// Random bytes are rarely PTX; the next test covers accepted PTX.
     #[test]
     fn any_bytes() {
         explore(check_ptx_text, 1_000, &[]);
@@ -250,7 +250,7 @@ mod tests {
         explore(check_ptx_changed, 1_000, &[("changed and read", 20)]);
     }
 
-    /// Every pass acts on programs with conditional definitions, and keeps what they do.
+    /// Every pass acts on programs with conditional definitions, and preserves their meaning.
     #[test]
     fn passes_on_conditional_definitions() {
         let expected =
@@ -268,13 +268,14 @@ mod tests {
         explore(check_loop_shape, 2_000, &[("a loop is turned", 15), ("a loop that ends is turned", 6)]);
     }
 
-    /// The emulator agrees with the interpreter, on programs that passes keep and on such that wrong views change.
+    /// The emulator agrees with the interpreter, on programs that passes preserve and on programs that wrong views
+    /// change.
     #[test]
     fn emulator() {
         explore(check_emulator, 3_000, &[("compared", 70), ("told apart by both", 0)]);
     }
 
-    /// A view that forgets that a conditional definition reads the old value leads to programs that do something else.
+    /// A view that ignores that a conditional definition reads the old value leads to programs with other results.
     #[test]
     fn a_forgotten_read_is_caught() {
         let oracle = |u: &mut Unstructured<'_>| {

@@ -1,4 +1,4 @@
-//! Programs in PTX: straight code, branches forward, loops that count, and definitions under predicates.
+//! PTX programs: straight code, forward branches, counted loops, and definitions under predicates.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use arbitrary::{Result, Unstructured};
 
 use super::shared::{REGISTERS, Shared};
 
-/// How many predicates there are.
+/// The number of predicates.
 const PREDICATES: usize = 3;
 
-/// How many statements are of shared memory.
+/// The share of statements on shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Share {
     Nothing,
@@ -22,7 +22,7 @@ struct Program<'u, 'b> {
     text: String,
     registers: usize,
     labels: usize,
-    /// Whether instructions of inner scopes and calls are drawn.
+    /// Nesting depth of branches and loops; at the limit, no deeper ones are drawn.
     depth: usize,
     share: Share,
     shared: Shared,
@@ -160,7 +160,7 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// Instructions that a predicate leaves out.
+    /// Adds instructions that a branch skips.
     fn branch(&mut self, count: usize) -> Result<()> {
         let label = self.labels;
         self.labels += 1;
@@ -175,7 +175,7 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// A loop that runs a few times. Its counter is in memory, so that all registers are free.
+    /// Adds a loop of a few iterations. Its counter is in memory, so all registers are free.
     fn counted_loop(&mut self, count: usize) -> Result<()> {
         let label = self.labels;
         self.labels += 1;
@@ -198,7 +198,7 @@ impl Program<'_, '_> {
         Ok(())
     }
 
-    /// A scope with a register of its own, which may hide one of the function.
+    /// Adds a scope with its own register, which may hide one of the function.
     fn scope(&mut self) -> Result<()> {
         let (to, one, other) = (self.register()?, self.register()?, self.register()?);
         let predicate = self.u.choose_index(PREDICATES)?;

@@ -1,13 +1,13 @@
-//! Accesses to shared memory, at addresses that differ by numbers as those of a tile do.
+//! Accesses to shared memory at addresses that differ by constants, as in a tile.
 
 use std::fmt::Write as _;
 
 use arbitrary::{Result, Unstructured};
 
-/// How many indices of 32 bits and how many addresses a program has.
+/// The number of 32-bit indices, and of addresses, in a program.
 pub(super) const REGISTERS: usize = 96;
 
-/// Registers that are written once, and read behind that alone.
+/// Registers with one definition, which are read only after it.
 #[derive(Default)]
 pub(super) struct Shared {
     indices: Vec<usize>,
@@ -16,18 +16,18 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// What may be read at this point.
+    /// Returns the numbers of readable registers at this point.
     pub(super) fn visible(&self) -> (usize, usize) {
         (self.indices.len(), self.addresses.len())
     }
 
-    /// What was defined since is behind a branch.
+    /// Removes the registers defined since then: they are inside a branch.
     pub(super) fn forget(&mut self, (indices, addresses): (usize, usize)) {
         self.indices.truncate(indices);
         self.addresses.truncate(addresses);
     }
 
-    /// Draws an index, an address or an access. `register`: one of the program's own.
+    /// Draws an index, an address or an access. `register` is one of the program's own.
     pub(super) fn statement(&mut self, u: &mut Unstructured<'_>, register: usize, text: &mut String) -> Result<()> {
         let has_room = self.next + 2 < REGISTERS;
         match u.int_in_range(0..=7u8)? {
@@ -67,9 +67,9 @@ impl Shared {
         Ok(())
     }
 
-    /// A widened index, with or without a number that is added ahead, and a base.
+    /// Draws an address: a widened index, with or without a constant added before, and a base.
     fn address(&mut self, u: &mut Unstructured<'_>, text: &mut String) -> Result<()> {
-        // Two indices without a number in common are no tile.
+        // Two unrelated indices do not form a tile.
         let newest = *self.indices.last().unwrap_or(&0);
         let mut index = if u.ratio(2, 3)? { newest } else { *u.choose(&self.indices)? };
         if u.ratio(2, 3)? {

@@ -1,25 +1,25 @@
-//! The body of a kernel or function that is being written: its text, and the values that are defined where it ends.
+//! The body of a kernel or function under construction: its PTX statements, and the values that are defined at its end.
 //!
-//! A value is a register that no other statement writes, or a variable that any statement may write. Values of a block
-//! end with it; variables are defined ahead of everything. So no path reads a register that was not written.
+//! A value is a register with one definition, or a variable that any statement may write. Values of a block end with
+//! the block; variables are defined before all other statements. So no path reads an unwritten register.
 
 use std::fmt::Write;
 
 use super::class::Class;
 use super::drawn::Drawn;
 
-/// A register that may be read.
+/// A readable register.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     pub(super) name: String,
     pub(super) class: Class,
-    /// All threads of a block have the same.
+    /// Whether all threads of a block have the same value.
     pub(super) is_uniform: bool,
-    /// Statements may write it.
+    /// Whether statements may write it.
     pub(super) is_variable: bool,
 }
 
-/// A function that may be called: its parameters, and its result.
+/// A callable function: its parameters and its result.
 #[derive(Clone, Debug)]
 pub(super) struct Callee {
     pub(super) name: String,
@@ -27,7 +27,7 @@ pub(super) struct Callee {
     pub(super) result: Class,
 }
 
-/// What is written where.
+/// The state of the body at the current position.
 #[derive(Clone, Debug)]
 pub(super) struct Body {
     pub(super) drawn: Drawn,
@@ -35,28 +35,28 @@ pub(super) struct Body {
     pub(super) values: Vec<Value>,
     counts: [usize; 10],
     labels: usize,
-    /// What names of labels and variables begin with.
+    /// Prefix of the names of labels and variables.
     pub(super) name: String,
-    /// Bytes of a thread's results that are taken.
+    /// Used bytes of a thread's results.
     pub(super) slots: usize,
-    /// All threads of the block arrive here together.
+    /// Whether all threads of the block arrive here together.
     pub(super) is_together: bool,
-    /// Some threads may have ended.
+    /// Whether some threads may have ended.
     pub(super) has_exits: bool,
-    /// Loops around.
+    /// Number of enclosing loops.
     pub(super) loops: usize,
-    /// Blocks around.
+    /// Number of enclosing blocks.
     pub(super) depth: usize,
-    /// Statements that may still be written.
+    /// Remaining number of statements.
     pub(super) left: usize,
-    /// How likely each kind of statement is.
+    /// The weight of each kind of statement.
     pub(super) weights: Vec<u32>,
-    /// It has memory; functions have none.
+    /// Whether it is a kernel. Functions have no memory.
     pub(super) is_kernel: bool,
     pub(super) callees: Vec<Callee>,
-    /// Instructions with known faults of ptxas are written, too.
+    /// Whether instructions with known ptxas faults are included.
     pub(super) has_known: bool,
-    /// Only values that all threads share are read.
+    /// Whether only values that all threads share are read.
     pub(super) reads_uniform: bool,
 }
 
@@ -83,12 +83,12 @@ impl Body {
         }
     }
 
-    /// Writes an instruction.
+    /// Appends an instruction.
     pub(super) fn line(&mut self, text: &str) {
         _ = writeln!(self.text, "\t{text};");
     }
 
-    /// The number of a new label.
+    /// Returns the number of a new label.
     pub(super) fn label(&mut self) -> String {
         self.labels += 1;
         format!("L{}_{}", self.name, self.labels)
@@ -98,28 +98,28 @@ impl Body {
         _ = writeln!(self.text, "{label}:");
     }
 
-    /// A new register, which nothing reads until it is [defined](Self::define).
+    /// Creates a register, which no statement reads until it is [defined](Self::define).
     pub(super) fn register(&mut self, class: Class) -> String {
         let count = &mut self.counts[class as usize];
         *count += 1;
         format!("{}{}", class.prefix(), *count - 1)
     }
 
-    /// From here on, a register may be read.
+    /// Makes a register readable from here on.
     pub(super) fn define(&mut self, name: &str, class: Class, is_uniform: bool) -> Value {
         let value = Value { name: name.to_owned(), class, is_uniform, is_variable: false };
         self.values.push(value.clone());
         value
     }
 
-    /// A new value from an instruction with the result left out: `op` is all ahead of it, `sources` all behind.
+    /// Appends an instruction with a new result: `op` is the part before the result, `sources` the part after it.
     pub(super) fn compute(&mut self, class: Class, op: &str, sources: &str, is_uniform: bool) -> Value {
         let name = self.register(class);
         self.line(&format!("{op} {name}, {sources}"));
         self.define(&name, class, is_uniform)
     }
 
-    /// Declarations of all registers.
+    /// Returns the declarations of all registers.
     pub(super) fn declarations(&self) -> String {
         let mut text = String::new();
         for class in Class::ALL {
@@ -131,7 +131,7 @@ impl Body {
         text
     }
 
-    /// A constant in a register.
+    /// Appends a constant in a register.
     pub(super) fn constant(&mut self, class: Class, bits: u64) -> Value {
         let name = self.register(class);
         match class {
@@ -147,7 +147,7 @@ impl Body {
         self.define(&name, class, true)
     }
 
-    /// A value of a class: mostly one of the last, or a constant.
+    /// Returns a value of a class: mostly one of the latest, or a constant.
     pub(super) fn source(&mut self, class: Class) -> Value {
         if self.drawn.is(14) {
             let bits = class.constant(&mut self.drawn);
@@ -156,7 +156,7 @@ impl Body {
         self.variable_or_value(class)
     }
 
-    /// The same without new constants.
+    /// Returns a value likewise, without new constants.
     pub(super) fn variable_or_value(&mut self, class: Class) -> Value {
         let is_there = |value: &&Value| value.class == class && (value.is_uniform || !self.reads_uniform);
         let all: Vec<Value> = self.values.iter().filter(is_there).cloned().collect();
@@ -170,7 +170,7 @@ impl Body {
         all[at].clone()
     }
 
-    /// A variable of a class, if there is one.
+    /// Returns a variable of a class, if there is one.
     pub(super) fn variable(&mut self, class: Class) -> Option<Value> {
         let is_it = |value: &&Value| value.class == class && value.is_variable;
         let all: Vec<Value> = self.values.iter().filter(is_it).cloned().collect();
@@ -178,7 +178,7 @@ impl Body {
         all.get(at).cloned()
     }
 
-    /// Writes a block, whose values end with it. What is known of threads that meet is restored behind it.
+    /// Appends a block, whose values end with it. The state of convergence is restored after it.
     pub(super) fn block(&mut self, write: impl FnOnce(&mut Self)) {
         let (length, is_together) = (self.values.len(), self.is_together);
         self.depth += 1;
@@ -189,7 +189,7 @@ impl Body {
         self.is_together = is_together && !self.has_exits;
     }
 
-    /// Takes some values of a block into variables, so that they show.
+    /// Copies some values of a block into variables, so that they affect the results.
     fn keep(&mut self, from: usize) {
         for _ in 0..self.drawn.below(3) {
             if self.values.len() <= from {

@@ -1,11 +1,11 @@
-//! Branches, tables of branches, ends of threads, and calls.
+//! Branches, branch tables, exits of threads, and calls.
 
 use super::body::{Body, Value};
 use super::class::Class;
 use super::tables::COMPARISONS;
 
 impl Body {
-    /// A predicate: mostly that of a new comparison.
+    /// Returns a predicate, mostly that of a new comparison.
     pub(super) fn comparison(&mut self) -> Value {
         if self.drawn.is(70) {
             self.instruction(COMPARISONS);
@@ -13,7 +13,7 @@ impl Body {
         self.variable_or_value(Class::Pred)
     }
 
-    /// Writes a branch over a block, with another block for the other threads or without.
+    /// Appends a branch over a block, with or without another block for the other threads.
     pub(super) fn branch(&mut self) {
         let condition = self.comparison();
         let (other, end) = (self.label(), self.label());
@@ -38,7 +38,7 @@ impl Body {
         self.place(&end);
     }
 
-    /// Writes a branch by a table, whose blocks may go on into the next.
+    /// Appends a branch by a table, whose blocks may fall through to the next.
     pub(super) fn switch(&mut self) {
         let count = self.drawn.between(2, 6);
         let value = self.source(Class::B32);
@@ -69,7 +69,7 @@ impl Body {
         self.place(&end);
     }
 
-    /// Some threads end here.
+    /// Appends an exit of some threads.
     pub(super) fn early_exit(&mut self) {
         let condition = self.comparison();
         self.store_variables(2);
@@ -79,7 +79,7 @@ impl Body {
         self.is_together = false;
     }
 
-    /// Calls a function.
+    /// Appends a call of a function.
     pub(super) fn call(&mut self) {
         let at = self.drawn.below(self.callees.len());
         let Some(callee) = self.callees.get(at).cloned() else { return };

@@ -1,8 +1,8 @@
-//! What registers hold. Numbers of each format have registers of their own, so that no bits of a NaN reach integers.
+//! Classes of registers. Numbers of each format have separate registers, so that no bits of a NaN reach integers.
 
 use super::drawn::Drawn;
 
-/// What a register holds.
+/// The contents of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Pred,
@@ -31,17 +31,17 @@ impl Class {
         Self::BF16x2,
     ];
 
-    /// How names of registers begin.
+    /// Returns the prefix of register names.
     pub(super) fn prefix(self) -> &'static str {
         ["%p", "%h", "%r", "%d", "%f", "%g", "%hf", "%hb", "%xf", "%xb"][self as usize]
     }
 
-    /// PTX's type of the registers.
+    /// Returns the PTX type of the registers.
     pub(super) fn register_type(self) -> &'static str {
         ["pred", "b16", "b32", "b64", "f32", "f64", "b16", "b16", "b32", "b32"][self as usize]
     }
 
-    /// PTX's type of moves and accesses of memory.
+    /// Returns the PTX type of moves and memory accesses.
     pub(super) fn bits_type(self) -> &'static str {
         match self.bits() {
             1 => "pred",
@@ -51,7 +51,7 @@ impl Class {
         }
     }
 
-    /// PTX's type of arithmetic.
+    /// Returns the PTX type of arithmetic.
     pub(super) fn number_type(self) -> &'static str {
         ["pred", "u16", "u32", "u64", "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"][self as usize]
     }
@@ -64,7 +64,7 @@ impl Class {
         self as usize > Self::B64 as usize
     }
 
-    /// The class of a word of a mnemonic, if the word is a type.
+    /// Returns the class of a part of a mnemonic, if it is a type.
     pub(super) fn of_type(word: &str) -> Option<Self> {
         Some(match word {
             "pred" => Self::Pred,
@@ -81,12 +81,12 @@ impl Class {
         })
     }
 
-    /// The integers with twice the bits.
+    /// Returns the integer class with twice the bits.
     pub(super) fn twice(self) -> Self {
         if self.bits() == 16 { Self::B32 } else { Self::B64 }
     }
 
-    /// The bits of a constant: an integer, or a number that is none, infinite, subnormal, at a limit or usual.
+    /// Draws the bits of a constant: an integer, or a NaN, infinite, subnormal, extreme or ordinary number.
     pub(super) fn constant(self, drawn: &mut Drawn) -> u64 {
         const FLOATS: [u32; 16] = [
             0x3f80_0000,

@@ -1,4 +1,4 @@
-//! Numbers that look drawn, and choices by them: the same seed gives the same program.
+//! Pseudo-random numbers and choices: the same seed gives the same program.
 
 use crate::emulate::types::mixed;
 
@@ -16,17 +16,17 @@ impl Drawn {
         mixed(self.0)
     }
 
-    /// A number below a limit.
+    /// Returns a number below a limit.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.next() >> 8) as usize % limit.max(1)
     }
 
-    /// A number from one to another, both included.
+    /// Returns a number in an inclusive range.
     pub(super) fn between(&mut self, from: i64, to: i64) -> i64 {
         from + self.below((to - from + 1) as usize) as i64
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     pub(super) fn is(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
@@ -35,7 +35,7 @@ impl Drawn {
         all[self.below(all.len())]
     }
 
-    /// One of several, by their weights.
+    /// Returns one of several, by weight.
     pub(super) fn weighted<T: Copy>(&mut self, all: &[(u32, T)]) -> T {
         let sum: u32 = all.iter().map(|one| one.0).sum();
         let mut left = self.below(sum as usize) as u32;
@@ -48,7 +48,7 @@ impl Drawn {
         all[0].1
     }
 
-    /// One of what a pattern stands for: `{a,b}` is `a` or `b`, and `#` a byte. A brace ahead of `%` is a vector.
+    /// Returns one expansion of a pattern: `{a,b}` is `a` or `b`, and `#` a byte. A brace before `%` is a vector.
     pub(super) fn pattern(&mut self, pattern: &str) -> String {
         let mut text = String::new();
         let mut rest = pattern;
@@ -71,7 +71,8 @@ impl Drawn {
         text + rest
     }
 
-    /// An integer with so many bits: a small one, one at a limit, a power of two, one next to these, or any bits.
+    /// Returns an integer with `bits` bits: a small one, one at a limit, a power of two, a neighbour of these, or any
+    /// bits.
     pub(super) fn integer(&mut self, bits: u32) -> u64 {
         let all = u64::MAX >> (64 - bits);
         let near = [0, 0, 1, u64::MAX, 2, u64::MAX - 1];

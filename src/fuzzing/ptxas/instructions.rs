@@ -1,10 +1,10 @@
-//! Statements that only compute: a pattern of a table with registers in place of its letters.
+//! Pure statements: a pattern of a table with registers in place of its letters.
 
 use super::body::{Body, Value};
 use super::class::Class;
 use super::tables::Table;
 
-/// The class of the registers of a letter, where a mnemonic has these types.
+/// Returns the class of a letter's registers, for a mnemonic with these types.
 fn class_of(letter: char, types: &[Class]) -> Class {
     let last = types.last().copied().unwrap_or(Class::B32);
     match letter {
@@ -21,7 +21,7 @@ fn class_of(letter: char, types: &[Class]) -> Class {
     }
 }
 
-/// The places of registers in a text: where each begins and ends, its letter and its number.
+/// Returns the registers in a text: begin, end, letter and number of each.
 fn places(text: &str) -> Vec<(usize, usize, char, usize)> {
     let place = |(at, _): (usize, &str)| {
         let letter = text[at + 1..].chars().next()?;
@@ -32,7 +32,7 @@ fn places(text: &str) -> Vec<(usize, usize, char, usize)> {
     text.match_indices('%').filter_map(place).collect()
 }
 
-/// Where the results of an instruction end: behind its first operand.
+/// Returns the end of an instruction's results, after its first operand.
 fn end_of_results(instruction: &str) -> usize {
     let start = instruction.find(' ').map_or(instruction.len(), |at| at + 1);
     let operands = &instruction[start..];
@@ -40,28 +40,28 @@ fn end_of_results(instruction: &str) -> usize {
     start + end.unwrap_or(operands.len())
 }
 
-/// What ends ahead of a guard in ptxas's code, in part or as a whole.
+/// Returns whether ptxas loses the guard of such an instruction, in part or completely.
 fn loses_guard(mnemonic: &str) -> bool {
     mnemonic.starts_with("testp.") || mnemonic.starts_with("set.")
 }
 
-/// A register of a pattern that is bound.
+/// A bound register of a pattern.
 struct Bound {
     number: usize,
     value: Value,
-    /// It is a result that nothing may read yet.
+    /// Whether it is a result that is not readable yet.
     is_new: bool,
 }
 
 impl Body {
-    /// Writes an instruction of a table, or a sequence of such.
+    /// Appends an instruction or a sequence of a table.
     pub(super) fn instruction(&mut self, table: Table) {
         let pattern = self.drawn.weighted(table);
         let text = self.drawn.pattern(pattern);
         self.write_pattern(&text);
     }
 
-    /// Writes a pattern without choices.
+    /// Appends a pattern without choices.
     pub(super) fn write_pattern(&mut self, text: &str) {
         let instructions: Vec<&str> = text.split(';').map(str::trim).collect();
         let mut bound: Vec<Bound> = Vec::new();
@@ -73,7 +73,7 @@ impl Body {
             let end = end_of_results(instruction);
             let mut line = String::new();
             let mut from = 0;
-            // Results are bound last: a variable is read ahead of its new value.
+            // Results are bound last: a variable is read before its new value.
             let places = places(instruction);
             for &(_, _, letter, number) in places.iter().filter(|place| place.0 >= end) {
                 if !bound.iter().any(|one| one.number == number) {
@@ -85,7 +85,7 @@ impl Body {
             for &(at, _, letter, number) in places.iter().filter(|place| place.0 < end) {
                 if !bound.iter().any(|one| one.number == number) {
                     let class = class_of(letter, &types);
-                    // Two results must not be one register.
+                    // Two results must be different registers.
                     let is_first = at <= instruction.find('%').unwrap_or_default();
                     let variable = if is_first && self.drawn.is(22) { self.variable(class) } else { None };
                     let is_new = variable.is_none();
@@ -114,7 +114,7 @@ impl Body {
         }
     }
 
-    /// A predicate ahead of an instruction all results of which were there before.
+    /// Returns a predicate for an instruction whose results were all defined before, or nothing.
     fn guard(&mut self, bound: &[Bound], lines: &[String]) -> String {
         let is_new = bound.iter().any(|one| one.is_new);
         if is_new || lines.len() > 1 || !self.has_known && loses_guard(&lines[0]) || !self.drawn.is(35) {
@@ -124,7 +124,7 @@ impl Body {
         format!("@{not}{} ", self.variable_or_value(Class::Pred).name)
     }
 
-    /// A source of a letter.
+    /// Returns a source operand of a letter.
     fn operand(&mut self, letter: char, class: Class) -> Value {
         let ty = class.number_type();
         match letter {
@@ -155,7 +155,7 @@ impl Body {
         }
     }
 
-    /// A value behind an operation with a constant.
+    /// Returns a value after an operation with a constant.
     pub(super) fn limited(&mut self, value: &Value, op: &str, limit: i64) -> Value {
         let name = self.register(value.class);
         self.line(&format!("{op} {name}, {}, {limit}", value.name));

@@ -1,4 +1,4 @@
-//! Kernels and functions as a whole.
+//! Whole kernels and functions.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(super) const THREADS: u32 = 64;
 /// Words of the table of constants.
 const TABLE: usize = 16;
 
-/// What stands ahead of all kernels: what the text is for, and a table of constants.
+/// Returns the part before all kernels: the header of the PTX module, and a table of constants.
 pub(super) fn head(mut drawn: Drawn) -> String {
     let words: Vec<String> = (0..TABLE).map(|_| format!("0x{:x}", drawn.integer(32))).collect();
     format!(
@@ -21,7 +21,7 @@ pub(super) fn head(mut drawn: Drawn) -> String {
     )
 }
 
-/// A kernel, behind the functions that it calls and the memory that it declares.
+/// Returns a kernel, after the functions that it calls and the memory that it declares.
 pub(super) fn kernel(mut drawn: Drawn, name: &str, has_known: bool) -> String {
     let weights = Body::draw_weights(&mut drawn);
     let mut text = String::new();
@@ -65,7 +65,7 @@ pub(super) fn kernel(mut drawn: Drawn, name: &str, has_known: bool) -> String {
     text + &own + "\tret;\n}\n"
 }
 
-/// Addresses, parameters, and variables.
+/// Appends addresses, parameters, and variables.
 fn begin(body: &mut Body, name: &str) {
     let lines = ["mov.u32 %t, %tid.x".to_owned(), "mov.u32 %i, %ctaid.x".to_owned()];
     lines.iter().for_each(|line| body.line(line));
@@ -117,7 +117,7 @@ fn begin(body: &mut Body, name: &str) {
     }
 }
 
-/// Stores to local and shared memory, so that nothing is read there that nobody wrote; of memory that the text names.
+/// Returns stores to local and shared memory that the code uses, so that no uninitialised memory is read.
 fn first_stores(text: &str, value: &str) -> String {
     let mut lines = String::new();
     for (memory, bytes) in [("local", LOCAL), ("shared", SHARED)] {
@@ -130,7 +130,7 @@ fn first_stores(text: &str, value: &str) -> String {
     lines
 }
 
-/// A register that statements may write, with a value that is loaded.
+/// Appends a register that statements may write, with a loaded value.
 fn variable(body: &mut Body, class: Class) {
     let loaded = body.load(class);
     let name = body.register(class);
@@ -138,14 +138,14 @@ fn variable(body: &mut Body, class: Class) {
     body.values.push(Value { name, class, is_uniform: false, is_variable: true });
 }
 
-/// Stores variables and some other values.
+/// Appends stores of variables and some other values.
 fn end(body: &mut Body) {
     let all = body.values.clone();
     all.iter().filter(|value| value.is_variable).for_each(|value| body.store(value));
     all.iter().rev().filter(|value| !value.is_variable).take(16).for_each(|value| body.store(value));
 }
 
-/// A function without memory.
+/// Returns a function without memory.
 fn function(mut body: Body) -> (Callee, String) {
     let classes = [Class::B32, Class::B32, Class::B64, Class::B16, Class::F32];
     let count = body.drawn.between(1, 3);
@@ -153,7 +153,7 @@ fn function(mut body: Body) -> (Callee, String) {
     let result = body.drawn.one_of(&classes);
     let callee = Callee { name: body.name.clone(), parameters, result };
     body.is_kernel = false;
-    // Which threads arrive here, a function does not know.
+    // The threads that arrive in a function are unknown.
     body.is_together = false;
     let mut list = Vec::new();
     for (number, &class) in callee.parameters.iter().enumerate() {

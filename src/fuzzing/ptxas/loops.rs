@@ -1,4 +1,4 @@
-//! Loops that end: how often they run follows from how they are written.
+//! Loops that end: their trip count follows from their construction.
 
 use super::body::{Body, Value};
 use super::class::Class;
@@ -10,14 +10,14 @@ struct Counter {
     start: String,
     bound: String,
     step: i128,
-    /// The comparison of counter and bound under which the loop goes on.
+    /// The comparison of counter and bound under which the loop continues.
     goes_on: &'static str,
-    /// It runs once at least, as the loop is written.
+    /// Whether the loop executes at least one iteration by construction.
     runs_once: bool,
     is_uniform: bool,
 }
 
-/// Types of counters: the class, and whether they have a sign.
+/// Types of counters: the class, and whether they are signed.
 const TYPES: [(u32, (Class, bool)); 6] = [
     (6, (Class::B32, true)),
     (5, (Class::B32, false)),
@@ -27,7 +27,7 @@ const TYPES: [(u32, (Class, bool)); 6] = [
     (1, (Class::B16, false)),
 ];
 
-/// The comparison the other way around.
+/// Returns the negated comparison.
 fn opposite(comparison: &str) -> &'static str {
     match comparison {
         "lt" => "ge",
@@ -40,7 +40,7 @@ fn opposite(comparison: &str) -> &'static str {
 }
 
 impl Body {
-    /// Writes a loop.
+    /// Appends a loop.
     pub(super) fn counted_loop(&mut self) {
         let (class, is_signed) = self.drawn.weighted(&TYPES);
         let counter = match self.drawn.below(10) {
@@ -53,7 +53,7 @@ impl Body {
         self.write_loop(&counter);
     }
 
-    /// Constant start and bound.
+    /// Returns a counter with constant start and bound.
     fn few(&mut self, class: Class, is_signed: bool) -> Counter {
         let bits = class.bits();
         let start = self.drawn.integer(bits);
@@ -70,7 +70,7 @@ impl Body {
             (true, true) => self.drawn.one_of(&["lt", "lt", "le", "ne"]),
             (true, false) => self.drawn.one_of(&["gt", "gt", "ge", "ne"]),
         };
-        // An order needs no bound that is met.
+        // With an ordering comparison, the counter need not meet the bound exactly.
         let slack =
             if matches!(goes_on, "lt" | "gt") { self.drawn.below(step.unsigned_abs() as usize) as i128 } else { 0 };
         let bound = (last - slack * step.signum()) as u64 & (u64::MAX >> (64 - bits));
@@ -78,7 +78,7 @@ impl Body {
         Counter { class, is_signed, start, bound, step, goes_on, runs_once: true, is_uniform: true }
     }
 
-    /// Any start, and a bound that is a multiple of the step from there: sums may wrap.
+    /// Returns a counter with any start, and a bound at a multiple of the step from it: sums may wrap.
     fn multiple(&mut self, class: Class, is_signed: bool) -> Counter {
         let bits = class.bits();
         let start = self.source(class);
@@ -98,7 +98,7 @@ impl Body {
         Counter { class, is_signed, start: start.name, bound, step, goes_on: "ne", runs_once, is_uniform }
     }
 
-    /// Start and bound in small ranges.
+    /// Returns a counter with start and bound in small ranges.
     fn ranged(&mut self, class: Class, is_signed: bool) -> Counter {
         let sign = if is_signed { 's' } else { 'u' };
         let mut ends = Vec::new();
@@ -134,19 +134,20 @@ impl Body {
         }
     }
 
-    /// Any start and bound, and large steps. The bound is as far from the end of the type as a step, so that no sum of
-    /// the counter wraps.
+    /// Returns a counter with any start and bound, and large steps. The bound is at least one step from the end of the
+    /// type, so that no sum of the counter wraps.
     fn far(&mut self, class: Class, is_signed: bool) -> Counter {
         let bits = class.bits();
         let sign = if is_signed { 's' } else { 'u' };
         let (mut start, mut bound) = (self.source(class), self.source(class));
-        // The difference of start and bound may wrap where these have a sign. ptxas is known to get that wrong.
+        // The difference of a signed start and bound may wrap. ptxas is known to get this wrong.
         if is_signed && !self.has_known {
             start = self.limited(&start, &format!("shr.s{bits}"), 1);
             bound = self.limited(&bound, &format!("shr.s{bits}"), 1);
         }
         let half = 1_i128 << (bits - 1);
-        // Nor is the sum of the steps that ptxas takes at once, which may wrap where no sum of the loop does.
+        // The same applies to the sum of several steps that ptxas takes at once. It may wrap even if no sum of the loop
+        // does.
         let steps = if is_signed && !self.has_known {
             [half / 16, half / 16 + 1, half / 12, half / 24 + 3, half / 16 - 1, half / 32, half / 20, half / 16]
         } else {
@@ -167,7 +168,7 @@ impl Body {
         Counter { class, is_signed, start, bound: clamped, step, goes_on, runs_once: false, is_uniform }
     }
 
-    /// A loop in which a value is shifted until nothing is left of it.
+    /// Appends a loop that shifts a value until it is zero.
     fn shifted_loop(&mut self) {
         let class = self.drawn.one_of(&[Class::B32, Class::B32, Class::B64]);
         let (bits, ty) = (class.bits(), class.bits_type());
@@ -207,7 +208,7 @@ impl Body {
         let test = |comparison: &str| format!("setp.{comparison}.{sign}{bits} {predicate}, {own}, {}", counter.bound);
         let is_inverted = self.drawn.is(40);
         let uni = if is_uniform && self.is_together && self.drawn.is(40) { ".uni" } else { "" };
-        // Branches out of the middle.
+        // Branches out of the middle of the body.
         let leaves = self.drawn.is(25);
         let tests_first = self.drawn.is(35);
         let second = self.second_counter(counter);
@@ -254,13 +255,13 @@ impl Body {
             self.line(&format!("@{not}{predicate} bra{uni} {head}"));
         }
         self.place(&exit);
-        // Its last value is known behind the loop.
+        // The last value of the counter is known after the loop.
         if !leaves && self.drawn.is(50) {
             self.define(&own, class, is_uniform);
         }
     }
 
-    /// A second register that changes by the same in each round.
+    /// Returns a second register that changes by the same amount in each iteration.
     fn second_counter(&mut self, counter: &Counter) -> Option<(String, Class, &'static str, i64)> {
         if !self.drawn.is(40) {
             return None;
@@ -278,7 +279,8 @@ impl Body {
         Some((own, class, op, by))
     }
 
-    /// Statements with a counter, as programs have them: addresses, products, comparisons with what is next to the bound.
+    /// Appends statements with a counter, as in real programs: addresses, products, comparisons with neighbours of the
+    /// bound.
     fn use_counter(&mut self, counter: &Value, bound: &str) {
         let (name, class) = (&counter.name, counter.class);
         let bits = class.bits();

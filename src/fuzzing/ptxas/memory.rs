@@ -1,15 +1,15 @@
-//! Memory: each thread reads inputs that nobody writes, and reads and writes places of its own.
+//! Memory: each thread reads inputs that no thread writes, and reads and writes separate places.
 //!
-//! A thread's input has 256 bytes of integers, of floats, and of doubles; 64 bytes of halves of either format follow.
-//! Its output has 1 KiB of results, and behind that bytes of its own that it reads again.
+//! A thread's input has 256 bytes each of integers, of floats, and of doubles, then 64 bytes of halves of each format.
+//! Its output has 1 KiB of results, then private bytes that it reads again.
 
 use super::body::{Body, Value};
 use super::class::Class;
 
-/// Bytes of a thread's input and output.
+/// Bytes of a thread's input and of its output.
 pub(super) const INPUT: usize = 1024;
 pub(super) const OUTPUT: usize = 2048;
-/// Where the part of the output begins that is read again, and where that of atomic operations does.
+/// Offsets of the output's scratch part, and of its part for atomic operations.
 const SCRATCH: usize = 1536;
 const ATOMIC: usize = 1920;
 /// Bytes of results.
@@ -18,7 +18,8 @@ const RESULTS: usize = 1024;
 pub(super) const LOCAL: usize = 128;
 pub(super) const SHARED: usize = 64;
 
-/// Operations on places that all threads share, in whichever order: each has a place of its own.
+/// Operations on places that all threads share, with results that do not depend on the order. Each operation has a
+/// separate place.
 const MEETINGS: [(&str, Class); 13] = [
     ("add.u32", Class::B32),
     ("add.s32", Class::B32),
@@ -36,7 +37,7 @@ const MEETINGS: [(&str, Class); 13] = [
 ];
 
 impl Body {
-    /// A load of a value of any class, in a usual form.
+    /// Appends a load of a value of any class, in a common form.
     pub(super) fn load(&mut self, class: Class) -> Value {
         if class == Class::Pred {
             let word = self.load(Class::B32);
@@ -54,7 +55,7 @@ impl Body {
         let bytes = class.bits() as usize / 8;
         let offset = start + bytes * self.drawn.below(length / bytes);
         let is_uniform = self.drawn.is(15);
-        // What all threads read stands far behind what each reads.
+        // Data that all threads read is far after the data of each thread.
         let at = |offset: usize| match is_uniform {
             true => format!("[%inputs+{}]", (1 << 20) + offset),
             false => format!("[%in+{offset}]"),
@@ -68,7 +69,7 @@ impl Body {
             let sign = self.drawn.one_of(&["s", "u"]);
             return self.compute(class, &format!("ld.global{nc}.{sign}{width}"), &from, is_uniform);
         }
-        // All bits of words that are taken apart are drawn.
+        // All bits of words that an operation takes apart are drawn.
         let word = self.compute(Class::B32, &format!("ld.global{nc}.b32"), &at(offset & !3), is_uniform);
         let low = self.compute(Class::B32, "prmt.b32", &format!("{}, 0, 0x3210", word.name), is_uniform);
         match class {
@@ -81,7 +82,7 @@ impl Body {
         }
     }
 
-    /// A load from where a value says, within a thread's input.
+    /// Appends a load within a thread's input, at an index in a register.
     pub(super) fn load_at(&mut self, index: &Value) {
         let index = match index.class {
             Class::B64 => self.compute(Class::B32, "cvt.u32.u64", &index.name, index.is_uniform),
@@ -134,7 +135,7 @@ impl Body {
         self.compute(class, &format!("ld.global{nc}.{}", class.register_type()), &from, false);
     }
 
-    /// Several values by one load.
+    /// Appends a load of several values.
     pub(super) fn load_vector(&mut self) {
         let class = self.drawn.one_of(&[Class::B32, Class::B32, Class::F32, Class::B64, Class::B16]);
         let count = if class == Class::B64 { 2 } else { self.drawn.one_of(&[2, 4]) };
@@ -146,14 +147,15 @@ impl Body {
         names.iter().for_each(|name| _ = self.define(name, class, false));
     }
 
-    /// Bytes of a thread's results that nothing took yet.
+    /// Returns unused bytes of a thread's results, if there are any.
     fn slot(&mut self, bytes: usize) -> Option<usize> {
         let at = self.slots.next_multiple_of(bytes.max(8));
         self.slots = at + bytes.max(8);
         (self.slots <= RESULTS).then_some(at)
     }
 
-    /// Stores a value as a result. What is no number has no bits that PTX says: all of it become one.
+    /// Appends a store of a value as a result. PTX does not define the bits of a NaN, so all NaNs are stored as the
+    /// same one.
     pub(super) fn store(&mut self, value: &Value) {
         if !self.is_kernel {
             return;
@@ -202,7 +204,7 @@ impl Body {
         }
     }
 
-    /// Several values by one store.
+    /// Appends a store of several values.
     pub(super) fn store_vector(&mut self) {
         let class = self.drawn.one_of(&[Class::B32, Class::B32, Class::B64, Class::B16]);
         let count = if class == Class::B64 { 2 } else { self.drawn.one_of(&[2, 4]) };
@@ -211,7 +213,7 @@ impl Body {
         self.line(&format!("st.global.v{count}.{} [%out+{slot}], {{{}}}", class.bits_type(), values.join(", ")));
     }
 
-    /// Stores so many variables.
+    /// Appends stores of `count` variables.
     pub(super) fn store_variables(&mut self, count: usize) {
         let all: Vec<Value> = self.values.iter().filter(|value| value.is_variable).cloned().collect();
         for _ in 0..count.min(all.len()) {
@@ -220,7 +222,7 @@ impl Body {
         }
     }
 
-    /// The place within some bytes where a value says, as a register with 64 or 32 bits.
+    /// Returns a place within `bytes` bytes, at an index in a register, as a register of 64 or 32 bits.
     fn place_within(&mut self, base: &str, space: usize, bytes: usize, is_wide: bool) -> String {
         if self.drawn.is(35) {
             return format!("{base}+{}", bytes * self.drawn.below(space / bytes));
@@ -240,12 +242,12 @@ impl Body {
         } else {
             self.compute(Class::B32, "add.s32", &format!("{base}, {}", low.name), false)
         };
-        // An address is none of the values that statements take: those of shared and local memory are not PTX's to say.
+        // An address is not a value for statements: PTX does not define addresses of shared and local memory.
         self.values.retain(|value| value.name != address.name);
         address.name
     }
 
-    /// Stores to and loads from places of a thread's own that may be the same.
+    /// Appends stores to and loads from private places that may be the same.
     pub(super) fn own_memory(&mut self, memory: &str) {
         let (base, space, is_wide) = match memory {
             "local" => ("%local", LOCAL, true),
@@ -267,12 +269,12 @@ impl Body {
         }
     }
 
-    /// Where the scratch memory of a thread is.
+    /// Returns the address of a thread's scratch memory.
     pub(super) fn scratch() -> String {
         format!("add.s64 %scratch, %out, {SCRATCH}")
     }
 
-    /// A load from a table of constants.
+    /// Appends a load from a table of constants.
     pub(super) fn constant_table(&mut self) {
         let index = self.source(Class::B32);
         let low = self.limited(&index, "and.b32", 15);
@@ -282,7 +284,7 @@ impl Body {
         self.compute(Class::B32, "ld.const.u32", &format!("[{address}]"), index.is_uniform);
     }
 
-    /// An atomic operation whose result depends on no order.
+    /// Appends an atomic operation whose result does not depend on the order.
     pub(super) fn atomic(&mut self) {
         if self.drawn.is(65) {
             let number = self.drawn.below(MEETINGS.len());

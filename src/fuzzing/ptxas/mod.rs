@@ -1,14 +1,14 @@
-//! Random programs of PTX whose every result PTX says: what ptxas makes of them must leave the same.
+//! Random PTX programs with completely defined results: ptxas's machine code must leave the same.
 //!
-//! A program is a file of kernels. Each thread writes to places of its own, reads only what was written or what nobody
-//! writes, and ends; no operation has operands for which PTX leaves its result open; and products and sums say how they
-//! are rounded, so that none may be fused. So a difference between the program and its machine code is a fault.
+//! A program is a PTX module of kernels. Each thread writes to separate places, reads only data that it wrote or that
+//! no thread writes, and ends. No operation has operands for which PTX leaves its result open. Products and sums have
+//! explicit rounding, so that none may be fused. So a difference between the program and its machine code is a fault.
 //!
-//! * [`drawn`]: the source of choices; [`class`](mod@class): what registers hold;
-//! * [`body`]: text, and the values that may be read where it ends;
-//! * [`tables`], [`instructions`]: what only computes; [`ranges`]: values of which a compiler knows a range;
-//! * [`loops`], [`branches`], [`memory`], [`warps`]: everything else;
-//! * [`statements`]: which of these follow each other; [`kernel`]: kernels and functions as a whole.
+//! * [`drawn`]: pseudo-random choices; [`class`](mod@class): contents of registers;
+//! * [`body`]: PTX statements, and the values that are readable at their end;
+//! * [`tables`], [`instructions`]: pure instructions; [`ranges`]: values with a range that a compiler knows;
+//! * [`loops`], [`branches`], [`memory`], [`warps`]: all other statements;
+//! * [`statements`]: the sequence of statements; [`kernel`]: whole kernels and functions.
 
 mod body;
 mod branches;
@@ -30,32 +30,32 @@ use drawn::Drawn;
 /// Threads of a block of each kernel.
 pub const THREADS: u32 = kernel::THREADS;
 
-/// A file of random kernels.
+/// A PTX module of random kernels.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The text.
+    /// The PTX module.
     pub text: String,
     /// The names of its kernels.
     pub kernels: Vec<String>,
 }
 
-/// What programs are made of.
+/// Contents of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents {
-    /// How many kernels a file has.
+    /// The number of kernels in a PTX module.
     pub kernels: usize,
-    /// Also what releases of ptxas are known to translate wrong.
+    /// Whether code is included that releases of ptxas are known to translate wrongly.
     pub known_faults: bool,
 }
 
-/// The program of a seed: the same seed gives the same text.
+/// Returns the program of a seed. The same seed gives the same PTX module.
 pub fn program(seed: u64, contents: &Contents) -> Program {
     let text: Vec<String> = (0..contents.kernels).map(|number| kernel_of(seed, number, contents)).collect();
     let kernels = (0..contents.kernels).map(name_of).collect();
     Program { text: kernel::head(Drawn::new(seed)) + &text.join("\n"), kernels }
 }
 
-/// A kernel of a program as a file of its own.
+/// Returns a kernel of a program as a separate PTX module.
 pub fn alone(seed: u64, number: usize, contents: &Contents) -> String {
     kernel::head(Drawn::new(seed)) + &kernel_of(seed, number, contents)
 }

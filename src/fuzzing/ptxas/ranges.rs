@@ -1,10 +1,10 @@
-//! Values of which a compiler knows a range, and what it may conclude: comparisons that are always true, sums that do
-//! not wrap, signs that do not matter, halves that are zero.
+//! Values with a range that a compiler knows, and its conclusions: comparisons that are always true, sums that do not
+//! wrap, signs that do not matter, halves that are zero.
 
 use super::body::{Body, Value};
 use super::class::Class;
 
-/// What gives a value a range.
+/// Operations that give a value a range.
 const RANGES: [&str; 18] = [
     "and.b32 R, A, {1,7,15,31,127,255,65535,2147483647}",
     "shr.u32 R, A, {1,8,16,24,28,31}",
@@ -26,7 +26,7 @@ const RANGES: [&str; 18] = [
     "sub.s32 R, A, A",
 ];
 
-/// What is done with such a value ahead of the conclusion. `B` is another value.
+/// Operations on such a value before the conclusion. `B` is another value.
 const STEPS: [&str; 15] = [
     "add.s32 R, A, {1,-1,3,16,100,-8,2147483647,-2147483648}",
     "sub.s32 R, {0,31,32,255,-1}, A",
@@ -70,7 +70,7 @@ const CONCLUSIONS: [(u32, (Class, &str)); 17] = [
 ];
 
 impl Body {
-    /// Writes a line of these tables. `R` is the result, `A` and `B` are values.
+    /// Appends a line of these tables. `R` is the result, `A` and `B` are values.
     fn ranged_line(&mut self, pattern: &str, class: Class, value: &Value) -> Value {
         let text = self.drawn.pattern(pattern);
         let other = self.variable_or_value(Class::B32);
@@ -92,12 +92,12 @@ impl Body {
                 constant => constant.to_owned(),
             })
             .collect();
-        // Conversions from 8 and 16 bits take 32.
+        // Conversions from 8 and 16 bits use a 32-bit register.
         self.line(&format!("{op} {}", operands.join(", ")));
         self.define(&result, class, is_uniform)
     }
 
-    /// Writes a value with a range, steps, and a conclusion; then a second conclusion from the same value.
+    /// Appends a value with a range, steps, and a conclusion; then a second conclusion from the same value.
     pub(super) fn range(&mut self) {
         let source = self.source(Class::B32);
         let pattern = self.drawn.one_of(&RANGES);

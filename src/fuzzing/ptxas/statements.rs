@@ -1,5 +1,4 @@
-//! Which statements follow each other. Each program has weights of its own, so that some programs are full of what
-//! others lack.
+//! The sequence of statements. Each program has its own weights, so programs differ in their common statements.
 
 use super::body::Body;
 use super::class::Class;
@@ -37,7 +36,7 @@ enum Kind {
     Known,
 }
 
-/// All kinds, and how likely they are before a program draws its own weights.
+/// All kinds, with their default weights.
 const KINDS: [(Kind, u32); 26] = [
     (Kind::Integers, 24),
     (Kind::Sequences, 14),
@@ -67,17 +66,17 @@ const KINDS: [(Kind, u32); 26] = [
     (Kind::Known, 4),
 ];
 
-/// Loops and blocks that may stand in each other.
+/// The most nested loops, and the most nested blocks.
 const MOST_LOOPS: usize = 2;
 const MOST_BLOCKS: usize = 4;
 
 impl Body {
-    /// Draws how likely each kind is.
+    /// Draws the weight of each kind.
     pub(super) fn draw_weights(drawn: &mut Drawn) -> Vec<u32> {
         KINDS.iter().map(|&(_, weight)| weight * drawn.one_of(&[0, 1, 1, 2, 4])).collect()
     }
 
-    /// Writes some statements, at most so many.
+    /// Appends at most `most` statements.
     pub(super) fn statements(&mut self, most: usize) {
         for _ in 0..1 + self.drawn.below(most) {
             if self.left == 0 {
@@ -92,7 +91,7 @@ impl Body {
         match kind {
             Kind::Branch | Kind::Switch => self.depth < MOST_BLOCKS,
             Kind::Loop => self.depth < MOST_BLOCKS && self.loops < MOST_LOOPS,
-            // Behind an end in a loop, its threads would be missing at the next turn.
+            // After an exit in a loop, the threads would be missing in the next iteration.
             Kind::Exit => self.is_kernel && self.loops == 0 && !self.has_exits,
             Kind::Warp | Kind::Exchange | Kind::Product => self.is_kernel && self.is_together,
             Kind::Call => !self.callees.is_empty() && self.loops < MOST_LOOPS,
@@ -160,7 +159,7 @@ impl Body {
         }
     }
 
-    /// Some statements that read only what all threads share.
+    /// Appends some statements that only read values that all threads share.
     fn uniform(&mut self) {
         self.reads_uniform = true;
         for _ in 0..self.drawn.between(1, 4) {

@@ -1,10 +1,10 @@
-//! Instructions that only compute, by weight.
+//! Pure instructions, by weight.
 //!
 //! In a pattern, `{a,b}` is `a` or `b`, `#` a byte, and a register is a letter and a number: `%t` has the last type of
 //! the mnemonic, `%u` the first, `%w` an integer with twice the bits of the last. `%z` is `%t` and not zero, `%q` is
-//! `%t` and not the least number, `%m` has 32 bits and is below 32, `%b` below 256, and `%k` is a number made of bits,
-//! so that it has a sign whatever it is. `%p`, `%h`, `%r`, `%d`, `%f`, `%g` and `%a` are predicates, integers of 16, 32
-//! and 64 bits, floats, doubles and halves. What stands first is the result. PTX says every bit of each.
+//! `%t` and not the smallest number, `%m` has 32 bits and is below 32, `%b` below 256, and `%k` is a number made of
+//! bits, so that it has a sign in any case. `%p`, `%h`, `%r`, `%d`, `%f`, `%g` and `%a` are predicates, integers of 16,
+//! 32 and 64 bits, floats, doubles and halves. The first operand is the result. PTX defines every bit of each.
 
 /// Patterns with their weights.
 pub(super) type Table = &'static [(u32, &'static str)];
@@ -99,7 +99,7 @@ pub(super) const INTEGERS: Table = &[
     (1, "cvt.pack.sat.{s,u}8.s32.b32 %r0, %r1, %r2, %r3"),
 ];
 
-/// Integers again, as sequences that compilers know.
+/// Integers as sequences that compilers recognise.
 pub(super) const SEQUENCES: Table = &[
     (2, "and.b32 %r0, %r1, %r2; or.b32 %r3, %r0, %r4; xor.b32 %r5, %r3, %r6"),
     (2, "not.b32 %r0, %r1; and.b32 %r2, %r0, %r3; or.b32 %r4, %r2, %r5"),
@@ -291,7 +291,7 @@ pub(super) const CONVERSIONS: Table = &[
     (1, "cvt.rn.f16.f32 %a0, %f1; cvt.f32.f16 %f2, %a0; add.rn.f32 %f3, %f2, %f4"),
 ];
 
-/// Instructions that ptxas is known to translate wrong (docs/notebook), each in all releases that we know or in some.
+/// Instructions that ptxas is known to translate wrongly (docs/notebook), each in some or all known releases.
 pub(super) const KNOWN: Table = &[
     (1, "vadd.{s,u}32.{s,u}32.{s,u}32.sat %r0, %r1, %r2"),
     (1, "bfe.{s,u}64 %d0, %d1, %r2, %r3"),

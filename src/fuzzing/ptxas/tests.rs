@@ -1,4 +1,4 @@
-//! Programs are read in full, run, and give the same as themselves.
+//! Programs are parsed completely, run, and compare equal to themselves.
 
 use super::{Contents, THREADS, alone, program};
 use crate::emulate::{Launches, Program, Reference, Verdict};
@@ -10,7 +10,7 @@ fn read(text: &str) -> Program {
     Program::new(&Module::read("-", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")))
 }
 
-/// Our reader takes each program, and the emulator knows every instruction.
+/// The parser accepts each program, and the emulator models every instruction.
 #[test]
 fn programs_are_read() {
     for seed in 0..200 {
@@ -23,7 +23,7 @@ fn programs_are_read() {
     }
 }
 
-/// The same seed gives the same text, and another one another.
+/// The same seed gives the same PTX module, and another seed gives another.
 #[test]
 fn seeds_say_everything() {
     let contents = Contents { kernels: 3, known_faults: false };
@@ -37,7 +37,7 @@ fn seeds_say_everything() {
     }
 }
 
-/// No program reads what is undefined, races, or runs for ever: something can be said of nearly every launch.
+/// No program reads undefined values, has races, or is endless: nearly every launch is comparable.
 #[test]
 fn programs_can_be_compared() {
     let (mut equal, mut all) = (0, 0);

@@ -1,10 +1,10 @@
-//! What the threads of a warp or block do together. All of them arrive here together.
+//! Collective operations of a warp or block. All threads arrive at them together.
 
 use super::body::{Body, Value};
 use super::class::Class;
 
 impl Body {
-    /// A value from other threads of the warp.
+    /// Appends a value from other threads of the warp.
     pub(super) fn warp(&mut self) {
         match self.drawn.below(8) {
             0..=2 => self.shuffle(),
@@ -66,7 +66,7 @@ impl Body {
         self.define(&is_inside, Class::Pred, false);
     }
 
-    /// Half of the threads exchange values where the others do something else.
+    /// Appends an exchange of values by half of the threads, while the others execute something else.
     fn half_a_warp(&mut self) {
         let Some(variable) = self.variable(Class::B32) else { return };
         let value = self.source(Class::B32);
@@ -83,7 +83,7 @@ impl Body {
         self.line("bar.warp.sync -1");
     }
 
-    /// Values go to other threads of the block by shared memory.
+    /// Appends an exchange with other threads of the block through shared memory.
     pub(super) fn exchange(&mut self) {
         let class = self.drawn.one_of(&[Class::B32, Class::B32, Class::B64]);
         let value = self.source(class);
@@ -105,7 +105,7 @@ impl Body {
         self.compute(class, &format!("ld.shared.{ty}"), &format!("[{place}]"), false);
     }
 
-    /// A product of matrices of integers, or of small whole numbers as halves: sums are exact in any order.
+    /// Appends a product of matrices of integers, or of small whole numbers as halves: sums are exact in any order.
     pub(super) fn product(&mut self) {
         let is_float = self.drawn.is(40);
         let (shape, left, right) = self.drawn.one_of(&[("m16n8k16", 2, 1), ("m16n8k32", 4, 2)]);
@@ -133,7 +133,7 @@ impl Body {
         results.iter().for_each(|name| _ = self.define(name, class, false));
     }
 
-    /// A register of factors.
+    /// Returns a register of factors.
     fn factor(&mut self, is_float: bool) -> String {
         let value = self.source(Class::B32);
         if !is_float {
