@@ -26,8 +26,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attri
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add_passes) }.bits())
 }
 
-/// Evaluates the options of a function that may be changed. Returns the default for other functions and for wrong
-/// options.
+/// Returns the result of `of` for the options of a function. Ignores wrong options. Returns the default if the options
+/// turn the plugin off for the function.
 ///
 /// # Safety
 /// The texts must be live, and their lengths must be correct.
