@@ -405,8 +405,7 @@ typedef struct nvptx_ra_pipeline {
   uint32_t profile;         /* 1: a profile is replayed before the pipeline */
 } nvptx_ra_pipeline;
 
-/* Returns the pipeline for the -nvptx-ra-… options. Returns the default if the options are wrong; the error is reported
- * elsewhere. */
+/* Returns the pipeline for the -nvptx-ra-… options. Wrong options are ignored; they are reported elsewhere. */
 nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
 
 /* A pass in the code generator's pipeline. */
@@ -423,15 +422,15 @@ typedef struct nvptx_ra_place {
 /* Returns the pass at an index of the pipeline. Passes after the same anchor run in the order of their indices. */
 nvptx_ra_place nvptx_ra_place_at(nvptx_ra_str command_line, uint32_t optimises, uint64_t index);
 
-/* Returns the set of LLVM's optimisations that a function with this attribute skips, as bits. Empty if its options are
- * wrong; the error is reported elsewhere. */
+/* Returns the set of LLVM's optimisations that a function with this attribute skips, as bits. Wrong options are
+ * ignored; they are reported elsewhere. */
 uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
 /* Returns the bit of an optimisation by the name that LLVM's gate receives. 0 if no function can skip it. */
 uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
 
-/* Returns the set of LLVM's optimisations that run on a function with this attribute before the code generator, as
- * bits. Empty if its options are wrong; the error is reported elsewhere. */
+/* Returns the set, as bits, of LLVM's optimisations that run before the code generator on a function with this
+ * attribute. Wrong options are ignored; they are reported elsewhere. */
 uint32_t nvptx_ra_added(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
 /* Returns the pipeline text of the optimisation of a set that runs at an index; empty after the last. */
