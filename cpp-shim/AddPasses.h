@@ -33,7 +33,8 @@ class Optimiser;
 class AddPasses : public llvm::FunctionPass {
   llvm::TargetMachine &TM;
   std::string Options;
-  /// The optimisations of functions without options of their own, as most are.
+  /// The optimisations of functions without options of their own. Most
+  /// functions have no options of their own.
   uint32_t OfCommandLine = 0;
   std::unique_ptr<Optimiser> TheOptimiser;
 

@@ -60,8 +60,8 @@ private:
   llvm::MachineInstr *inst(uint32_t Id) const {
     return Id < NumViewInsts ? Flat.inst(Id) : NewInsts[Id - NumViewInsts];
   }
-  /// Returns the register of an id. Ids of new registers continue LLVM's
-  /// numbers, as they continue the view's.
+  /// Returns the register with an id. In LLVM and in the view, the numbers of
+  /// new registers follow those of the existing registers.
   llvm::Register reg(uint32_t Id) const { return Flat.reg(Id); }
   llvm::MachineBasicBlock::iterator place(const nvptx_ra_edit &E) const;
   llvm::StringRef text(const nvptx_ra_edit &E) const {

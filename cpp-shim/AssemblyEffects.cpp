@@ -65,7 +65,8 @@ PreservedAnalyses AssemblyEffects::run(Function &F,
       Changed |= markEffects(*Call);
   if (!Changed)
     return PreservedAnalyses::all();
-  // Loads after such assembly may equal loads before it, so they are removed.
+  // Loads after such assembly may equal loads before it. EarlyCSE removes these
+  // loads.
   FAM.invalidate(F, PreservedAnalyses::none());
   EarlyCSEPass(/*UseMemorySSA=*/true).run(F, FAM);
   return PreservedAnalyses::none();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Marks inline assembly that only computes, or only reads memory, as the PTX
-/// in it shows. Identical loads around it can then be merged.
+/// Marks inline assembly that only computes, or only reads memory, judged by
+/// its PTX. Identical loads around the assembly can then be merged.
 ///
 //===----------------------------------------------------------------------===//
 

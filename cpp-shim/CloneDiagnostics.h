@@ -56,8 +56,8 @@ public:
     return NumErrors != 0 && NumErrors == NumOurs;
   }
 
-  /// Becomes the handler of all further diagnostics of a context, which owns
-  /// it.
+  /// Installs a handler for all later diagnostics of a context. The context
+  /// owns the handler.
   static CloneDiagnostics &install(llvm::LLVMContext &Context);
 };
 

@@ -113,11 +113,11 @@ public:
   /// The forecaster of a clone; null if this is not the compilation of a clone.
   Forecaster *cloneFor() const { return For.CloneFor; }
 
-  /// Whether the tool wants a call when instruction selection of a function is
-  /// complete.
+  /// Whether the tool is to be called when instruction selection of a function
+  /// is complete.
   bool hasBranchingPoint() const { return For.OfTool.reached; }
 
-  /// Makes this call, once.
+  /// Calls the tool at this point. Only the first call has an effect.
   void reachBranchingPoint();
 
   /// Forgets the reports about functions of another module. All passes of a

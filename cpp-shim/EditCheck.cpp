@@ -9,7 +9,8 @@
 /// Checks only the conditions whose violation crashes LLVM. The meaning of
 /// edits is checked in src/function/apply. This file checks the order of edits,
 /// what they create, and conditions on all edits together. EditCheckPlaces.cpp
-/// checks insertions and moves, EditCheckOperands.cpp changes and deletions.
+/// checks insertions and moves. EditCheckOperands.cpp checks changes of
+/// operands and deletions.
 ///
 //===----------------------------------------------------------------------===//
 

@@ -18,13 +18,13 @@
 
 namespace nvptx_ra {
 
-/// Why an edit is refused; null if it is valid.
+/// The reason for which an edit is rejected; null if the edit is valid.
 using Reason = const char *;
 
 /// Follows the edits in their order by ids alone: the existing registers,
 /// slots, blocks and instructions, the position of each instruction, renamed
-/// registers and deleted instructions. A check returns the reason of a refusal,
-/// or null.
+/// registers and deleted instructions. A check returns the reason for which an
+/// edit is rejected, or null.
 class EditChecker {
 public:
   EditChecker(llvm::MachineFunction &MF, const FlatFunction &Flat,

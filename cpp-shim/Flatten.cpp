@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// One walk over the function. It runs for every compiled kernel, so it
-/// allocates nothing per instruction or operand: the arrays grow by doubling
+/// Flattens a function in one walk. This runs for every compiled kernel, so
+/// nothing is allocated per instruction or operand: the arrays grow by doubling
 /// and are kept for the next function of the thread.
 ///
 //===----------------------------------------------------------------------===//

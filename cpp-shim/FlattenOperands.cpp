@@ -20,9 +20,10 @@ namespace nvptx_ra {
 
 nvptx_ra_str FlatFunction::Writer::textOf(const MachineOperand &MO,
                                           uint32_t Id) {
-  // The text is only for readers. Names are as in MIR. An operand without a
-  // name, or with a name that LLVM could only print at length, is a word and
-  // the number of the symbol, so that different symbols never look alike.
+  // The text is only for readers. Names are as in MIR. For an operand without a
+  // name, and for an operand with a name that LLVM could only print at length,
+  // the text is a word and the symbol's number. Different symbols thus have
+  // different texts.
   SmallString<64> Buffer;
   raw_svector_ostream OS(Buffer);
   bool Offset = false;
@@ -63,8 +64,9 @@ void FlatFunction::Writer::tie(nvptx_ra_operand &Operand, size_t Other) {
 
 void FlatFunction::Writer::writeAsmTies(const MachineInstr &MI,
                                         MutableArrayRef<nvptx_ra_operand> Out) {
-  // LLVM visits all groups of operands for each operand that it is asked about.
-  // That takes too long for assembly with a hundred results that it also reads.
+  // For each operand in question, LLVM visits all groups of operands. This
+  // takes too long for assembly with a hundred operands that are both read and
+  // written.
   SmallVector<unsigned, 32> Groups;
   unsigned Index = InlineAsm::MIOp_FirstOperand;
   while (Index < Out.size() && MI.getOperand(Index).isImm()) {

@@ -89,9 +89,10 @@ public:
       Function.F = To(Function.F);
   }
 
-  /// Joins the summaries, emits remarks and prints. With \p Limit it also
-  /// limits the registers of kernels as the options request. Then removes the
-  /// added functions. Returns whether a function's attributes changed.
+  /// Joins the summaries, emits the remarks and prints the forecast. With
+  /// \p Limit it also limits the registers of kernels as the options request.
+  /// Then removes the added functions. Returns whether a function's attributes
+  /// changed.
   bool finish(llvm::Module &M, bool Limit = false);
 };
 
@@ -100,10 +101,10 @@ struct ForecastUse {
   /// Whether the forecast was requested. Otherwise it runs only if its remarks
   /// are read, and costs nothing if they are not.
   bool Asked = true;
-  /// Whether the copy coalescer runs before it.
+  /// Whether the copy coalescer runs before the forecast.
   bool Coalesced = false;
-  /// Whether the copy coalescer runs directly before it: nothing changes a
-  /// function in between.
+  /// Whether the copy coalescer runs directly before the forecast: nothing
+  /// changes a function in between.
   bool DirectlyBehind = false;
   /// The forecaster that collects the functions; null for the pass's own.
   Forecaster *Into = nullptr;

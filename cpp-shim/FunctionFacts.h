@@ -35,12 +35,14 @@ void describeFunction(const llvm::MachineFunction &MF,
 const llvm::DIFile *fileOf(const llvm::Function &F);
 
 /// Returns a location in a file. For code inlined from another file this is the
-/// location of the call. Chains of calls are long in template libraries.
+/// location of the call. The chain of inlined calls may be long, for example in
+/// template libraries.
 const llvm::DILocation *ownLocation(const llvm::DILocation *Loc,
                                     const llvm::DIFile *File);
 
-/// Returns the size of the variable in shared memory that an operand names. 0
-/// if it names none, or one that is only declared, as dynamic shared memory is.
+/// Returns the size of the variable in shared memory that an operand refers to.
+/// 0 if the operand refers to no such variable, or to a variable that is only
+/// declared, such as dynamic shared memory.
 uint64_t sharedBytesOf(const llvm::MachineOperand &MO,
                        const llvm::DataLayout &Layout);
 

@@ -229,8 +229,8 @@ private:
     return true;
   }
 
-  /// Refuses split edges if both wrappers promise to keep the control flow
-  /// graph.
+  /// Rejects split edges if the pass has promised the pass manager to keep the
+  /// control flow graph.
   Error checkEdits() {
     if (Desc.SplitsEdges)
       return Error::success();

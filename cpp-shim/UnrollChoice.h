@@ -39,9 +39,9 @@ public:
                               llvm::LPMUpdater &);
 };
 
-/// Removes marks: after full unrolling those of fully unrolled loops, and at
-/// the end all. A remaining mark against unrolling would also stop ptxas from
-/// unrolling the loop.
+/// Removes marks. After full unrolling, the marks of fully unrolled loops are
+/// removed. At the end, all marks are removed. A remaining mark against
+/// unrolling would also stop ptxas from unrolling the loop.
 class UnrollChoiceEnd : public llvm::PassInfoMixin<UnrollChoiceEnd> {
   bool AtEnd;
 

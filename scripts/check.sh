@@ -9,7 +9,7 @@ set -uo pipefail
 "$(dirname "$0")/setup.sh" browser
 source "$(dirname "$0")/env.sh"
 cd "$ROOT" || exit 1
-# The same code without link-time optimisation, which takes half as long to build on two processors.
+# Without link-time optimisation, the build takes half as long on two processors. The source code is the same.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 LOGS=$ROOT/target/check
 mkdir -p "$LOGS"
@@ -17,7 +17,8 @@ passed=0 failed=0 started=$SECONDS
 broken=$LOGS/failed.txt
 : >"$broken"
 
-# step NAME COMMAND...: runs a command, shows its output if it fails, and counts what its test runner counted.
+# step NAME COMMAND...: runs a command, shows its output if it fails, and adds the passed and failed tests of its output
+# to the totals.
 step() {
   local name=$1 log=$LOGS/${1// /-}.log begin=$SECONDS ok=1
   shift

@@ -150,7 +150,7 @@ setup_calibrate() {
   "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r "$ROOT/scripts/calibrate-packages.txt"
 }
 
-# A part of `make check` needs it; without it that part is skipped.
+# A part of `make check` needs valgrind, and is skipped without it.
 setup_valgrind() {
   command -v valgrind >/dev/null || (OTHERWISE="" && apt_install valgrind) || say "going on without valgrind"
 }

@@ -98,13 +98,13 @@ typedef struct nvptx_ra_operand {
 typedef struct nvptx_ra_inst {
   uint32_t opcode;
   uint32_t flags; /* NVPTX_RA_INST_* */
-  uint32_t line;  /* in view.file: of code inlined from another file, the line of the call; 0 if unknown */
+  uint32_t line;  /* the line in view.file; for code inlined from another file, the line of the call; 0 if unknown */
   uint32_t operand_end;
   uint32_t address_space; /* of its memory operands, if all agree; else 0 */
   uint32_t reserved;
 } nvptx_ra_inst;
 
-#define NVPTX_RA_BLOCK_NO_UNROLL 1u /* the loop that it ends must not be unrolled */
+#define NVPTX_RA_BLOCK_NO_UNROLL 1u /* the loop that this block ends must not be unrolled */
 
 typedef struct nvptx_ra_block {
   uint32_t inst_end;
@@ -279,7 +279,7 @@ typedef struct nvptx_ra_remark {
   uint32_t inst; /* the place, an instruction of the view; or NVPTX_RA_NONE */
   nvptx_ra_str name;
   nvptx_ra_str message;
-  /* Only in a module's remarks; else empty and 0. */
+  /* The following fields are set only in a module's remarks; otherwise they are empty and 0. */
   nvptx_ra_str value; /* the value that the message labels; for tools its key is the remark's name */
   uint32_t function;  /* index of the function */
   uint32_t at_place;  /* 1: the remark is at the place of the function's response */
@@ -331,7 +331,7 @@ const nvptx_ra_response *nvptx_ra_forecast(const nvptx_ra_request *request, cons
 /* Counts of a function, taken without a view of it. */
 typedef struct nvptx_ra_census {
   uint64_t instructions;    /* without those that describe variables (MachineInstr::isDebugInstr) */
-  uint64_t phis;            /* those of them that are PHIs */
+  uint64_t phis;            /* the PHIs among the instructions */
   uint64_t shared_accesses; /* by memory operands, without inline assembly */
   uint64_t two_jumps;       /* blocks that end in a conditional and an unconditional jump */
   const nvptx_ra_str *assembly; /* the texts of inline assembly */
@@ -358,14 +358,14 @@ const nvptx_ra_response *nvptx_ra_verify_applied(const nvptx_ra_response *respon
 /* Reports to the core that the shim could not apply the edits, so that statistics are right. */
 void nvptx_ra_report_failure(const nvptx_ra_request *request, nvptx_ra_str message);
 
-/* Writes a line to standard error. Quoted text may contain control characters of terminals; they are escaped. */
+/* Writes a line to standard error. Control characters of terminals, which quoted text may contain, are escaped. */
 void nvptx_ra_say(nvptx_ra_str line);
 
 /* Cleans up if the process ends in the middle of its work. */
 void nvptx_ra_clean_up(void);
 
-/* Whether an input is machine code as text; prints an error if it is not. `path` is the file's path, or - for standard
- * input. */
+/* Whether an input is LLVM's machine code as text (MIR); prints an error if it is not. `path` is the file's path, or -
+ * for standard input. */
 uint32_t nvptx_ra_check_machine_code(nvptx_ra_str content, nvptx_ra_str path);
 
 /* Reports the times of the shim's own phases for the statistics, in nanoseconds. */
@@ -405,8 +405,7 @@ typedef struct nvptx_ra_pipeline {
   uint32_t profile;         /* 1: a profile is replayed before the pipeline */
 } nvptx_ra_pipeline;
 
-/* Returns the pipeline for the -nvptx-ra-… options. The default if the options are wrong; the error is reported
- * elsewhere. */
+/* Returns the pipeline for the -nvptx-ra-… options. Wrong options are ignored; they are reported elsewhere. */
 nvptx_ra_pipeline nvptx_ra_pipeline_of(nvptx_ra_str command_line);
 
 /* A pass in the code generator's pipeline. */
@@ -423,15 +422,15 @@ typedef struct nvptx_ra_place {
 /* Returns the pass at an index of the pipeline. Passes after the same anchor run in the order of their indices. */
 nvptx_ra_place nvptx_ra_place_at(nvptx_ra_str command_line, uint32_t optimises, uint64_t index);
 
-/* Returns the set of LLVM's optimisations that a function with this attribute skips, as bits. Empty if its options are
- * wrong; the error is reported elsewhere. */
+/* Returns the set of LLVM's optimisations that a function with this attribute skips, as bits. Wrong options are
+ * ignored; they are reported elsewhere. */
 uint32_t nvptx_ra_skipped(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
 /* Returns the bit of an optimisation by the name that LLVM's gate receives. 0 if no function can skip it. */
 uint32_t nvptx_ra_skip_bit(nvptx_ra_str pass);
 
-/* Returns the set of LLVM's optimisations that run on a function with this attribute before the code generator, as
- * bits. Empty if its options are wrong; the error is reported elsewhere. */
+/* Returns the set, as bits, of LLVM's optimisations that run before the code generator on a function with this
+ * attribute. Wrong options are ignored; they are reported elsewhere. */
 uint32_t nvptx_ra_added(nvptx_ra_str command_line, nvptx_ra_str attribute);
 
 /* Returns the pipeline text of the optimisation of a set that runs at an index; empty after the last. */

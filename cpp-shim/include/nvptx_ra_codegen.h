@@ -17,9 +17,9 @@ extern "C" {
  * reason, to be freed by LLVMDisposeMessage. */
 LLVMModuleRef nvptx_ra_parse_ir(LLVMContextRef context, nvptx_ra_str content, nvptx_ra_str name, char **message);
 
-/* Creates a module with the function of that name and everything that its code may reach: the functions it calls, the
- * variables that these use, and the initializers of those variables. Null if no function of that name has a body. The
- * module belongs to the caller and to the context of the original, which stays unchanged. */
+/* Creates a module with the function of that name and all definitions that its code may reach: the called functions,
+ * the variables that these functions use, and the initializers of the variables. Null if no function of that name has a
+ * body. The module belongs to the caller and to the context of the original, which stays unchanged. */
 LLVMModuleRef nvptx_ra_slice(LLVMModuleRef module, nvptx_ra_str function);
 
 /* Whether a function of the module has a stack variable that LLVM would promote to a register, as in unoptimised code
@@ -30,8 +30,8 @@ uint32_t nvptx_ra_is_unoptimised(LLVMModuleRef module);
  * first. */
 void nvptx_ra_optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
 
-/* Runs only the target's passes that precede all optimisations. Functions are then as a plugin of clang first sees
- * them. */
+/* Runs only the target's passes that precede all optimisations. The functions are then in the state in which a plugin
+ * of clang first sees them. */
 void nvptx_ra_start_optimising(LLVMModuleRef module, LLVMTargetMachineRef machine, uint32_t level);
 
 /* Returns the module as bitcode, with the order of each value's uses, because instruction selection depends on it. The
@@ -54,14 +54,14 @@ uint32_t nvptx_ra_generate(LLVMModuleRef module, LLVMTargetMachineRef machine, c
  * copied, calls nvptx_ra_clean_up and ends the process with status 1. */
 void nvptx_ra_end_after_fatal_errors(nvptx_ra_str remedy);
 
-/* Discards LLVM's further diagnostics for the modules of a context. An error then does not end the process. */
+/* Discards LLVM's later diagnostics for the modules of a context. An error then does not end the process. */
 void nvptx_ra_quieten(LLVMContextRef context);
 
 /* Returns LLVM's first error since nvptx_ra_quieten, which must have been called for the context; to be freed by
  * LLVMDisposeMessage. Null if there was none. */
 char *nvptx_ra_first_error(LLVMContextRef context);
 
-/* Callbacks and data of a program that generates code. All null: none. */
+/* Callbacks and data of a program that generates code. A null field requests nothing. */
 typedef struct nvptx_ra_purpose {
   /* Called with its data once per pipeline, when instruction selection of the first function is complete. */
   void (*reached)(void *data);

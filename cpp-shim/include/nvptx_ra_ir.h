@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* Records choices, "a=b;c=d", as the attribute "nvptx-ra" of each function that a module for NVPTX defines. A function
- * keeps its choices under other names, and "off" stays. Returns 1 if a function changed. */
+/* Records choices, "a=b;c=d", as the attribute "nvptx-ra" of each function that a module for NVPTX defines. Recorded
+ * choices with other names are kept. A function with the attribute "off" keeps it. Returns 1 if a function changed. */
 uint32_t nvptx_ra_record_choices(LLVMModuleRef module, nvptx_ra_str parameters);
 
 /* Prints the recorded choices of each function to standard error. */
@@ -24,8 +24,8 @@ void nvptx_ra_print_choices(LLVMModuleRef module);
 const nvptx_ra_response *nvptx_ra_replay_profile(LLVMModuleRef module, nvptx_ra_str command_line, nvptx_ra_str target,
                                                  nvptx_ra_str features);
 
-/* Gives each function of a module that is not optimised yet its choices from the profile of the options, if the profile
- * is for such code. nvptx_ra_replay_profile then does the rest. Returns null or a response in the same way. */
+/* Gives each function of an unoptimised module its choices from the profile of the options, if the profile is for
+ * unoptimised code. nvptx_ra_replay_profile then completes the replay. Returns null or a response in the same way. */
 const nvptx_ra_response *nvptx_ra_replay_profile_ahead(LLVMModuleRef module, nvptx_ra_str command_line);
 
 /* Adds the version of the plugin as a comment to the module's inline assembly, unless the module has it already. The

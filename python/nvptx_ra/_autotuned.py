@@ -1,11 +1,11 @@
 """Kernels with `triton.autotune`: only the tuner's choice is searched, and a slower result is discarded.
 
 Triton's tuner compiles each configuration of a kernel and times it. A search for each configuration would take many
-times as long, and all but one are discarded. Configurations are therefore compiled as candidates: by ptxas alone,
-except that registers which ptxas gives up without benefit are recovered, so that the tuner's choice does not depend
-on them. Only the chosen configuration is searched. The tuner then times the searched kernel beside the candidate, on
-the same arguments, and keeps the faster one. Because the kernel is timed, the search may accept a few more
-instructions for fewer spills.
+times as long, and the tuner discards all configurations but one. Each configuration is therefore compiled as a
+candidate, by ptxas alone. The only exception: registers that ptxas gives up without benefit are recovered, so that
+they do not affect the tuner's choice. Only the chosen configuration is searched. The tuner then times the searched
+kernel beside the candidate, on the same arguments, and keeps the faster one. Because the kernel is timed, the
+search may accept a few more instructions for fewer spills.
 """
 
 import contextlib
@@ -45,8 +45,8 @@ def notes():
 
 
 def install():
-    """Installs this in Triton's tuner. Without effect if Triton's tuner has another interface: then each configuration
-    is searched."""
+    """Makes Triton's tuner work as this module describes. If the tuner of this Triton has another interface, nothing
+    changes: each configuration is then searched."""
     from triton.backends.nvidia import compiler
     from triton.runtime import autotuner
 

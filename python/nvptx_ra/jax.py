@@ -1,4 +1,4 @@
-"""nvptx-ra in the place of the ptxas that JAX's XLA calls."""
+"""Makes JAX's XLA call nvptx-ra instead of ptxas."""
 
 import atexit
 import importlib
@@ -54,7 +54,7 @@ def enable(check=False):
 
 
 def _toolkit_of_jax():
-    """Returns the CUDA toolkit whose ptxas JAX calls; None if it is one of the system's."""
+    """Returns the CUDA toolkit whose ptxas JAX calls. None if JAX calls a ptxas of the system."""
     if root := os.environ.get("CUDA_ROOT"):
         return root
     for name in _PACKAGES:

@@ -1,4 +1,4 @@
-"""nvptx-ra in the place of the ptxas that Triton calls."""
+"""Makes Triton call nvptx-ra instead of ptxas."""
 
 import functools
 import os

@@ -110,7 +110,7 @@ impl Dominators {
     }
 
     /// Returns the node with the least semidominator among `node` and its ancestors numbered `linked` or higher.
-    /// Compresses the path: its nodes then point to its end.
+    /// Compresses the path: each node on the path then points to the path's end.
     fn evaluate(&mut self, node: u32, linked: u32) -> u32 {
         let mut top = node;
         while self.ancestor[top as usize] >= linked {

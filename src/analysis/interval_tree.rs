@@ -1,9 +1,9 @@
 //! Maps program points to owners: the live ranges that share one machine register without overlapping.
 //!
 //! There is one map from disjoint segments to owners for each colour. An ordered map by segment start serves as
-//! interval tree. Disjoint segments are ordered by their ends as by their starts, so no node needs the greatest end
-//! below it. docs/notebook has the measurements of the standard library's B-tree against a sorted vector, a B+ tree and
-//! a red-black tree.
+//! interval tree. Disjoint segments have the same order by start and by end, so no node needs the greatest end below
+//! it. docs/notebook has the measurements of the standard library's B-tree against a sorted vector, a B+ tree and a
+//! red-black tree.
 
 use std::collections::BTreeMap;
 

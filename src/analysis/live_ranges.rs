@@ -1,9 +1,9 @@
 //! Live ranges: the points at which a register is live, and the value it holds there.
 //!
 //! Values correspond to the names of SSA form. Each definition makes a value, and so does each block in which different
-//! values of the register meet. The following rule makes "the same value" mean "the same bits": a value is live into a
-//! block as itself only if it was made in a block that strictly dominates this block. Around a cycle, a new value is
-//! made at the cycle's entry.
+//! values of the register meet. The following rule makes "the same value" mean "the same bits": a block receives a
+//! value unchanged only if the value was made in a block that strictly dominates this block. Around a cycle, a new
+//! value is made at the cycle's entry.
 
 use std::ops::Range;
 
@@ -391,7 +391,7 @@ impl LiveRanges {
     }
 }
 
-/// Returns the definition of a value that is made at the start of a block.
+/// Returns the definition of a value that the start of a block makes.
 fn meeting(cfg: &Cfg, block: Block) -> ValueDef {
     match cfg.preds(block) {
         [] => ValueDef::Undefined(block),

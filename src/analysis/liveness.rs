@@ -2,8 +2,8 @@
 //! definitions.
 //!
 //! The method is sparse and handles one register at a time (the by-variable method of Boissinot et al., "Computing
-//! Liveness Sets for SSA-Form Programs", 2011, which needs no SSA). The cost is that of the answer, and no bit sets
-//! need clearing. Each mark holds the stamp of a register, so one addition clears all marks.
+//! Liveness Sets for SSA-Form Programs", 2011, which needs no SSA). The time is proportional to the size of the result.
+//! There are no bit sets to clear: each mark holds the stamp of a register, so one addition clears all marks.
 
 use super::{Cfg, Occurrence};
 use crate::function::Block;

@@ -1,12 +1,12 @@
-//! The segments of registers with a single value. Most registers have one, and they need no search for the value at
-//! each point.
+//! The segments of registers with a single value. Most registers have a single value. Their segments need no search for
+//! the value at each point.
 
 use super::liveness::{BlockLiveness, take_run};
 use super::segment::append;
 use super::{Occurrence, Point, Segment, ValueNumber};
 use crate::function::Function;
 
-/// Returns the segment of a register that is written once and read only later in the same block, which is the most
+/// Returns the segment of a register that is written once and read only later in the same block. This is the most
 /// frequent case. `None` for all other registers.
 #[inline]
 pub(super) fn local_segment(function: &Function, occurrences: &[Occurrence], value: ValueNumber) -> Option<Segment> {

@@ -3,7 +3,7 @@
 //!
 //! Sreedhar and Gao, "A Linear Time Algorithm for Placing φ-Nodes" (1995): the deepest definitions in the dominator
 //! tree are visited first, so that each block's subtree is walked once. Here, the tree contains only blocks in which
-//! the register is live. In all other blocks, none of its values reaches a frontier.
+//! the register is live. No value of the register reaches a frontier through other blocks.
 
 use std::collections::BinaryHeap;
 
@@ -20,7 +20,7 @@ struct Node {
     level: u32,
     has_phi: bool,
     is_visited: bool,
-    /// First child in the dominator tree: an index into the list of nodes. The children are linked.
+    /// First child in the dominator tree: an index into the list of nodes. The children form a linked list.
     first_child: Option<u32>,
     next_sibling: Option<u32>,
 }
@@ -44,8 +44,8 @@ impl PhiPlacement {
     }
 
     /// Places the PHIs of the register with the given liveness. `definers` lists the blocks that define the register,
-    /// each once. If the register is live into the entry, the entry has a PHI, for the undefined value. So do the
-    /// successors of unreachable blocks.
+    /// each once. If the register is live into the entry, the entry has a PHI, for the undefined value. Successors of
+    /// unreachable blocks also have a PHI if the register is live into them.
     ///
     /// O(n log n) in the blocks in which the register is live and in the edges that leave them.
     pub(super) fn place(
@@ -111,8 +111,8 @@ impl PhiPlacement {
         }
     }
 
-    /// Gives a block a PHI. The PHI is a definition, which must be visited unless the block is visited for another
-    /// definition.
+    /// Gives a block a PHI. The PHI is a definition, so the block must be visited. If the block has another definition,
+    /// it is visited in any case.
     fn add_phi(&mut self, number: u32, liveness: &BlockLiveness) {
         let node = &mut self.nodes[number as usize];
         if !node.has_phi {

@@ -1,4 +1,5 @@
-//! The post-dominator tree: the dominator tree of the reverse graph, from one common exit after all exits.
+//! The post-dominator tree: the dominator tree of the reverse graph. The entry of the reverse graph is one common exit
+//! after all exits.
 
 use super::{Cfg, Dominators};
 use crate::function::{Block, Function};
@@ -58,8 +59,8 @@ mod tests {
         PostDominators::new(&function, &Cfg::new(&function))
     }
 
-    /// The join of a diamond post-dominates the whole diamond. Neither arm post-dominates the split. After the join
-    /// comes the end.
+    /// The join of a diamond post-dominates the whole diamond. Neither arm post-dominates the split. The join is the
+    /// last block, so it has no immediate post-dominator.
     #[test]
     fn diamond() {
         let post_dominators = post_dominators(&[&[1, 2], &[3], &[3], &[]]);
@@ -69,7 +70,7 @@ mod tests {
         assert!(!post_dominators.post_dominates(Block(1), Block(0)));
     }
 
-    /// If the function has two exits, neither of them post-dominates.
+    /// If a function has two exits, neither exit post-dominates the split.
     #[test]
     fn two_exits() {
         let post_dominators = post_dominators(&[&[1, 2], &[], &[]]);
@@ -77,7 +78,8 @@ mod tests {
         assert!(!post_dominators.post_dominates(Block(2), Block(0)));
     }
 
-    /// An endless loop post-dominates nothing, and an edge into it is ignored for the block before it.
+    /// A block of an endless loop post-dominates no other block. Edges into the loop do not affect the post-dominators
+    /// of the block before it.
     #[test]
     fn endless_loop() {
         let post_dominators = post_dominators(&[&[1, 2], &[1], &[]]);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{LiveRanges, Segment};
 use crate::function::{Function, VReg};
 
-/// The words that are live where each instruction reads. The maximum over a stretch of instructions, and a decrease
+/// The words that are live at the reads of each instruction. The maximum over a stretch of instructions, and a decrease
 /// over a stretch, take O(log instructions). The data structure is a tree of maxima over halves. A decrease that covers
 /// all of a node's instructions is stored at the node.
 #[derive(Clone)]

@@ -199,7 +199,7 @@ mod tests {
         assert!(overlap(&a, &b, |_, other| other == ValueNumber(3)));
     }
 
-    /// One segment is located among many, as either argument.
+    /// A single segment is located among many segments, whichever of the two lists comes first.
     #[test]
     fn lopsided() {
         let many: Vec<(u32, u32, u32)> = (0..1000).map(|at| (10 * at, 10 * at + 5, at)).collect();

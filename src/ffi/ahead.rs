@@ -15,7 +15,7 @@ use crate::optimise::call_graph::{CallFacts, CallGraph, Func, FunctionFacts};
 use crate::optimise::choice::Choice;
 use crate::optimise::stack::{Argument, Body, Node, Store, Value};
 
-/// Whether the command line makes any choice.
+/// Whether the command line chooses any optimisation other than LLVM's default.
 ///
 /// # Safety
 /// The text must be live, and its length must be correct.
@@ -30,8 +30,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_chooses_ahead(command_line: nvptx_ra_st
 ///
 /// # Safety
 /// `module` must be null or point to a live module, whose pointers are null or point to live memory of the given
-/// lengths. `describe` must be callable with `data` and each function of the module. Its result must satisfy the same
-/// until the next call.
+/// lengths. `describe` must be callable with `data` and each function of the module. The pointers in its result must be
+/// null or point to memory that is live until the next call.
 // SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn nvptx_ra_choose_ahead(module: *const nvptx_ra_ir_module) -> nvptx_ra_ir_marks {
@@ -294,7 +294,7 @@ mod tests {
         assert!(ranges([1, 0].into_iter(), 2, "parts").is_err() && ranges([3].into_iter(), 2, "parts").is_err());
     }
 
-    /// The command line chooses for all kernels, an attribute for the kernels that have it.
+    /// A choice on the command line is recognised. Other options and wrong values are no choice.
     #[test]
     fn the_command_line_chooses() {
         // SAFETY: the text is alive.

@@ -20,7 +20,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_assembly_effects(text: nvptx_ra_str, co
                 AssemblyEffects::Computes => abi::NVPTX_RA_ASSEMBLY_COMPUTES,
                 AssemblyEffects::ComputesTogether => abi::NVPTX_RA_ASSEMBLY_COMPUTES_TOGETHER,
                 AssemblyEffects::Reads => abi::NVPTX_RA_ASSEMBLY_READS,
-                // LLVM is told only about reads of memory that nothing writes. The passes that order instructions query
+                // LLVM learns only of reads of memory that no code writes. The passes that order instructions query
                 // other loads separately.
                 AssemblyEffects::Loads | AssemblyEffects::Unknown => abi::NVPTX_RA_ASSEMBLY_UNKNOWN,
             }

@@ -18,9 +18,9 @@ pub enum Side {
     Child,
 }
 
-/// Runs `generate`, which generates code on this thread, and calls `reached` once during it. At this point, instruction
-/// selection of the first function is done and none of the plugin's passes has run. Function attributes may still be
-/// changed then, unless they affect the function's IR.
+/// Runs `generate`, which generates code on this thread. Calls `reached` once, when instruction selection of the first
+/// function is done and none of the plugin's passes has run. `reached` may change function attributes, unless they
+/// affect the function's IR.
 pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() -> R) -> R {
     unsafe extern "C" fn call<F: FnMut()>(data: *mut c_void) {
         // Code generation continues after a panic.
@@ -44,7 +44,7 @@ pub fn at_branching_point<R>(mut reached: impl FnMut(), generate: impl FnOnce() 
 }
 
 /// Forks the process. Returns an error if the system cannot fork or if the process has other threads. The child would
-/// inherit their locks, but not the threads.
+/// inherit the locks of these threads, but not the threads.
 pub fn fork() -> io::Result<Side> {
     let threads = std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count);
     if threads > 1 {

@@ -110,8 +110,8 @@ impl Module {
         !unsafe { LLVMGetNamedMetadata(self.module, name.as_ptr().cast(), name.len()) }.is_null()
     }
 
-    /// Inserts a PTX directive without operands at the top of a function's body. The directive is inline assembly with
-    /// side effects, so that passes neither remove nor duplicate it. Nothing precedes it.
+    /// Inserts a PTX directive without operands at the top of a function's body, before all other instructions. The
+    /// directive is inline assembly with side effects, so that passes neither remove nor duplicate it.
     pub(super) fn insert_directive(&self, function: Function, directive: &str) {
         // SAFETY: the function belongs to the module and has a body, whose blocks each end in an instruction. Both
         // texts are given with their lengths, and LLVM copies them. The builder is disposed of once.
@@ -186,8 +186,8 @@ unsafe fn bytes<'a>(data: *const u8, length: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(data, length) }
 }
 
-/// Returns the recorded choices after `new` is added to `recorded`. `None` if nothing changes. If two choices have the
-/// same name, the later one is used, so the existing choices come first.
+/// Returns the recorded choices after `new` is added to `recorded`. `None` if nothing changes. The existing choices
+/// come first, because the later of two choices with the same name is used.
 pub(super) fn merge(recorded: Option<&str>, new: &str) -> Option<String> {
     match recorded {
         None => Some(new.to_owned()),
@@ -249,8 +249,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_print_choices(module: LLVMModuleRef) {
     });
 }
 
-/// Adds the plugin's version to a module as a comment. The machine code of an interrupted code generation already
-/// contains it.
+/// Adds the plugin's version to a module as a comment, unless the module already contains it. Machine code from an
+/// interrupted code generation does.
 ///
 /// # Safety
 /// `module` must be a live module that no other code accesses during the call.

@@ -40,11 +40,12 @@ pub fn parse_ir<'c>(context: &'c Context, content: &[u8], name: &str) -> Result<
     Err(unsafe { take_message(message) })
 }
 
-/// Returns a new module of the same context that holds a function and everything that its code can reach: the functions
-/// that it calls, the variables that these reference, and the contents of the variables. If the whole module has
-/// several kernels, the new module also has an empty kernel, because ptxas treats a single kernel differently if
-/// addresses of functions are taken. `None` if no function of that name has a body. The function is compiled to the
-/// same code as in the whole module.
+/// Returns a new module of the same context with one function and all definitions that its code can reach: the called
+/// functions, the variables that these functions reference, and the contents of the variables. The function is compiled
+/// to the same code as in the whole module. `None` if no function of that name has a body.
+///
+/// If the whole module has several kernels, the new module also has an empty kernel. Otherwise, if addresses of
+/// functions are taken, ptxas would treat the single kernel differently.
 ///
 /// O(reachable code), plus a little for each function of the whole module.
 pub fn slice<'c>(module: &Module<'c>, function: &str) -> Option<Module<'c>> {
@@ -131,9 +132,9 @@ pub fn generate(module: &Module<'_>, machine: &TargetMachine) -> Result<(), Stri
     Err(unsafe { take_message(message) })
 }
 
-/// Makes fatal LLVM errors, after which LLVM cannot continue, end the process with status 1 and one line: LLVM's
-/// reason, and `remedy`. `clean_up` is called after the line is printed; only the `clean_up` of the first call is used.
-/// LLVM's own handler would print a stack and abort.
+/// Installs a handler of fatal LLVM errors, after which LLVM cannot continue. The handler prints one line with LLVM's
+/// reason and `remedy`, calls `clean_up`, and ends the process with status 1. Only the `clean_up` of the first call is
+/// used. LLVM's own handler would print a stack and abort.
 pub fn end_after_fatal_errors(remedy: &str, clean_up: fn()) {
     clean_up_with(clean_up);
     // SAFETY: the text is given with its length, and LLVM copies it.
@@ -146,9 +147,9 @@ pub fn end_at_once(status: u8) -> ! {
     unsafe { libc::_exit(status.into()) }
 }
 
-/// Returns the result of `compile`, which works on modules of a context, and discards LLVM's diagnostics of them. On an
-/// error, returns LLVM's message, and does not end the process as LLVM's own handler would. A fatal error still ends
-/// the process.
+/// Returns the result of `compile`, which works on modules of `context`. The context's diagnostics are discarded. If
+/// one of them is an error, returns its message; LLVM's own handler would end the process. A fatal error still ends the
+/// process.
 pub fn quietly<T>(context: &Context, compile: impl FnOnce() -> T) -> Result<T, String> {
     // SAFETY: the context is alive.
     unsafe { abi::nvptx_ra_quieten(context.raw()) };
@@ -209,7 +210,7 @@ mod tests {
         uses.map(|of| of.get_user().print_to_string().to_string().trim().to_owned()).collect()
     }
 
-    /// A slice that is written and read again keeps the order of uses, whatever it is.
+    /// A slice that is written and read again keeps any order of uses.
     #[test]
     fn slices_keep_the_order_of_uses() {
         for order in ["{ 2, 1, 0 }", "{ 1, 2, 0 }", "{ 0, 2, 1 }"] {

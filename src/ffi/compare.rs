@@ -3,7 +3,7 @@
 //! The comparison is instruction by instruction and operand by operand. It omits everything that LLVM may choose freely
 //! or that the view cannot know beforehand:
 //!
-//! * kill and dead flags, which are hints that the shim may only drop;
+//! * kill and dead flags, which are hints: the shim may drop them, but not add any;
 //! * unconditional branches: whether a block falls through to its successor or jumps to it depends on the layout. The
 //!   successors themselves are compared;
 //! * the numbers of symbols, which follow the order of their first use. The correspondence of symbols is compared;
@@ -260,8 +260,8 @@ impl<'a> Comparison<'a> {
             && selected == [rest[1], number(place.mask()), number(0), predicate]
     }
 
-    /// Whether an instruction sets a bit to the constant to which the directly preceding instruction sets the
-    /// predicate.
+    /// Whether an instruction sets a bit to a constant. The instruction directly before the spill must set the
+    /// predicate to the same constant.
     fn is_constant_bit(
         &self,
         role: Role,
@@ -279,8 +279,9 @@ impl<'a> Comparison<'a> {
             && (name(self.found, found), mask.value) == (expected.0, Value::Immediate(expected.1.into()))
     }
 
-    /// Whether an access stores or loads, after the `first` registers of its first slot, exactly the registers of its
-    /// other slots. The edits were already checked to use adjacent slots.
+    /// Whether an access has the registers of `rest`, in order, after the `first` registers of its first slot. `rest`
+    /// holds the other registers of the edit, each followed by its slot. The edits were already checked to use adjacent
+    /// slots.
     fn has_registers(&self, rest: &[Operand], access: Inst, first: usize) -> bool {
         let accessed = self.found.operands(access).iter().filter(|operand| operand.reg().is_some());
         let mut accessed: Vec<&Operand> = accessed.skip(first).collect();
@@ -347,8 +348,9 @@ fn words(found: &Function, own: usize) -> HashMap<VReg, (u32, Inst)> {
     words
 }
 
-/// Returns the registers with numbers of at least `own` that assembly at the entry sets, in order: first those whose
-/// address the text computes with a factor of the thread number, then the register for local memory.
+/// Returns the address registers: those with numbers of at least `own` that assembly at the entry sets. In the
+/// assembly's order, the registers for shared memory come first; the text multiplies the thread number by their row
+/// size. The register for local memory follows.
 fn addresses(found: &Function, own: usize) -> HashMap<VReg, Address> {
     let mut addresses = HashMap::new();
     for inst in found.blocks().take(1).flat_map(|entry| found.block_insts(entry)) {

@@ -132,8 +132,7 @@ impl RawEdits {
             }
             // Machine code has no pragma, so its views reject the edit, and so does the shim.
             Edit::InsertPragma { block } => nvptx_ra_edit { block: block.0, ..blank(0) },
-            // Lowering removes all of these. If one is left, it becomes an edit of unknown kind, which the shim
-            // rejects.
+            // Lowering removes all these edits. A remaining edit gets an unknown kind, which the shim rejects.
             Edit::CreateSlot { .. }
             | Edit::CreateSharedArray(_)
             | Edit::CreateSharedSlot { .. }

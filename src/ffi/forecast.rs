@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::config::{COPY_COALESCER, FORECAST, PRINT_FORECAST};
 
-    /// Returns the answers of another pass, which has no summary, and of the forecast, on a kernel.
+    /// Returns the answers of two passes on a kernel: of a printing pass, which has no summary, and of the forecast.
     fn answers() -> [Answer; 2] {
         let sample = Sample::new();
         let view = sample.view();

@@ -36,8 +36,8 @@ pub(super) fn guard<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Err
     })
 }
 
-/// The whole body of a function that C++ calls. Returns the result of `body`, or of `fallback` if `body` panics. The
-/// function must contain no other code: a panic outside the guard would end the process.
+/// Runs `body`, the whole body of a function that C++ calls, under a guard. If `body` panics, returns the result of
+/// `fallback`. The function must contain no other code: a panic outside the guard would end the process.
 pub(super) fn entry<T>(fallback: impl FnOnce(Error) -> T, body: impl FnOnce() -> T) -> T {
     guard(|| {
         #[cfg(test)]
@@ -70,8 +70,8 @@ pub(super) mod injection {
     }
 }
 
-/// Takes the backtrace of the last panic under a guard of this thread, as text. Empty if there was none or it was taken
-/// before. Resolving the symbols takes milliseconds, so it is done only on request.
+/// Takes the backtrace of the last panic under a guard of this thread, as text. Empty if there was no panic, or if its
+/// backtrace was taken before. Resolving the symbols takes milliseconds, so it is done only on request.
 pub(super) fn take_backtrace() -> String {
     LAST_BACKTRACE.take().map(|backtrace| backtrace.to_string()).unwrap_or_default()
 }

@@ -24,7 +24,7 @@ fn loop_of(raw: &nvptx_ra_loop) -> Loop {
     }
 }
 
-/// Returns the facts of a loop that the decision reads.
+/// Returns which facts of a loop the decision reads.
 // SAFETY: the header declares this exact name.
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn nvptx_ra_loop_reads(choice: u32, asked: u32) -> u32 {

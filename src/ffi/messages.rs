@@ -43,7 +43,7 @@ pub(super) extern "C" fn nvptx_ra_clean_up() {
     entry(|_| (), || CLEAN_UP.get().into_iter().for_each(|clean_up| clean_up()));
 }
 
-/// Whether an input is machine code as text. If not, prints an error.
+/// Whether an input is LLVM's machine code as text (MIR). If not, prints an error.
 ///
 /// # Safety
 /// Both must be strings that live until this function returns.

@@ -7,8 +7,9 @@ use libc::{c_char, c_int};
 
 use super::abi;
 
-/// Runs the driver as the program `name`. Returns its exit status. The status is 2 if an argument contains a NUL, which
-/// no argument of a process can. LLVM's option parser ends the process itself if an argument is invalid.
+/// Runs the driver as the program `name`. Returns its exit status. The status is 2 if an argument contains a NUL,
+/// because an argument of a process cannot contain any. LLVM's option parser ends the process itself if an argument is
+/// invalid.
 pub fn mir_main<S: AsRef<OsStr>>(name: &str, arguments: &[S]) -> i32 {
     let arguments = arguments.iter().map(|argument| argument.as_ref().as_bytes());
     let Ok(owned) = std::iter::once(name.as_bytes()).chain(arguments).map(CString::new).collect::<Result<Vec<_>, _>>()

@@ -4,7 +4,7 @@ use super::abi::{self, nvptx_ra_str};
 use super::guard::entry;
 use crate::config::{AddPasses, Config, Layers, SkipPasses};
 
-/// Returns the optimisations that a function skips, as a bit set. Empty if the function's options are wrong.
+/// Returns the optimisations that a function skips, as a bit set. Wrong options are ignored.
 ///
 /// # Safety
 /// The texts must be live, and their lengths must be correct.
@@ -15,7 +15,7 @@ pub(super) unsafe extern "C" fn nvptx_ra_skipped(command_line: nvptx_ra_str, att
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.skip_passes) }.bits())
 }
 
-/// Returns the optimisations that a function adds, as a bit set. Empty if the function's options are wrong.
+/// Returns the optimisations that a function adds, as a bit set. Wrong options are ignored.
 ///
 /// # Safety
 /// The texts must be live, and their lengths must be correct.
@@ -26,8 +26,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_added(command_line: nvptx_ra_str, attri
     entry(|_| 0, || unsafe { of_function(command_line, attribute, |config| config.add_passes) }.bits())
 }
 
-/// Evaluates the options of a function that may be changed. Returns the default for other functions and for wrong
-/// options.
+/// Returns the result of `of` for the options of a function. Ignores wrong options. Returns the default if the options
+/// turn the plugin off for the function.
 ///
 /// # Safety
 /// The texts must be live, and their lengths must be correct.
@@ -73,8 +73,8 @@ mod tests {
         SkipPasses::from_bits_retain(unsafe { nvptx_ra_skipped(abi::borrow(command_line), abi::borrow(attribute)) })
     }
 
-    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
-    /// skipped.
+    /// The command line takes precedence over the attribute. If the plugin is off or the option's value is wrong,
+    /// nothing is skipped.
     #[test]
     fn sets() {
         assert_eq!(skipped("", ""), SkipPasses::empty());
@@ -105,8 +105,8 @@ mod tests {
         (0..).map(pipeline).take_while(|pipeline| !pipeline.is_empty()).collect()
     }
 
-    /// The command line takes precedence over the attribute. If the plugin is off or an option is wrong, nothing is
-    /// added.
+    /// The command line takes precedence over the attribute. If the plugin is off or the option's value is wrong,
+    /// nothing is added.
     #[test]
     fn added_sets() {
         assert!(added("", "").is_empty());

@@ -54,8 +54,7 @@ pub(super) extern "C" fn nvptx_ra_start() {
     entry(|_| (), crate::logging::start);
 }
 
-/// Returns the decisions about a pipeline other than its passes. The defaults if the options are wrong, which is
-/// reported elsewhere.
+/// Returns the decisions about a pipeline other than its passes. Wrong options are ignored; another entry reports them.
 ///
 /// # Safety
 /// The text must be live, and its length must be correct.

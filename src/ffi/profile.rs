@@ -56,7 +56,8 @@ pub fn replay_attributes(module: &OwnedModule<'_>, profile: &Profile) {
     }
 }
 
-/// Inserts the directives at the start of code generation, when all attributes are set.
+/// Inserts the PTX directives that attributes request. Must run at the start of code generation, when all attributes
+/// are set.
 pub fn insert_directives(module: &OwnedModule<'_>) {
     // SAFETY: the module is alive during the call, and no other code accesses it.
     let module = unsafe { Module::new(module.as_mut_ptr()) };
@@ -243,7 +244,8 @@ fn replay_options(module: &Module, config: &Config, target: &str, stage: Stage<'
     Ok(warning.map(|warning| said(&warning)))
 }
 
-/// Replays the profile that the options name. Null if there is nothing to report.
+/// Replays the profile that the options name. Returns a response with a warning or an error, or null if there is
+/// nothing to report.
 ///
 /// # Safety
 /// `module` must be a live module that no other code accesses during the call. The texts must be live, and their
@@ -268,7 +270,8 @@ pub(super) unsafe extern "C" fn nvptx_ra_replay_profile(
     )
 }
 
-/// Replays the profile that the options name before LLVM's optimisations. Null if there is nothing to report.
+/// Replays the profile that the options name, before LLVM's optimisations run. Returns a response with a warning or an
+/// error, or null if there is nothing to report.
 ///
 /// # Safety
 /// `module` must be a live module that no other code accesses during the call. The text must be live, and its length

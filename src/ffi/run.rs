@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
         self.flags & flag != 0
     }
 
-    /// Runs the pass. After an error, only the response remains.
+    /// Runs the pass. An error or a panic becomes a response without edits.
     ///
     /// # Safety
     /// The request's view must be as [`view::read`] requires.
@@ -264,7 +264,7 @@ pub(super) unsafe fn is_strict(request: *const nvptx_ra_request) -> bool {
     strict.unwrap_or(false)
 }
 
-/// Returns how much of a function a pass reads. If the options are wrong, the run reports it.
+/// Returns how much of a function a pass reads. If the options are wrong, the run reports the error.
 ///
 /// # Safety
 /// As for [`nvptx_ra_run`]. `take` must be null, or callable with `function`. The pointer in its result must be null or

@@ -9,7 +9,7 @@ use crate::switch;
 /// Whether the process is the command-line tool.
 static IS_TOOL: AtomicBool = AtomicBool::new(false);
 
-/// Makes the environment unable to turn the plugin off. The command-line tool calls this, because a user asks for its
+/// Makes the process ignore the environment variable. The command-line tool calls this, because a user asks for its
 /// commands explicitly.
 pub fn serve_tool() {
     IS_TOOL.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Collects the functions of a module as the coalescer receives them. The tool reads them instead of having them
+//! Collects the functions of a module as the coalescer receives them. The tool reads these functions, and they are not
 //! coalesced.
 
 use std::sync::Arc;
@@ -33,8 +33,8 @@ mod tests {
     use super::collect;
     use crate::config::{COPY_COALESCER, FORECAST};
 
-    /// While functions are collected, the coalescer changes none, and adds those that it would not exclude. Other
-    /// passes are not affected.
+    /// While functions are collected, the coalescer changes no function. It adds each function to the collection,
+    /// except functions that it would exclude. Other passes are not affected.
     #[test]
     fn functions_that_reach_the_coalescer() {
         let sample = Sample::new();

@@ -21,7 +21,8 @@ impl RawEdits {
             let at = draw.below(self.edits.len() as u32 + 1);
             self.edits.insert(at as usize, edit);
         }
-        // Most lists are sorted and number new entities correctly. Otherwise, no other error would be found.
+        // Most lists are sorted and number new entities correctly. Otherwise, the shim would reject them for these
+        // errors and detect no others.
         if draw.below(8) != 0 {
             self.edits.sort_by_key(|edit| phase(edit.kind));
             self.number(function);
@@ -174,7 +175,7 @@ impl Draw<'_> {
         ((self.state >> 32) as u32) % limit.max(1)
     }
 
-    /// Returns a number below `count`, or a few above.
+    /// Returns a number below `count`, or rarely a slightly larger number.
     fn among(&mut self, count: usize) -> u32 {
         let behind = if self.below(16) == 0 { 3 } else { 0 };
         self.below(count as u32 + behind)
@@ -192,8 +193,8 @@ impl Draw<'_> {
         self.among(self.function.num_blocks())
     }
 
-    /// Returns an instruction of the table by its number, or none. The function mostly has registers for the operands
-    /// of the instruction.
+    /// Returns a number in the table of instructions, and the instruction with this number; `None` if the table has
+    /// none. In most cases, the function has registers of the classes that the instruction needs.
     fn inserted(&mut self) -> (u32, Option<MachineOp>) {
         let has = |kind: &OperandKind| match kind {
             OperandKind::Read(class) | OperandKind::Write(class) => {

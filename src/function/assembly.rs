@@ -17,8 +17,8 @@ pub fn assembly_text(function: &Function, inst: Inst) -> Option<&str> {
     }
 }
 
-/// Returns the text of an inline-assembly instruction if an edit can change it. Only LLVM's inline assembly can be
-/// changed; a PTX scope does not have LLVM's prefix.
+/// Returns the text of an inline-assembly instruction if an edit can change it. Edits can change LLVM's inline
+/// assembly, which has LLVM's prefix, but not a PTX scope.
 pub fn changeable_text(function: &Function, inst: Inst) -> Option<&str> {
     let is_of_llvm = |symbol| function.symbol(symbol).starts_with(ASSEMBLY_SIGN);
     match function.operands(inst).first()?.value {
@@ -49,8 +49,8 @@ pub fn operands(text: &str) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Returns the index of operand `number` of the text among the instruction's operands. `None` unless it is exactly one
-/// register or immediate.
+/// Returns the index of operand `number` of the text among the instruction's operands. `None` unless this operand of
+/// the text is exactly one register or immediate.
 pub fn operand_of(operands: &[Operand], number: u32) -> Option<usize> {
     // The first two operands are the text and the flags for its effects.
     let mut at = 2;
@@ -113,7 +113,7 @@ pub fn shared_access(text: &str) -> Option<SharedAccess> {
     if !takes_offset(opcode) || !(is_shared || opcode.starts_with("ldmatrix.")) {
         return None;
     }
-    // `statement` is a part of the text.
+    // The address is in brackets, and only `statement` has any.
     let start = text.find('[')? + 1;
     let place = start..start + text[start..].find(']')?;
     let (operand, offset) = sum(&text[place.clone()])?;
@@ -124,9 +124,9 @@ pub fn shared_access(text: &str) -> Option<SharedAccess> {
 mod tests {
     use super::*;
 
-    /// A single access to shared memory is found with its offset, in a scope or not. No access is found if the text has
-    /// a predicate, another memory space, a second use of the operand, several instructions, or an instruction that
-    /// needs the address in a single register.
+    /// A single access to shared memory is found with its offset, inside or outside of a scope. No access is found if
+    /// the text has a predicate, another memory space, a second use of the operand, several instructions, or an
+    /// instruction that needs the address in a single register.
     #[test]
     fn accesses_of_shared_memory() {
         let of = |text| shared_access(text).map(|access| (access.operand, access.offset));

@@ -146,7 +146,7 @@ impl FunctionBuilder {
         inst
     }
 
-    /// Returns the function. [`Function::validate`] checks its rules, not this builder.
+    /// Returns the function. The builder does not check the rules of a view; [`Function::validate`] does.
     pub fn finish(self) -> Function {
         let mut function = self.function;
         for (block, succs) in function.blocks.iter_mut().zip(&self.succs) {

@@ -4,7 +4,7 @@ use super::assembly::assembly_text;
 use super::ptx_opcode::{PtxOpcode, equivalent};
 use super::{Function, Inst, Operand, VReg};
 
-/// A relation between two integers. Orders are of unsigned or signed numbers.
+/// A relation between two integers. The ordered relations are unsigned or signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Equal.
@@ -30,7 +30,7 @@ pub enum Sign {
     Signed,
 }
 
-/// The integer comparisons by LLVM's numbers. Unsigned orders come last.
+/// The integer comparisons, indexed by LLVM's numbers. Unsigned orders come last.
 const LLVM_NUMBERS: [Comparison; 10] = [
     Comparison::Eq,
     Comparison::Ne,
@@ -120,7 +120,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the comparison is an order of signed numbers.
+    /// Whether the comparison is an ordered comparison of signed numbers.
     pub fn is_signed_order(self) -> bool {
         matches!(
             self,
@@ -128,7 +128,7 @@ impl Comparison {
         )
     }
 
-    /// Returns the word of a mnemonic. The type after the word determines the signedness.
+    /// Returns the comparison's word in a PTX mnemonic. The type after the word determines the signedness.
     fn word(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -141,7 +141,8 @@ impl Comparison {
     }
 }
 
-/// Returns the change that makes an instruction compute the complement. `None` if it is not a [`Comparison`].
+/// Returns the change that makes an instruction compute the complement. `None` if the instruction is not a
+/// [`Comparison`].
 pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
     let other = Comparison::of(function, inst)?.complement();
     let name = function.opcodes().name(function.opcode(inst));
@@ -160,15 +161,15 @@ pub fn complement(function: &Function, inst: Inst) -> Option<Complement> {
     })
 }
 
-/// Returns inline assembly of three registers for the complement of an LLVM comparison, in the case in which the text
-/// matters: LLVM prints `ne` as `ne.b32`, with which ptxas unrolls some loops incorrectly.
+/// Returns inline assembly, with three registers, for the complement of an LLVM comparison. `None` unless the
+/// complement is `ne` of registers. LLVM prints `ne` as `ne.b32`, with which ptxas unrolls some loops incorrectly.
 pub fn text_of_complement(function: &Function, inst: Inst) -> Option<&'static str> {
     text_of_ne(function, inst).filter(|_| Comparison::of(function, inst) == Some(Comparison::Eq))
 }
 
-/// Returns inline assembly of three registers for signed `ne` in place of an LLVM comparison. An operand that the block
-/// computes before the comparison, such as a loop counter, comes first. If the bound came first, ptxas would not unroll
-/// some loops.
+/// Returns inline assembly, with three registers, that replaces an LLVM comparison by signed `ne`. An operand that the
+/// block computes before the comparison, such as a loop counter, comes first. If the bound came first, ptxas would not
+/// unroll some loops.
 fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
     let [_, first, second] =
         function.operands(inst).get(..3)?.iter().map(Operand::reg).collect::<Option<Vec<_>>>()?[..]
@@ -188,8 +189,8 @@ fn text_of_ne(function: &Function, inst: Inst) -> Option<&'static str> {
     }
 }
 
-/// Whether inline assembly stands for an LLVM comparison that has become `ne`: its text and registers must be those of
-/// [`text_of_complement`].
+/// Whether inline assembly replaces an LLVM comparison that has become `ne`. The assembly must have the text and the
+/// registers of [`text_of_complement`].
 pub fn is_assembly_of(assembly: (&Function, Inst), comparison: (&Function, Inst)) -> bool {
     let registers = |(function, inst): (&Function, Inst)| -> Vec<(bool, VReg)> {
         let operands = function.operands(inst).iter();

@@ -1,7 +1,7 @@
 //! The PTX directives and the attributes that edits may add to a function.
 //!
-//! The checker does not compare them. Each permitted one changes only how ptxas compiles the function, or which
-//! launches the function accepts, but not the function's result.
+//! The checker does not compare them. A permitted directive or attribute does not change the function's result. It
+//! changes only how ptxas compiles the function, or which launches the function accepts.
 
 /// The PTX directives that may be inserted at the top of a function.
 const DIRECTIVES: [&str; 2] = [".pragma \"enable_smem_spilling\";", ".pragma \"nounroll\";"];

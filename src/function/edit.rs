@@ -42,7 +42,7 @@ pub enum Edit {
     /// Creates the array in shared memory that holds the slots of each thread of a block. A kernel has at most one.
     CreateSharedArray(SharedArray),
     /// Creates a slot of 2, 4, 8 or 16 bytes in the shared array. `slot` is the next free id; slots in local memory are
-    /// created first. The slot has its own row, or shares with other slots a row of 8 or 16 bytes for each thread.
+    /// created first. The slot has its own row, or shares a row of 8 or 16 bytes per thread with other slots.
     CreateSharedSlot {
         /// The new id.
         slot: Slot,
@@ -59,7 +59,7 @@ pub enum Edit {
     CreateBitSlot {
         /// The new id.
         slot: Slot,
-        /// The bit. It must be unused, and belong to one of the existing registers or to the next one.
+        /// The bit. It must be unused. Its register must be one that already holds predicates, or the next one.
         place: BitPlace,
     },
     /// Creates an empty block on an edge. The block is laid out after all others and continues to `to`. `block` is the
@@ -163,16 +163,17 @@ pub enum Edit {
         /// Every instruction of the block, exactly once.
         order: Vec<Inst>,
     },
-    /// Replaces the register of an operand. This also splits off connected components and rewrites PHIs.
+    /// Replaces the register of an operand. With this edit, passes also split off connected components of a register,
+    /// and rewrite PHIs.
     SetRegister {
-        /// The instruction. If it is new, it must be a clone, and the operand must be read.
+        /// The instruction. If it is new, it must be a clone, and it must read the operand.
         inst: Inst,
         /// The operand's index.
         operand: u32,
         /// The register, of the same class.
         reg: VReg,
     },
-    /// Replaces a register operand by an immediate, and the opcode by one that accepts it.
+    /// Replaces a register operand by an immediate, and the opcode by one that accepts the immediate.
     SetImmediate {
         /// The instruction.
         inst: Inst,
@@ -204,15 +205,15 @@ pub enum Edit {
     },
     /// Exchanges the targets of the two jumps that end a block, and makes the comparison that sets the first jump's
     /// predicate compute the complement: see [`TwoJumps`](super::TwoJumps) and [`complement`](super::complement). A
-    /// block and a comparison are each turned at most once.
+    /// list turns each block and each comparison at most once.
     TurnBranch {
         /// The block.
         block: Block,
         /// The comparison, an instruction of the view.
         comparison: Inst,
     },
-    /// Inserts `.pragma "nounroll"` in a block if the pragma is before the block's label, where ptxas ignores it. This
-    /// occurs only in PTX.
+    /// Inserts `.pragma "nounroll"` in a block. The block must have this pragma before its label, where ptxas ignores
+    /// it, which occurs only in PTX.
     InsertPragma {
         /// The block.
         block: Block,

@@ -61,8 +61,9 @@ impl Effects {
         self.conflict_under(space, later, later_space, Conditions::all())
     }
 
-    /// Whether an instruction must stay after an `earlier` one of its block although the two may not conflict: it may
-    /// fault where the earlier instruction would have ended the thread. The reverse order imposes no constraint.
+    /// Whether an instruction must stay after the instruction `earlier` of its block, even if the two do not conflict.
+    /// If the instruction were moved before `earlier`, it might fault in a thread that `earlier` would have ended. The
+    /// reverse order imposes no constraint.
     #[inline]
     pub fn is_guarded_by(self, earlier: Effects) -> bool {
         self.contains(Self::MAY_FAULT) && earlier.may_not_return()
@@ -100,9 +101,9 @@ impl Effects {
 }
 
 bitflags! {
-    /// The conditions of [`Effects::conflict`]. Each of them alone suffices to keep two instructions in order, or, in
-    /// the case of the last three, to make their memory alias. The oracle of order must detect the absence of any
-    /// condition.
+    /// The conditions of [`Effects::conflict`]. Each of the last three suffices to make the memory of two instructions
+    /// alias. Each of the others suffices to keep two instructions in order. The oracle of order must detect that a
+    /// condition is missing.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) struct Conditions: u16 {
         /// One of them has unknown effects.
@@ -223,8 +224,8 @@ mod tests {
     use super::MemorySpace;
     use super::MemorySpace::{Generic, Shared, SharedCluster};
 
-    /// Memory may alias if the spaces are equal or one is unknown, or between the shared memory of a block and of its
-    /// cluster, and in no other case.
+    /// Two memory spaces may alias if they are equal, if one of them is unknown, or if they are the shared memory of a
+    /// block and of its cluster. All other spaces do not alias.
     #[test]
     fn spaces_that_overlap() {
         for one in MemorySpace::ALL {

@@ -27,7 +27,7 @@ impl LaunchBounds {
     /// Sets the bound of LLVM's function attribute `name`. Attributes that are not launch bounds are ignored.
     ///
     /// Values are parsed as in NVPTX: dimensions `x`, `x,y` or `x,y,z`, numbers as in C. Values that NVPTX rejects, 0,
-    /// and values that exceed 32 bits set no bound.
+    /// and values that exceed 32 bits remove the bound.
     pub fn set_attribute(&mut self, name: &str, value: &str) {
         let (bound, value) = match name {
             "nvvm.maxntid" => (&mut self.max_threads, threads(value)),

@@ -1,7 +1,7 @@
 //! The edits that are passed to LLVM. Accesses to slots are replaced by instructions of the target.
 //!
-//! `spill::lower` makes such a list from an [`EditList`](super::EditList), and `check::lowered` compares it with that
-//! list. Instructions are renumbered, because one edit may become several.
+//! `spill::lower` makes such a list from an [`EditList`](super::EditList), and `check::lowered` compares the two lists.
+//! Instructions are renumbered, because one edit may become several.
 
 use super::{Edit, Inst, MemorySpace, Operand, Position, RegClass, VReg};
 

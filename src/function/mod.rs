@@ -168,7 +168,7 @@ pub struct SlotData {
 /// of their bits is a slot, and no other instruction reads or writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BitPlace {
-    /// The index of the register among them.
+    /// The register's index among the registers that hold predicates.
     pub word: u32,
     /// The bit, from 0 to 31.
     pub bit: u32,
@@ -334,8 +334,8 @@ impl Function {
     /// Returns the block that contains an instruction. O(log blocks).
     pub fn block_of(&self, inst: Inst) -> Block {
         let after = self.blocks.as_slice().partition_point(|block| block.insts.start <= inst.0);
-        // Empty blocks share their start with the block after them. The last block that starts at or before `inst` is
-        // not empty, because an empty one would start after `inst`.
+        // An empty block starts where the next block starts. The last block that starts at or before `inst` is
+        // therefore not empty. Empty blocks at the end of the function start after all instructions.
         Block::new(after - 1)
     }
 
@@ -425,8 +425,8 @@ impl Function {
     /// Returns the bytes of static shared memory that a symbol's variable takes. 0 for all other symbols, and for a
     /// variable that the module only declares, such as dynamic shared memory.
     ///
-    /// Symbols that differ only in an offset refer to one variable, and each has all of its bytes. Variables that only
-    /// called functions use are not symbols here.
+    /// Symbols that differ only in an offset refer to one variable, and the function returns all bytes of the variable
+    /// for each of them. Variables that only called functions use are not symbols here.
     pub fn shared_bytes(&self, symbol: Symbol) -> u64 {
         self.symbols[symbol].shared_bytes
     }

@@ -7,12 +7,12 @@ pub enum NoUnroll {
     /// There is no pragma near the block.
     #[default]
     Absent,
-    /// In the block. A pragma in the head of the function or outside of functions counts as in every block, because it
-    /// applies to all loops.
+    /// In the block. A pragma at the head of the function or outside of functions applies to all loops, so each block
+    /// counts as having the pragma.
     Here,
     /// Before the block's label, with no instruction between.
     Ahead,
-    /// Not yet printed: LLVM's metadata forbids unrolling for the loops of which the block is a latch, and LLVM prints
-    /// the pragma in their headers.
+    /// Not yet printed: LLVM's metadata forbids the unrolling of each loop of which the block is a latch. LLVM prints
+    /// the pragma in the header of such a loop.
     Back,
 }

@@ -147,8 +147,8 @@ impl OpcodeTable {
         self.entry(opcode).role
     }
 
-    /// Returns the opcode with that name. O(log opcodes) if the opcode lies among opcodes in the order of their names,
-    /// as LLVM numbers those of a target. Otherwise, the names of all opcodes are determined, once.
+    /// Returns the opcode with that name. O(log opcodes) if the opcodes around it are sorted by name, as LLVM's opcodes
+    /// of a target are. Otherwise, the names of all opcodes are determined, once.
     pub fn find(&self, name: &str) -> Option<Opcode> {
         if self.by_name.get().is_none()
             && let Some(opcode) = self.find_in_order(name)

@@ -10,7 +10,7 @@ bitflags! {
     pub struct OperandFlags: u8 {
         /// The register is written. Without this flag, it is read.
         const DEF = 1 << 0;
-        /// Not written in the assembly text.
+        /// Not printed in the assembly text.
         const IMPLICIT = 1 << 1;
         /// The value read does not matter.
         const UNDEF = 1 << 2;

@@ -2,9 +2,10 @@
 //!
 //! The algorithm is that of Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting Out-of-SSA
 //! Translation for Correctness, Code Quality, and Efficiency" (CGO 2009). A destination whose old value is not needed
-//! is written first. Then only cycles remain, and one temporary opens each of them. A cycle with a value that also has
-//! a destination outside of it needs no temporary, because that destination replaces it. The sequence has one copy for
-//! each nontrivial pair, plus one for each cycle without an outside destination. No sequence is shorter.
+//! is written first. Then only cycles remain, and each cycle is broken by one temporary. If a value of a cycle also has
+//! a destination outside of the cycle, the cycle needs no temporary, because that destination replaces it. The sequence
+//! has one copy for each nontrivial pair, plus one for each cycle without an outside destination. No sequence is
+//! shorter.
 
 use super::{EditList, Function, Inst, Position, RegClass, VReg};
 
@@ -75,7 +76,8 @@ struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Writes `dst`, whose old value is not needed there. Then writes the register that this frees, and so on.
+    /// Writes `dst`, whose old value is not needed there. If this copy is the first of the source's old value, the
+    /// source can be written next, and so on.
     fn write(&mut self, mut dst: usize) {
         while let Some(src) = self.source[dst].take() {
             self.copies.push((self.regs[dst], self.location[src]));
@@ -83,7 +85,8 @@ impl Sequence<'_> {
             if read_from != self.regs[src] {
                 return;
             }
-            // The first copy of an old value frees its register. Later copies read from the first one.
+            // The first copy of an old value frees its register. Later copies of the value read the destination of the
+            // first.
             dst = src;
         }
     }

@@ -260,8 +260,8 @@ fn broken_flags(operand: &Operand) -> Option<&'static str> {
     }
 }
 
-/// Returns the violation of a tie. A tie connects a definition and a read. They need not be the same register yet:
-/// before two-address lowering they differ.
+/// Returns the violation of a tie. A tie connects a definition and a read. Before two-address lowering, the two may be
+/// different registers.
 fn broken_tie(operands: &[Operand], index: usize) -> Option<String> {
     let tied = operands[index].tied?;
     let Some(partner) = operands.get(usize::from(tied)) else {

@@ -6,10 +6,10 @@
 //! and of LLVM's `GenericUniformityInfo`. Both work on SSA form. This analysis uses the values of the live ranges
 //! instead, so registers may have several definitions.
 //!
-//! Guarantee for a uniform value: whenever two threads are at one instruction where it is live, in the same iteration
-//! of each surrounding loop, they hold the same bits. They need not have arrived there together. A value that is
-//! undefined in one of the threads matches any value: reading an undefined register is uniform, but branching on it is
-//! not.
+//! Guarantee for a uniform value: whenever two threads are at one instruction where the value is live, in the same
+//! iteration of each surrounding loop, the two threads hold the same bits. The threads need not have arrived at the
+//! instruction together. A value that is undefined in one of the threads matches any value: reading an undefined
+//! register is uniform, but branching on it is not.
 
 mod sync_dependence;
 #[cfg(test)]
@@ -69,7 +69,7 @@ pub struct UniformityInfo {
     joins: Vec<Block>,
 }
 
-/// What an instruction's register operands are.
+/// Properties of an instruction's register operands.
 #[derive(Clone, Copy, Default)]
 struct Reads {
     any: bool,
@@ -199,7 +199,8 @@ impl UniformityInfo {
     }
 
     /// Computes the reactions of a block's instructions, before any value is known to be divergent. The condition of
-    /// the block's branch is what its terminators read. A branch that reads no register counts as divergent.
+    /// the block's branch consists of the registers that its terminators read. A branch that reads no register counts
+    /// as divergent.
     fn find_reactions(&mut self, input: Input<'_>, block: Block, in_kernel: bool) {
         let Input { function, classification, live_ranges, .. } = input;
         let branches = function.succs(block).len() > 1;
@@ -228,9 +229,9 @@ impl UniformityInfo {
         }
     }
 
-    /// Finds the dependents of a register's values, and its values that are made where several meet. If the register
-    /// has one value and only ordinary instructions read it, its occurrences list the dependents, and are read when the
-    /// value diverges.
+    /// Finds the dependents of a register's values, and those values that are made at joins. If the register has one
+    /// value and only ordinary instructions read it, the dependents are not stored. Its occurrences list the
+    /// dependents, and are read when the value diverges.
     fn find_users(&mut self, input: Input<'_>, reg: VReg) {
         let Input { function, cfg, live_ranges, occurrences, .. } = input;
         let values = live_ranges.values_of(reg);

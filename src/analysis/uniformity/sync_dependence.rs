@@ -2,11 +2,11 @@
 //!
 //! The *region* of a branch is the set of blocks that its successors reach without passing through the branch's
 //! immediate post-dominator. Threads that separate at the branch can meet only at joins in the region and at the
-//! post-dominator. The immediate dominator of such a join must also dominate the branch. It lies on every path to the
-//! join. Thus it lies on disjoint paths from the branch only if it is the branch or comes before it. This test takes
-//! constant time, whereas Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's
-//! `SyncDependenceAnalysis` follow disjoint paths. The test marks more joins as divergent than they do, and never
-//! fewer.
+//! post-dominator. The immediate dominator of such a join must also dominate the branch: it lies on every path to the
+//! join, but disjoint paths from the branch to the join have no block in common. It is therefore the branch's block or
+//! comes before the branch. This test takes constant time, whereas Karrenberg and Hack, "Improving Performance of
+//! OpenCL on CPUs" (2012), and LLVM's `SyncDependenceAnalysis` follow disjoint paths. The test marks more joins as
+//! divergent than they do, and never fewer.
 //!
 //! If threads leave a loop in different iterations, the loop's header is also such a join. Every value that changes
 //! from iteration to iteration therefore depends on a divergent value, inside the loop and after it. Temporal
@@ -80,8 +80,8 @@ impl SyncDependence {
         }
     }
 
-    /// Whether the block lies in the region of a branch that was [diverged](Self::diverge) from. True for every block
-    /// if the walks are abandoned.
+    /// Whether the block lies in the region of a branch for which [`diverge`](Self::diverge) was called. True for every
+    /// block if the walks are abandoned.
     pub(super) fn is_in_region(&self, block: Block) -> bool {
         self.is_prepared && (self.has_given_up || self.visited[block] != 0)
     }

@@ -14,7 +14,7 @@ pub struct Counter {
     pub counted: VReg,
     /// The register with which the counter is compared; `None` if it is compared with a constant.
     pub against: Option<VReg>,
-    /// The loop continues while this relation holds.
+    /// The relation that holds while the loop continues.
     pub goes_on: Comparison,
     /// The amount added in each iteration.
     pub step: i64,

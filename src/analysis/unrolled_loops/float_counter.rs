@@ -5,8 +5,8 @@ use crate::analysis::Loop;
 use crate::function::ptx_opcode::PtxOpcode;
 use crate::function::{Inst, Operand, VReg, Value};
 
-/// A float that a loop changes by a constant, and that an ordered comparison compares to decide whether the loop
-/// continues.
+/// The floating-point counter of a loop. The loop adds a constant to the float, and an ordered comparison of the float
+/// decides whether the loop continues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloatCounter {
     /// The comparison that decides whether the loop continues.

@@ -76,11 +76,11 @@ pub enum Obstacle {
     Instruction(Inst),
     /// The loop has several back edges or several exits, or its exit is in a middle block.
     Edges,
-    /// The last branch is two jumps, or has a negated guard, or is `.uni`. If this is the only obstacle: how ptxas
-    /// would unroll the loop with another form of the branch.
+    /// The last branch is two jumps, or has a negated guard, or is `.uni`. Holds how ptxas would unroll the loop with
+    /// another form of the branch; `None` if there are other obstacles.
     Branch(Option<Unrolling>),
-    /// The source forbids unrolling at a place that ptxas reads. If the only other obstacle is the form of the last
-    /// branch, or there is none: how ptxas would unroll the loop.
+    /// The source forbids unrolling at a place that ptxas reads. Holds how ptxas would unroll the loop without the
+    /// pragma and with another form of the last branch; `None` if there are other obstacles.
     Pragma(Option<Unrolling>),
     /// The loop has no counter with a constant step, or has not exactly one comparison of the counter with a value that
     /// the loop does not change.

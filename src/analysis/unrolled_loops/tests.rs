@@ -9,7 +9,7 @@ fn unrolling(start: &str, body: &str, end: &str) -> Result<Unrolling, Obstacle> 
     unrolling_where("", start, body, end)
 }
 
-/// The same, with additional words after the depth of the loop's block.
+/// Does the same as [`unrolling`], with additional words after the depth of the loop's block.
 fn unrolling_where(words: &str, start: &str, body: &str, end: &str) -> Result<Unrolling, Obstacle> {
     let text = format!(
         "mfv 1\nfunction \"k\"\nkernel\nopcode \"mov.u32/%tid.x\"\nopcode MOV_B32_i constant\nopcode \"add.s32/rri\"\n\
@@ -36,7 +36,8 @@ const STEP: &str = "  %0 = \"add.s32/rri\" %0, 1\n";
 const BRANCH: &str = "  \"@bra/l\" bb1, %3 :: terminator";
 const THREAD: &str = "\"mov.u32/%tid.x\"";
 
-/// The forms of the last branch, the comparison and the step decide, as in probes of ptxas.
+/// The forms of the last branch, the comparison and the step decide whether a loop is unrolled. The expected results
+/// are from probes of ptxas.
 #[test]
 fn forms_of_loops() {
     let ne = "  %3 = \"setp.ne.s32/rri\" %0, 100\n";

@@ -69,7 +69,7 @@ fn function_with(more: &[RegClass], slots: usize, lines: &[Line]) -> Function {
     builder.finish()
 }
 
-/// Builds such a function without additional registers.
+/// Builds a function like [`function_with`], without additional registers.
 fn function(slots: usize, lines: &[Line]) -> Function {
     function_with(&[], slots, lines)
 }
@@ -98,7 +98,7 @@ fn equal_up_to_numbers_of_symbols() {
     assert_eq!(compare(&wanted, &function(0, &sample(1, 0))), Ok(()));
 }
 
-/// Symbols that differ instead of agreeing, or agree instead of differing, are a difference.
+/// It is a difference if two equal symbols become different, or if two different symbols become equal.
 #[test]
 fn different_symbols() {
     let wanted = function(0, &sample(0, 1));

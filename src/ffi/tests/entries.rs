@@ -176,7 +176,7 @@ fn a_panic_in_any_entry_is_survived() {
     with_panic("nvptx_ra_start", &mut || nvptx_ra_start());
     with_panic("llvmGetPassPluginInfo", &mut || _ = llvmGetPassPluginInfo());
     with_panic("register_callbacks", &mut || register_callbacks(ptr::null_mut()));
-    // Only LLVM calls it. The tests of src/ffi/branch.rs cover it.
+    // Only LLVM calls this function. The tests of src/ffi/branch.rs cover it.
     tried.insert("call");
     let found = entries();
     assert_eq!(tried, found.iter().map(|(name, _)| name.as_str()).collect());

@@ -90,7 +90,7 @@ fn another_launch_is_a_difference() {
     assert!(difference.contains("Some(40)"), "{difference}");
 }
 
-/// Edits that were not applied are an error. It leaves a bundle with the function before the edits.
+/// Edits that were not applied are an error. The error leaves a bundle with the function before the edits.
 #[test]
 fn difference_leaves_a_bundle() {
     let home = tempfile::tempdir().expect("there is space");

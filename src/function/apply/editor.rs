@@ -33,9 +33,9 @@ pub(super) struct Editor<'f> {
     pub(super) merged: IndexVec<VReg, Option<(VReg, usize)>>,
     pub(super) deleted: IndexVec<Inst, bool>,
     pub(super) shared: SharedSlots,
-    /// The slots that are bits of general registers.
+    /// The bits of general registers that are already slots.
     bits: BTreeSet<BitPlace>,
-    /// The blocks and comparisons of the branches that are already turned.
+    /// The blocks and the comparisons that earlier [`TurnBranch`](Edit::TurnBranch) edits have changed.
     pub(super) turned: BTreeSet<(Option<Block>, Option<Inst>)>,
     /// The symbols by their text. Built at the first lookup.
     symbols: Option<FxHashMap<String, Symbol>>,
@@ -59,7 +59,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Applies the edit with that index.
+    /// Applies `edit`, which is number `index` of the list.
     pub(super) fn edit(&mut self, index: usize, edit: &Edit) -> Result<(), Reason> {
         match *edit {
             Edit::CreateRegister { reg, class } => self.create_register(reg, class),
@@ -100,7 +100,7 @@ impl<'f> Editor<'f> {
         }
     }
 
-    /// Checks conditions that depend on the whole list.
+    /// Checks that no register is merged into a register that is merged itself. This depends on the whole list.
     pub(super) fn check_merges(&self) -> Result<(), ApplyError> {
         for reg in self.merged.ids() {
             if let Some((into, index)) = self.merged[reg]
@@ -385,7 +385,7 @@ impl<'f> Editor<'f> {
     }
 }
 
-/// Copies a function, with capacity for one instruction per edit, of about two operands each.
+/// Copies a function. Reserves memory for one more instruction per edit, with about two operands each.
 fn copy_with_room(function: &Function, num_edits: usize) -> Function {
     fn copy<T: Clone>(from: &[T], room: usize) -> Vec<T> {
         let mut copy = Vec::with_capacity(from.len() + room);

@@ -78,8 +78,8 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Checks the register and the slot of a spill or reload. The slot must be large enough. It must be created by an
-    /// edit, so that nothing else writes to it.
+    /// Checks the register and the slot of a spill or reload. The slot must be large enough. An edit must have created
+    /// the slot, because other code then cannot write to it.
     fn check_slot(&self, reg: VReg, slot: Slot) -> Result<(), Reason> {
         let class = self.known_reg(reg)?;
         let Some(bytes) = class.spilled_bytes() else {
@@ -131,7 +131,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Inserts one access to adjacent slots. Its operands are each register with its slot.
+    /// Inserts one access to adjacent slots. The operands of the access are the registers, each followed by its slot.
     pub(super) fn insert_wide(
         &mut self,
         (inst, at): (Inst, Position),

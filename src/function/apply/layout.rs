@@ -17,10 +17,11 @@ pub(super) struct Layout {
     /// Whether each instruction of the view is moved.
     moved: IndexVec<Inst, bool>,
     is_any_moved: bool,
-    /// Instructions before which a move places another instruction, each with the index of the edit. They must not be
-    /// moved themselves.
+    /// Instructions before which a move places another instruction, each with the index of the edit. No edit may move
+    /// these instructions.
     anchors: Vec<(usize, Inst)>,
-    /// For each block of the view, its first terminator, or the instruction after its last.
+    /// For each block of the view, its first terminator. If the block has no terminator, the instruction after the
+    /// block's last.
     first_terminator: IndexVec<Block, Inst>,
     permutations: Vec<(Block, usize, Vec<Inst>)>,
 }

@@ -1,8 +1,8 @@
 //! Applies edits to the view. This is the reference semantics of the edit language.
 //!
-//! [`EditList::apply`] is total: it checks every id, position, class and order, and the first invalid edit is the
-//! error. It checks only that each edit is well-formed. [`check`](crate::check) checks that the edited function is
-//! equivalent. O(size + edits · log edits).
+//! [`EditList::apply`] is total: it checks every id, position, class and order, and returns an error for the first
+//! invalid edit. It checks only that each edit is well-formed. [`check`](crate::check) checks that the edited function
+//! is equivalent. O(size + edits · log edits).
 
 mod editor;
 mod ids;

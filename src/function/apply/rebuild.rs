@@ -35,7 +35,7 @@ pub(super) fn rebuild(editor: Editor<'_>, splits: &SplitEdges, order: &Order) ->
     let mut after_origin = IndexVec::from(Vec::with_capacity(count));
     for (block, runs) in order.blocks() {
         let first = after.inst_opcode.next_id();
-        // Most instructions are neither deleted nor moved.
+        // Most instructions are neither deleted nor moved, so whole runs are appended.
         for run in runs {
             let mut start = run.start;
             for same in deleted.range(run.clone()).chunk_by(|a, b| a == b) {

@@ -66,7 +66,7 @@ impl SharedSlots {
             return Err(format!("is in a row of {row} bytes: use {size} bytes, or 8 or 16 if that is more"));
         }
         let start = offset / row * row;
-        // The row has at most 16 KiB, and no sum of two such numbers overflows.
+        // The row has at most 16 KiB, so the product does not overflow.
         let end = start.saturating_add(row * array.threads);
         if end > array.bytes {
             return Err(format!("ends at {end}, after the end of the array of {} bytes", array.bytes));

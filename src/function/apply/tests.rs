@@ -358,7 +358,7 @@ fn attributes_change_the_bounds_of_kernels_alone() {
     assert_eq!(set("file \"k.cu\""), "mfv 1\nfunction \"f\"\nfile \"k.cu\"\nend\n");
 }
 
-/// If the shared array depends on the block size of a kernel without such a bound, the edited kernel declares its block
+/// An edit can set the block size only to that of the shared array, and only in a kernel that does not bound its block
 /// size.
 #[test]
 fn threads_are_those_of_the_array() {
@@ -408,7 +408,7 @@ fn directives_and_attributes_are_checked() {
     }
 }
 
-/// A text that the function already has is the same symbol. A text that LLVM would truncate is rejected.
+/// The text of an existing symbol gives this symbol, not a new one. A text that LLVM would truncate is rejected.
 #[test]
 fn texts_of_assembly() {
     let text = "mfv 1\nfunction \"k\"\nopcode INLINEASM\n@0 = \"&bar.sync 0;\"\n@1 = \"&bar.sync 1;\"\n\

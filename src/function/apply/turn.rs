@@ -1,4 +1,4 @@
-//! Edits of loop ends: exchanging the targets of two jumps, and inserting a pragma that ptxas honours.
+//! Edits of loop ends: exchanging the targets of two jumps, and inserting a pragma where ptxas honours it.
 
 use super::editor::Editor;
 use super::ids::Reason;

@@ -60,7 +60,7 @@ fn what_is_malformed_says_nothing() {
 #[test]
 fn threads_are_the_product_of_the_dimensions() {
     arbtest(|u| {
-        // The values are both large and small. Most products of 32 random bits would be too large.
+        // The width of the values is random, because most products of 32 random bits would be too large.
         let bits = u.int_in_range(0..=31)?;
         let x = u.int_in_range(1..=u32::MAX >> bits)?;
         let (y, z) = (u.int_in_range(1..=4096_u32)?, u.int_in_range(1..=64_u32)?);

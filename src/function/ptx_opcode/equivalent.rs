@@ -49,7 +49,7 @@ pub fn as_llvm(name: &str) -> Cow<'_, str> {
     equivalent(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Returns the conversion of an address to a generic one, or back.
+/// Returns the opcode that converts an address to a generic address, or back.
 fn of_addresses(words: &[&str], bits: u32) -> Option<String> {
     let (to, space) = match words {
         ["cvta", "to", space, _] => ("to_", space),
@@ -117,10 +117,11 @@ fn of_floats(words: &[&str], bits: u32, forms: &str) -> Option<String> {
     })
 }
 
-/// Returns the conversion with these two types. Its rounding mode is an operand in LLVM.
+/// Returns the opcode that converts between these two types. The rounding mode is an operand in LLVM.
 fn conversion(words: &[&str]) -> Option<String> {
     let [.., to, from] = words else { return None };
-    // Saturation is also an operand in LLVM. But then the low bits of an integer are not those of the result.
+    // Saturation is also an operand in LLVM. But the result of a saturating conversion need not have the low bits of
+    // the source.
     let is_plain = !words.contains(&"sat");
     (is_plain && scalar_type(to).is_some() && scalar_type(from).is_some()).then(|| format!("CVT_{to}_{from}"))
 }

@@ -37,7 +37,7 @@ pub(super) enum Arithmetic {
     AtMost(u32),
 }
 
-/// The arithmetic by the base of LLVM's name. Letters for registers and immediates follow the base.
+/// The arithmetic by the beginning of LLVM's name. Letters for registers and immediates follow it.
 const BY_BASE: [(&str, Arithmetic); 31] = [
     ("ADD32", Arithmetic::Add),
     ("ADD64", Arithmetic::Add),
@@ -94,7 +94,8 @@ pub(super) fn arithmetic(name: &str) -> Option<Arithmetic> {
 mod tests {
     use super::*;
 
-    /// Both names give the same arithmetic. High halves of products, other types and predicated instructions give none.
+    /// LLVM's name and PTX's name of an instruction give the same arithmetic. High halves of products, other types and
+    /// predicated instructions give none.
     #[test]
     fn by_both_names() {
         for (llvm, ptx, expected) in [

@@ -13,7 +13,7 @@ impl Bits {
         Self(value)
     }
 
-    /// Returns the bits of any number up to `most`.
+    /// Returns the bits of any number up to `value`.
     pub(super) fn at_most(value: u32) -> Self {
         Self(u32::MAX.checked_shr(value.leading_zeros()).unwrap_or(0))
     }

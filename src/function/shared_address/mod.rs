@@ -2,15 +2,16 @@
 //!
 //! Shared-memory addresses have 32 bits. If a 64-bit register holds one, only its low half counts (PTX ISA, "Addresses
 //! as Operands": an address wider than the state space's addresses is truncated; ptxas computes these addresses in 32
-//! bits). Two addresses are therefore equal if they are equal modulo 2³². Most 64-bit computations of LLVM, which only
-//! serve to avoid an overflow, are plain sums.
+//! bits). Two addresses are therefore equal if they are equal modulo 2³². LLVM computes in 64 bits mostly to avoid an
+//! overflow. Modulo 2³², these computations are plain sums.
 //!
 //! * [`arithmetic`]: the arithmetic of an instruction, by its name;
 //! * [`known_bits`]: determines when a bitwise `or` is a sum, and the result of shifting a sum to the right;
 //! * [`mod@definitions`]: the registers that hold the result of one instruction;
 //! * [`sum`]: the sums that these registers hold.
 //!
-//! The pass that rewrites shared addresses uses this module to decide equality, and so does the checker.
+//! The pass that rewrites shared addresses and the checker both use this module to decide whether two addresses are
+//! equal.
 
 mod arithmetic;
 mod definitions;

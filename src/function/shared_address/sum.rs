@@ -90,8 +90,8 @@ const MOST_TERMS: usize = 8;
 ///
 /// A register is decomposed if its only definition dominates all its reads. If two such registers are read at one
 /// point, both hold the results of the last executions of their definitions, computed from the same inputs. The reason:
-/// a path from one definition to the point that avoids the other definition would give a path from the entry that
-/// avoids it, too.
+/// if a path from one definition to the point avoided the other definition, a path from the entry to the point would
+/// avoid it, too. But the other definition dominates the point.
 pub struct Sums<'f> {
     function: &'f Function,
     definitions: &'f IndexVec<VReg, Option<Inst>>,

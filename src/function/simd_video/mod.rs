@@ -3,8 +3,8 @@
 //! `vsub4`, `vset4` and related instructions compute on the bytes or halves of a word ("PTX ISA", SIMD Video
 //! Instructions). Only Kepler implemented them in hardware. For other GPUs, ptxas splits a word into its parts,
 //! computes each part, and combines the parts again: `vsub4` with saturation becomes 42 machine instructions. clang's
-//! header for CUDA implements `__vsubss4`, `__vcmpne4` and the other SIMD intrinsics with them, as inline assembly.
-//! NVIDIA's header computes all parts of the word at once.
+//! header for CUDA implements `__vsubss4`, `__vcmpne4` and the other SIMD intrinsics as inline assembly with these
+//! instructions. NVIDIA's header computes all parts of the word at once.
 //!
 //! `nvptx-simd-video` also computes all parts at once. Sums and differences omit the top bit of each part, so that no
 //! carry reaches the next part. Logic instructions compute the top bits (Warren, "Hacker's Delight", section 2-18).

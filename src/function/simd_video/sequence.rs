@@ -137,13 +137,13 @@ impl<'a> Sequence<'a> {
         self.binary("sub", &left, &right)
     }
 
-    /// Returns the mask that turns the top bits of that difference into those of `a - b`.
+    /// Returns the mask that turns the top bits of [`difference`](Self::difference) into those of `a - b`.
     fn top_of_difference(&mut self) -> String {
         self.lop3(self.a, self.b, &self.top_bits(), (A ^ !B) & C)
     }
 
-    /// Returns that difference, and a word whose top bits are set where the first operand is less than the second. If
-    /// `is_less` is false, the top bits are set where it is not less.
+    /// Returns [`difference`](Self::difference), and a word whose top bits are set where the first operand is less than
+    /// the second. If `is_less` is false, the top bits are set where it is not less.
     fn less(&mut self, a: &str, b: &str, is_less: bool) -> (String, String) {
         let difference = self.difference(a, b);
         // Of two signed numbers with different top bits, the one with a set top bit is less.

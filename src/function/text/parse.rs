@@ -117,7 +117,7 @@ impl Parser {
 
     fn line(&mut self, line: &mut Cursor<'_>) -> Result<(), ParseError> {
         if line.peek_word().is_some_and(|word| word.starts_with("bb") && words::is_reserved(word)) {
-            // No instruction of a valid view begins with `bb`, because it would define a block.
+            // In a valid view, no instruction writes to a block, so this line begins a block.
             return self.block(line);
         }
         if self.blocks > 0 {

@@ -1,4 +1,5 @@
-//! Tests of the text form: it parses back, and any other text is rejected with a line and a remedy.
+//! Tests of the text form. A printed function parses to itself, and an invalid text is rejected with a line and a
+//! remedy.
 
 use std::sync::Arc;
 

@@ -54,7 +54,8 @@ pub(super) const SPACES: [(MemorySpace, &str); 7] = [
     (MemorySpace::Param, "param"),
 ];
 
-/// Roles without parameters. `Other` is not printed, and numbers follow the word of `Extract`.
+/// Roles without parameters. `Other` is missing because it is not printed, and `Extract` because numbers follow its
+/// word.
 pub(super) const ROLES: [(Role, &str); 9] = [
     (Role::Copy, "copy"),
     (Role::Constant, "constant"),
