@@ -1,10 +1,11 @@
-//! What loops, and the parts of split live ranges, must keep to.
+//! Validity of loops and of the parts of split live ranges.
 
 use super::{LiveRange, Problem, ProblemError};
 use crate::analysis::Loop;
 
 impl Problem {
-    /// Parts stand together, and are nowhere live at once; links lead from part to part, to where one starts.
+    /// Checks that parts are consecutive and never live at once, and that links lead from part to part, to the start of
+    /// a segment.
     pub(super) fn validate_parts(&self) -> Result<(), ProblemError> {
         let mut first = LiveRange(0);
         for (range, data) in self.ranges.iter_enumerated() {
@@ -30,7 +31,7 @@ impl Problem {
         Ok(())
     }
 
-    /// No two parts of a register are live at one point: they share a slot.
+    /// Checks that no two parts of a register are live at one point: they share a slot.
     fn validate_disjoint(&self) -> Result<(), ProblemError> {
         let mut of_parts: Vec<_> = Vec::new();
         for range in self.ranges.ids() {
