@@ -24,7 +24,7 @@ pub(super) struct Candidate {
     pub(super) waits: bool,
 }
 
-/// Whether a function has any copy to consider. Most functions without copies exit early here.
+/// Whether a function has any copy to consider. If not, the coalescer returns early.
 pub(super) fn any(program: &Program<'_>) -> bool {
     program.copies().next().is_some()
 }
