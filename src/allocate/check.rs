@@ -21,10 +21,10 @@ use crate::function::Inst;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AllocationError {
     /// The allocation belongs to another problem.
-    #[error("the allocation is of another problem")]
+    #[error("the allocation belongs to another problem")]
     Size,
     /// A place that the class or the register limit does not allow.
-    #[error("{range}: unit {unit} is no place for it")]
+    #[error("{range}: may not be at unit {unit}")]
     Place {
         /// The live range.
         range: LiveRange,
@@ -32,13 +32,13 @@ pub enum AllocationError {
         unit: u32,
     },
     /// A fixed live range is at another place, or a live range that must have a register has none.
-    #[error("{range}: is fixed, or must have a register, and does not")]
+    #[error("{range}: is not at its fixed place, or lacks a register that it must have")]
     Moved {
         /// The live range.
         range: LiveRange,
     },
     /// A spilled live range has no register at an instruction that needs one.
-    #[error("{range}: spilled, without a register at instruction {}", .inst.0)]
+    #[error("{range}: is spilled, but has no register at instruction {}", .inst.0)]
     Missing {
         /// The live range.
         range: LiveRange,
@@ -56,7 +56,7 @@ pub enum AllocationError {
         point: Point,
     },
     /// Two parts of one register are spilled to different slots.
-    #[error("{range} and {other}: parts of one register, and in different slots")]
+    #[error("{range} and {other}: are parts of one register, but in different slots")]
     Parts {
         /// The first live range.
         range: LiveRange,
@@ -64,7 +64,7 @@ pub enum AllocationError {
         other: LiveRange,
     },
     /// Two spilled live ranges share a slot while both are live.
-    #[error("{range} and {other}: in one slot at the same time")]
+    #[error("{range} and {other}: are in one slot at the same time")]
     Slot {
         /// The first live range.
         range: LiveRange,

@@ -167,11 +167,17 @@ fn the_checker_refuses() {
         changed.placements[LiveRange(range)] = placement;
         check_allocation(&problem, &changed).expect_err("a wrong allocation").to_string()
     };
-    assert_eq!(changed(1, Placement::Register(1)), "lr1: unit 1 is no place for it");
-    assert_eq!(changed(1, Placement::Register(4)), "lr1: unit 4 is no place for it");
-    assert_eq!(changed(3, Placement::Register(2)), "lr3: is fixed, or must have a register, and does not");
-    assert_eq!(changed(3, Placement::Spilled(SpillSlot(0))), "lr3: is fixed, or must have a register, and does not");
-    assert_eq!(changed(0, Placement::Spilled(SpillSlot(0))), "lr0: spilled, without a register at instruction 0");
+    assert_eq!(changed(1, Placement::Register(1)), "lr1: may not be at unit 1");
+    assert_eq!(changed(1, Placement::Register(4)), "lr1: may not be at unit 4");
+    assert_eq!(
+        changed(3, Placement::Register(2)),
+        "lr3: is not at its fixed place, or lacks a register that it must have"
+    );
+    assert_eq!(
+        changed(3, Placement::Spilled(SpillSlot(0))),
+        "lr3: is not at its fixed place, or lacks a register that it must have"
+    );
+    assert_eq!(changed(0, Placement::Spilled(SpillSlot(0))), "lr0: is spilled, but has no register at instruction 0");
     let Placement::Register(unit) = good.placements[LiveRange(1)] else { panic!("there is room") };
     assert_eq!(changed(0, Placement::Register(unit + 1)), "lr0: overwritten by lr1 at point 6");
     let mut short = good.clone();
@@ -241,7 +247,7 @@ fn unsound_problems() {
 #[test]
 fn unreadable_problems() {
     let parse = |text: &str| Problem::parse(text).expect_err("no problem").to_string();
-    assert_eq!(parse(""), "line 1: the text ends before 'end'");
+    assert_eq!(parse(""), "line 1: the problem has no 'end'");
     assert_eq!(parse("mfv 1\n"), "line 1: a problem begins with 'allocation 1'");
     assert_eq!(parse("allocation 1\nclass A R\n"), "line 2: there is no file 'R'");
     assert_eq!(parse("allocation 1\nfile R budget many\n"), "line 2: 'many' is no number");
@@ -256,7 +262,9 @@ fn unreadable_problems() {
 fn unsound_flow() {
     let with = |flow: &str| format!("file R\nclass A R\nrange A live 2..9 write 0*1 read 2*1\n{flow}\n");
     let refused = |block: u32| {
-        format!("bb{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")
+        format!(
+            "bb{block}: does not begin where the previous block ends, has an unknown successor, or leaves out instructions"
+        )
     };
     assert_eq!(problem(&with("block 0..2 -> 1\nblock 2..3 -> 0")).validate(), Ok(()));
     assert_eq!(refusal(&with("block 0..2 -> 2\nblock 2..3")), refused(0));
@@ -265,7 +273,7 @@ fn unsound_flow() {
     assert_eq!(refusal(&with("block 0..2")), refused(0));
     let parse = |flow: &str| Problem::parse(&format!("{HEAD}{}end\n", with(flow))).expect_err("no problem").to_string();
     assert_eq!(parse("block 0"), "line 6: a block is 'block FROM..TO -> BLOCK …'");
-    assert_eq!(parse("pure 3 2"), "line 6: 2: pure instructions stand in order");
+    assert_eq!(parse("pure 3 2"), "line 6: 2: pure instructions must be in order");
 }
 
 /// The problem of a function has widths, clobbers of calls, tied operands, copies, and spill costs.

@@ -24,7 +24,7 @@ pub(super) fn round(program: &mut Program<'_>, candidates: &[Candidate], ranges:
     }
     if program.options.trace.contains(Trace::LIVENESS) {
         for &reg in wanted {
-            let _ = writeln!(text, "round {round}: {reg} lives over {:?}", ranges.segments(reg));
+            let _ = writeln!(text, "round {round}: {reg} is live in {:?}", ranges.segments(reg));
         }
     }
     program.report.trace.push_str(&text);

@@ -17,16 +17,16 @@ use crate::index::EntityIndex;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
     /// The problem has no control flow.
-    #[error("the problem has no blocks: nobody can tell what is where")]
+    #[error("the problem has no blocks, so its control flow is unknown")]
     NoFlow,
     /// An edit of an access or instruction that may not be edited, or does not exist.
-    #[error("{edit:?} is of nothing that may be left out or read elsewhere")]
+    #[error("{edit:?}: this edit is not allowed for its access or instruction")]
     Edit {
         /// The edit.
         edit: CleanupEdit,
     },
     /// A read or a reload that does not find its value.
-    #[error("{range}: its value is not where instruction {} looks for it", .inst.0)]
+    #[error("{range}: instruction {} does not find its value", .inst.0)]
     Lost {
         /// The live range.
         range: LiveRange,

@@ -152,8 +152,7 @@ fn the_checker_refuses() {
     let check = |allocation: &Allocation, edits: &[CleanupEdit]| {
         check_cleanup(&problem, allocation, edits).err().map(|error| error.to_string())
     };
-    let lost =
-        |range: u32, inst: u32| Some(format!("lr{range}: its value is not where instruction {inst} looks for it"));
+    let lost = |range: u32, inst: u32| Some(format!("lr{range}: instruction {inst} does not find its value"));
     assert_eq!(check(&allocation, &[]), None);
     assert_eq!(check(&allocation, &[Remove { inst: Inst(1) }]), lost(1, 3));
     assert_eq!(check(&allocation, &[Remove { inst: Inst(0) }]), lost(0, 1));

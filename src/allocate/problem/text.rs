@@ -80,7 +80,7 @@ impl Problem {
                 return parser.finish().map_err(at_line);
             }
         }
-        Err(ProblemParseError { line: number + 1, problem: "the text ends before 'end'".into() })
+        Err(ProblemParseError { line: number + 1, problem: "the problem has no 'end'".into() })
     }
 
     fn print_range(&self, f: &mut fmt::Formatter<'_>, range: LiveRange) -> fmt::Result {
@@ -186,7 +186,7 @@ impl Parser {
             "block" => self.block(&line.replace("->", " "))?,
             "pure" => self.pure(words)?,
             "end" => return Ok(true),
-            other => return Err(format!("'{other}' is no line of a problem")),
+            other => return Err(format!("'{other}' does not begin a line of a problem")),
         }
         Ok(false)
     }
@@ -198,7 +198,7 @@ impl Parser {
             match key {
                 "budget" => file.register_limit = Some(number(word(&mut words)?)?),
                 "halves" => file.units_per_register = 2,
-                other => return Err(format!("'{other}': a file has a budget and halves")),
+                other => return Err(format!("'{other}': a file may have 'budget' and 'halves'")),
             }
         }
         let file = self.builder.file(file);
@@ -219,7 +219,7 @@ impl Parser {
                 "align" => class.align = number(value)?,
                 "bytes" => class.bytes = number(value)?,
                 "promotes" => promotes = Some(value.to_owned()),
-                other => return Err(format!("'{other}': a class has width, align, bytes and promotes")),
+                other => return Err(format!("'{other}': a class may have 'width', 'align', 'bytes' and 'promotes'")),
             }
         }
         let class = self.builder.class(class);
@@ -241,7 +241,8 @@ impl Parser {
             }
             if let Some((_, kind)) = KINDS.into_iter().find(|(name, _)| *name == key) {
                 let access = word(&mut words)?;
-                let (inst, frequency) = access.split_once('*').ok_or_else(|| format!("'{access}' is no INST*TIMES"))?;
+                let (inst, frequency) =
+                    access.split_once('*').ok_or_else(|| format!("'{access}' does not have the form INST*TIMES"))?;
                 accesses.push(Access { inst: Inst(number(inst)?), kind, frequency: number(frequency)? });
                 continue;
             }
@@ -251,7 +252,7 @@ impl Parser {
                 "fixed" => fixed = Some(number(word(&mut words)?)?),
                 "register" => register = Some(number(word(&mut words)?)?),
                 "part" => part = Some(LiveRange(id("lr", word(&mut words)?)?)),
-                other => return Err(format!("'{other}' says nothing of a live range")),
+                other => return Err(format!("'{other}' is no property of a live range")),
             }
         }
         let range = self.builder.range(class, segments, accesses);
@@ -284,7 +285,11 @@ impl Parser {
         let (inst, tuple, offset, member, writes, frequency) = match words[..] {
             [_, inst, tuple, "+", offset, "=", member, times] => (inst, tuple, offset, member, false, times),
             [_, inst, member, "=", tuple, "+", offset, times] => (inst, tuple, offset, member, true, times),
-            _ => return Err("a lane is 'lane INST lrTUPLE + UNIT = lrMEMBER * TIMES', or the other way round".into()),
+            _ => {
+                return Err("a lane is 'lane INST lrTUPLE + UNIT = lrMEMBER * TIMES' or \
+                     'lane INST lrMEMBER = lrTUPLE + UNIT * TIMES'"
+                    .into());
+            }
         };
         let (tuple, member) = (self.range_named(tuple)?, self.range_named(member)?);
         let (inst, offset, frequency) = (Inst(number(inst)?), number(offset)?, number(frequency)?);
@@ -313,7 +318,7 @@ impl Parser {
             match key.split_once("..") {
                 Some((start, end)) => data.spans.push(Point(number(start)?)..Point(number(end)?)),
                 None if key == "in" => data.parent = Some(Loop(id("loop", word(&mut words)?)?)),
-                None => return Err(format!("'{key}' says nothing of a loop")),
+                None => return Err(format!("'{key}' is no property of a loop")),
             }
         }
         self.builder.loop_(data);
@@ -345,7 +350,7 @@ impl Parser {
         for word in words {
             let inst = Inst(number(word)?);
             if last.replace(inst).is_some_and(|last| last >= inst) {
-                return Err(format!("{word}: pure instructions stand in order"));
+                return Err(format!("{word}: pure instructions must be in order"));
             }
             self.builder.pure(inst);
         }

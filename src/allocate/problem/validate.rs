@@ -101,7 +101,7 @@ pub enum ProblemError {
         class: Box<str>,
     },
     /// A part of a register that does not follow the other parts, has another class, or has a place from the start.
-    #[error("{range}: is no part of {first}, or does not stand behind the other parts")]
+    #[error("{range}: is no part of {first}, or does not follow the other parts")]
     Part {
         /// The live range.
         range: LiveRange,
@@ -126,7 +126,9 @@ pub enum ProblemError {
     },
     /// A block that does not follow the previous one, or has no existing successor, or is the last and ends before some
     /// access.
-    #[error("{block}: does not begin where the block before ends, leads to no block, or leaves out instructions")]
+    #[error(
+        "{block}: does not begin where the previous block ends, has an unknown successor, or leaves out instructions"
+    )]
     Flow {
         /// The block.
         block: Block,
@@ -150,8 +152,8 @@ impl From<ProblemError> for Error {
                 return Self::new(ErrorKind::Pass, error.to_string(), format!("raise the register limit to {least}"));
             }
             ProblemError::EmptyFile { .. } | ProblemError::TooWide { .. } => "raise the register limit",
-            ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "take back one of the demands",
-            _ => "mend the problem",
+            ProblemError::Place { .. } | ProblemError::Contradiction { .. } => "remove one of the demands",
+            _ => "correct the problem",
         };
         Self::new(ErrorKind::Pass, error.to_string(), remedy)
     }

@@ -56,7 +56,7 @@ impl Problem {
         for (of, data) in self.loops.iter_enumerated() {
             let is_loop = |parent: Loop| parent > of && (parent.0 as usize) < self.loops.len();
             if !data.parent.is_none_or(is_loop) {
-                return refuse(format!("{of}: the loop around it must stand behind it"));
+                return refuse(format!("{of}: its parent loop must come after it"));
             }
             let is_sorted = data.spans.windows(2).all(|pair| pair[0].end <= pair[1].start);
             if !is_sorted || data.spans.iter().any(|span| span.start >= span.end) {

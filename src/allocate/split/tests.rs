@@ -159,9 +159,9 @@ fn the_checker_knows_links() {
         range A cost 1 part lr0 live 16..20\nrange A cost 1 live 6..12\nlink 8 lr1 = lr0 * 1\n";
     assert_eq!(
         refusal(reading, &[(0, slot), (1, other)]),
-        "lr0 and lr1: parts of one register, and in different slots"
+        "lr0 and lr1: are parts of one register, but in different slots"
     );
-    assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: in one slot at the same time");
+    assert_eq!(refusal(reading, &[(2, slot), (3, slot)]), "lr2 and lr3: are in one slot at the same time");
 }
 
 /// Invalid parts, links and loops are refused, each with its name.
@@ -171,7 +171,7 @@ fn unsound_parts() {
         let text = format!("allocation 1\nproblem k\nfile R\nclass A R\nclass B R width 2\n{body}end\n");
         Problem::parse(&text).expect("a problem").validate().expect_err("not sound").to_string()
     };
-    let part = "is no part of lr0, or does not stand behind the other parts";
+    let part = "is no part of lr0, or does not follow the other parts";
     let two = "range A live 2..4\nrange A live 8..12\n";
     assert_eq!(refusal(&format!("{two}range A part lr0 live 12..16\n")), format!("lr2: {part}"));
     assert_eq!(refusal("range A live 2..4\nrange B part lr0 live 8..12\n"), format!("lr1: {part}"));
@@ -180,7 +180,7 @@ fn unsound_parts() {
     assert_eq!(refusal(&format!("{two}link 8 lr1 = lr0 * 1\n")), format!("the link at point 8: lr0 and lr1 {nowhere}"));
     let linked = "range A live 2..4\nrange A part lr0 live 8..12\nlink 4 lr1 = lr0 * 1\n";
     assert_eq!(refusal(linked), format!("the link at point 4: lr0 and lr1 {nowhere}"));
-    assert_eq!(refusal("loop in loop0 0..4\n"), "loops: loop0: the loop around it must stand behind it");
+    assert_eq!(refusal("loop in loop0 0..4\n"), "loops: loop0: its parent loop must come after it");
     assert_eq!(refusal("loop 4..4\n"), "loops: loop0: its points are not sorted and disjoint");
     assert_eq!(refusal("crossing 4 none -> loop1 * 1\n"), "loops: the crossing at point 4: there is no loop1");
 }
