@@ -4,9 +4,8 @@
 //! at its end, and the PHI's block copies the register to the result at its start (method I of Sreedhar et al. 1999).
 //! The most frequent copies are then merged first, and two live ranges interfere only where they hold different values
 //! (Boissinot et al. 2009). None of this is written as code. The copies at one place are parallel: their sources end
-//! there and their targets begin there. So a web is live after the copies at the ends of predecessors, and among the
-//! PHIs. The edits contain the remaining copies. They are correct for any merges; the merges only affect the number of
-//! copies.
+//! and their targets begin there. So a web is live after the copies at the ends of predecessors, and among the PHIs.
+//! The edits contain the remaining copies. They are correct for any merges.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -26,8 +25,7 @@ use crate::index::{EntityIndex, IndexVec};
 use crate::stats::CopyRefusal;
 
 define_index! {
-    /// A set of merged registers is identified by one of these: first the PHIs' webs, then the registers that they
-    /// copy.
+    /// A set of merged registers, by one member: first the PHIs' webs, then the registers that they copy.
     Node, "n"
 }
 
@@ -66,8 +64,7 @@ pub(super) struct IsolationResult {
     pub(super) copies: Vec<Copy>,
     /// Constant inputs that are rematerialised in place of a copy.
     pub(super) constants: Vec<Constant>,
-    /// PHIs that are removed because another PHI always holds the same value and can share their register; with the
-    /// other's result.
+    /// Removed PHIs, with the result of a PHI that always holds the same value and can share their register.
     pub(super) replaced: Vec<(Phi, VReg)>,
     /// Number of successors of blocks and segments of live ranges that were visited.
     pub(super) steps: u64,
@@ -115,8 +112,7 @@ struct Isolation<'a> {
     affinities: Vec<Affinity>,
     /// Segments in which the web replaces a register, which is live there only for the PHI.
     ceded: Vec<(VReg, Point, Point)>,
-    /// Segments in which the webs are live, then those of the registers with which they may share a register, computed
-    /// on demand.
+    /// Live segments of the webs, then those of the copied registers, computed on demand.
     nodes: IndexVec<Node, Vec<Segment>>,
     of_register: IndexVec<VReg, Option<Node>>,
     /// Number of attempts to merge a large range.
@@ -188,7 +184,7 @@ impl<'a> Isolation<'a> {
         self.add_node(segments);
     }
 
-    /// Returns the segment in which a web is live for an input at the end of a block; `None` if the block is empty.
+    /// Returns the segment of a web for an input at the end of a block; `None` if the block is empty.
     fn at_end(&mut self, reg: VReg, block: Block) -> Option<Segment> {
         let value = if self.registers[reg].undefined.is_some() { UNDEFINED } else { self.value(reg) };
         let (start, end) = end_of(self.function, block)?;
@@ -410,8 +406,8 @@ impl<'a> Isolation<'a> {
     }
 }
 
-/// Orders the copies: results first, then the copies at the end of each block. A register is read before a copy writes
-/// to a register shared with it; in the other order the two could not share a register. O(n log n).
+/// Orders the copies: results first, then those at the end of each block, so that reads precede writes of the same
+/// register; a later read could not share it. O(n log n).
 fn in_order(mut copies: Vec<Copy>) -> Vec<Copy> {
     copies.sort_unstable_by_key(|copy| (copy.copy, copy.phi.inst));
     let mut ordered = Vec::with_capacity(copies.len());

@@ -11,8 +11,8 @@ use crate::index::IndexVec;
 
 /// Computes the facts at the start of each block; `None` for blocks that control flow never reaches.
 ///
-/// `run` updates the facts across an instruction. It may make decisions, if it revokes them when fewer facts are known
-/// and never makes them again: then the last decision holds. O(steps · facts), a few times in loops.
+/// `run` updates the facts across an instruction. It may also make decisions. It must revoke a decision when fewer
+/// facts are known, and must not make it again: then the last decision holds. O(steps · facts), a few times in loops.
 pub(super) fn available(
     steps: &Steps<'_>,
     mut run: impl FnMut(&mut PlaceContents, Inst),

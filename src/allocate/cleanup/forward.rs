@@ -1,8 +1,8 @@
 //! Forward: a read takes its value from the place that held it first, and a value that is already in its place is not
 //! copied or reloaded.
 //!
-//! A read uses the place that the value reached through the fewest copies. So a copy that is still needed is one whose
-//! source is needed for it anyway, and no removable instruction is kept alive.
+//! A read uses the place that the value reached through the fewest copies. So a remaining copy would need its source in
+//! any case, and no removable instruction is kept alive.
 
 use super::available::available;
 use super::overlay::Overlay;

@@ -17,8 +17,8 @@ impl Score {
     /// Whether this result is better than another one.
     ///
     /// The order is the one that ptxas is read to have. While nothing is spilled: fewer registers, then less pressure.
-    /// Otherwise: less cost, then less pressure, then fewer registers. Its density, 128 by the registers, adds nothing
-    /// to these.
+    /// Otherwise: less cost, then less pressure, then fewer registers. Its density, 128 divided by the registers, adds
+    /// nothing to these.
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         let by_count = |score: &Self| (score.registers, score.pressure);
         let by_cost = |score: &Self| (score.beyond, score.cost, score.pressure, score.registers);

@@ -51,7 +51,7 @@ define_index! {
     Class, "class"
 }
 define_index! {
-    /// A live range: what wants a place.
+    /// A live range, which needs a place.
     LiveRange, "lr"
 }
 

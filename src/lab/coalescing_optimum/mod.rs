@@ -14,9 +14,9 @@
 //! * Any other copy is saved if its target's class already holds the copied value. This means that the class has a
 //!   member that is live at the copy with that value: the source or a third register.
 //!
-//! Registers are not split, live ranges are not lengthened, code is not moved, and only constants are rematerialised.
-//! With these techniques, fewer copies may be enough. Registers of 128 bits are left out, because the coalescer leaves
-//! them out.
+//! Registers are not split, live ranges are not lengthened, code is not moved, and only constants are rematerialised. A
+//! compiler without these restrictions may need fewer copies. Registers of 128 bits are left out, because the coalescer
+//! leaves them out.
 //!
 //! # Why the bound holds
 //! A saved copy does not read its source, so the source's live range may end earlier. For this reason, conflicts are
